@@ -12,8 +12,8 @@ from peers import NS3_AGGREGATES
 from runs import OUT, Runs
 
 import lasthop
-from lasthop.estimates import Estimate
-from lasthop.fairness import jain
+from lasthop.answers.estimates import Estimate
+from lasthop.answers.fairness import jain
 
 FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")

@@ -10,7 +10,7 @@ from aggregates_beside import Compared
 from aggregates_cases import Case
 from pages import rewrite, table
 
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 HERE = Path(__file__).parent
 VALIDATION, README = HERE.parent / "docs" / "validation.md", HERE / "README.md"

@@ -25,8 +25,8 @@ from measure import BenchError, require_release_build
 from tc_network import entered
 
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.service import Service
 from lasthop.linux import offload, rights
 
 STATIONS = (10, 100, 1_000)

@@ -18,7 +18,7 @@ from measure import BenchError, Beside, Cost, Process, Run, in_turn, process, sl
 from peers import HTSIM, NS3_DUMBBELL, htsim_absent, install_htsim, install_ns2, install_ns3
 
 import lasthop
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 HERE = Path(__file__).parent
 FILE = HERE / "cases" / "dumbbell.toml"

@@ -14,7 +14,7 @@ from measure import Cost, Run, slope
 from peers import Ns3, install_ns3
 
 import lasthop
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460

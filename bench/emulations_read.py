@@ -8,7 +8,7 @@ from emulations import Case
 from runs import OUT, Runs, Table, by_replication
 
 import lasthop as lh
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
 REPLICATIONS = 20

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import hypot, inf
 
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 
 class Agreement(Enum):

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from measure import require_release_build
 
-from lasthop.gateway import config
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.linux import rights
 from lasthop.linux.undo import UndoLog
 

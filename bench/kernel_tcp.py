@@ -46,12 +46,12 @@ from periods import loss_by_period
 from runs import OUT, Lists, Runs, by_replication, kept
 
 import lasthop as lh
+from lasthop.answers.fairness import jain_index
 from lasthop.cli.options import pairs
 from lasthop.emulation import emulate
 from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 from lasthop.errors import UserError
-from lasthop.fairness import jain_index
-from lasthop.models.reading import Scenario
+from lasthop.scenario.typed import Scenario
 
 SEEDS, REPLICATIONS = 3, 20
 PERIODIC = 5

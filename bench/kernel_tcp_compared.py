@@ -15,7 +15,7 @@ from equivalence import Agreement, Difference
 from kernel_tcp_page import QUANTITIES, Both, estimate
 from kernel_tcp_points import AS_THEY_ARE, Point
 
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 JUDGED = ("goodput_bps", "loss", "queue_packets")
 """Quantities that are judged."""

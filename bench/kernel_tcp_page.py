@@ -28,8 +28,8 @@ from pages import rewrite, table
 from PIL import Image
 from runs import OUT, Runs
 
+from lasthop.answers.estimates import Estimate
 from lasthop.errors import UserError
-from lasthop.estimates import Estimate
 from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
 
 DOCS = Path(__file__).parent.parent / "docs"

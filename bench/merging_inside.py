@@ -18,8 +18,8 @@ from pathlib import Path
 import carries_network as net
 from tc_network import entered, sh
 
-from lasthop.gateway import config
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.linux import offload
 from lasthop.linux.undo import UndoLog
 

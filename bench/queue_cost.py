@@ -25,8 +25,8 @@ from typing import Any
 from measure import BenchError, require_release_build
 from short_queues_inside import sh
 
-from lasthop.linkqueue import config
-from lasthop.linkqueue.shaped import Shaped
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.shaped import Shaped
 from lasthop.linux import bpf, offload, veth
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace

@@ -6,7 +6,7 @@ from edca import Compared
 from measure import Cost
 from ours import ColdStart
 
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 MSS_BITS = 8 * 1460
 #: Packets over the air for a delivered segment: it and its ACK.

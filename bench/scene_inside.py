@@ -43,7 +43,7 @@ from tc_traffic import (
 )
 
 from lasthop.daemon import verbs
-from lasthop.gateway import operate
+from lasthop.enforce.gateway import operate
 
 BIN_S = 0.5
 DISCARD = 9

@@ -29,9 +29,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lasthop.congestion import loaded
-from lasthop.linkqueue import config
-from lasthop.linkqueue.shaped import Shaped
+from lasthop.enforce.congestion import loaded
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.shaped import Shaped
 from lasthop.linux import offload, tc, veth
 from lasthop.linux.nat import Translation
 from lasthop.linux.netlink import Socket

@@ -22,7 +22,7 @@ from kernel_tcp import Run, emulated
 from kernel_tcp_points import Point, Variant
 from short_queues_inside import NEAR, SAMPLED_S, SINK, joined_sink, set_up
 
-from lasthop.linkqueue.shaped import Shaped
+from lasthop.enforce.queue.shaped import Shaped
 from lasthop.linux.netns import Namespace
 
 DISCARD = 9

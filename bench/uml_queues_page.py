@@ -15,7 +15,7 @@ from uml_queues import key_of, points
 from uml_queues_codel import worked_out
 from uml_queues_datagrams import LOADS, LOOKS_S, OVERLOAD, PACKETS_PER_S, Load, red_mean_packets
 
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 SECTION = "The kernel's RED and CoDel"
 QUANTITIES = {

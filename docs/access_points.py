@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from lasthop.access_points import table
-from lasthop.first import KINDS, MODELS, QUESTIONS, scenario, settled
+from lasthop.init import KINDS, MODELS, QUESTIONS, scenario, settled
+from lasthop.scenario.access_points import table
 
 
 def example(kind: str) -> str:

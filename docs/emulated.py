@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import lasthop as lh
+from lasthop.answers.answer import Answer
 from lasthop.emulation import emulate
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
-from lasthop.result import Answer
 
 IMAGE = Path(__file__).parent / "images" / "eta-emulated.png"
 

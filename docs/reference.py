@@ -8,7 +8,7 @@ import typer
 
 from lasthop import _core
 from lasthop.cli.app import app
-from lasthop.terms import glossary
+from lasthop.explanation.terms import glossary
 
 Schema = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
 
 POINTS_FILE = Path(__file__).resolve().parent / "reference" / "two-classes.json"
 

@@ -10,7 +10,7 @@ from typing import Any
 import claims
 import two_classes_page
 
-from lasthop.digits import estimate, plain
+from lasthop.answers.digits import estimate, plain
 from lasthop.studies import ledger, messages
 
 Tree = Mapping[str, Any]

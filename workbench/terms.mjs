@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "smol-toml";
 
 const NAME = "virtual:terms";
-const GLOSSARY = new URL("../python/lasthop/terms.toml", import.meta.url);
+const GLOSSARY = new URL("../python/lasthop/explanation/terms.toml", import.meta.url);
 const USED = new URL("src/terms/used.json", import.meta.url);
 
 /** Serves the module `virtual:terms`: for each term its name, its forms in the page, and its meaning. */

@@ -6,7 +6,7 @@ from functools import cache
 import beside
 import claims
 
-from lasthop.digits import estimate, plain
+from lasthop.answers.digits import estimate, plain
 from lasthop.studies import kept, ledger
 from lasthop.studies.rules import Measured, Number
 

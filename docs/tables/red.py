@@ -7,7 +7,7 @@ import beside
 
 from lasthop.models.red import fluid
 from lasthop.models.red.timeouts import reno_loss
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.stability.errors import NoEquilibriumError
 from lasthop.studies.red.costs import PAPERS_MEGABYTES
 from lasthop.studies.red.policies import COARSE_S, FINE_S

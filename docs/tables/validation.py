@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import downloads
 
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
 from tables.cells import table
 
 

@@ -20,12 +20,12 @@ from busy import Others, rest
 from load import LONGEST_S
 from objects import OBJECTS
 
+from lasthop.answers.saving import write_atomically
 from lasthop.emulation import emulate
 from lasthop.emulation.lateness import LATE_S
 from lasthop.emulation.places import SERVER
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError
-from lasthop.saving import write_atomically
 
 Item = dict[str, Any]
 

@@ -14,7 +14,7 @@ if _COMMAND and (
     or (_COMMAND[0] == "-m" and "lasthop" in sys.orig_argv)
 ):
     # The command line starts: from here on, Ctrl-C prints one line instead of a traceback.
-    from lasthop import interruption
+    from lasthop.progress import interruption
 
     interruption.exit_quietly()
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from lasthop import stability as stability
     from lasthop import studies as studies
     from lasthop._core import VERSION as __version__
-    from lasthop.compare import Comparison, compare
-    from lasthop.emulation.emulate import Emulation, emulate
+    from lasthop.answers.load import load
+    from lasthop.comparison.compare import Comparison, compare
+    from lasthop.emulation.emulate import emulate
+    from lasthop.emulation.emulation import Emulation
     from lasthop.errors import (
         ConvergenceError,
         EngineError,
@@ -40,16 +42,16 @@ if TYPE_CHECKING:
         UserError,
     )
     from lasthop.explanation import Explanation, explain
-    from lasthop.load import load
-    from lasthop.predict import fluid, predict
+    from lasthop.prediction.predict import fluid, predict
+    from lasthop.prediction.prediction import Prediction
     from lasthop.report import write_report
-    from lasthop.result import Prediction, Result
-    from lasthop.run import simulate
-    from lasthop.scenario import Scenario, check, schema
-    from lasthop.session import Session
+    from lasthop.scenario.scenario import Scenario, check, schema
+    from lasthop.simulation.result import Result
+    from lasthop.simulation.session import Session
+    from lasthop.simulation.simulate import simulate
     from lasthop.studies.reproduction import Reproduction, reproduce
     from lasthop.sweep.sweep import Sweep, sweep
-    from lasthop.tune import Tuning, tune
+    from lasthop.tuning.tune import Tuning, tune
     from lasthop.whatif.what_if import WhatIf, what_if
 
 __all__ = [
@@ -90,41 +92,47 @@ __all__ = [
     "write_report",
 ]
 
-PACKAGES = ("models", "relay", "stability", "studies")
-"""Public subpackages."""
+PACKAGES = {
+    "allowance": "progress.cost_limits",
+    "models": "models",
+    "relay": "relay",
+    "stability": "stability",
+    "studies": "studies",
+}
+"""Public subpackages and modules by their public names."""
 
 MODULES = {
-    "Comparison": "compare",
+    "Comparison": "comparison.compare",
     "ConvergenceError": "errors",
     "Emulation": "emulation",
     "EngineError": "errors",
     "Explanation": "explanation",
     "ModelError": "errors",
-    "Prediction": "result",
+    "Prediction": "prediction.prediction",
     "Problem": "errors",
     "Reproduction": "studies.reproduction",
-    "Result": "result",
-    "Scenario": "scenario",
+    "Result": "simulation.result",
+    "Scenario": "scenario.scenario",
     "ScenarioError": "errors",
-    "Session": "session",
+    "Session": "simulation.session",
     "Stopped": "errors",
     "Sweep": "sweep",
     "TooCostlyError": "errors",
-    "Tuning": "tune",
+    "Tuning": "tuning.tune",
     "UserError": "errors",
     "WhatIf": "whatif.what_if",
-    "check": "scenario",
-    "compare": "compare",
+    "check": "scenario.scenario",
+    "compare": "comparison.compare",
     "emulate": "emulation",
     "explain": "explanation",
-    "fluid": "predict",
-    "load": "load",
-    "predict": "predict",
+    "fluid": "prediction.predict",
+    "load": "answers.load",
+    "predict": "prediction.predict",
     "reproduce": "studies.reproduction",
-    "schema": "scenario",
-    "simulate": "run",
+    "schema": "scenario.scenario",
+    "simulate": "simulation.simulate",
     "sweep": "sweep",
-    "tune": "tune",
+    "tune": "tuning.tune",
     "what_if": "whatif.what_if",
     "write_report": "report",
 }
@@ -162,11 +170,12 @@ def __getattr__(name: str) -> "Any":
         from lasthop._core import VERSION
 
         return VERSION
-    if not name.startswith("__") and find_spec(f"lasthop.{name}") is not None:
-        return import_module(f"lasthop.{name}")
+    module = PACKAGES.get(name, name)
+    if not name.startswith("__") and find_spec(f"lasthop.{module}") is not None:
+        return import_module(f"lasthop.{module}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Public names; modules that are no part of them are found by ``import lasthop.NAME``."""
+    """Return the public names. Other modules are available by ``import lasthop.NAME``."""
     return sorted({*__all__, *PACKAGES, *(name for name in globals() if name.startswith("__"))})

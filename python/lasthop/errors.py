@@ -158,7 +158,7 @@ def where_told(number: str, model: str) -> str:
 
 def likewise(more: Sequence[str]) -> str:
     """Return further subjects of a sentence: the first key that each of its variants names."""
-    names = [found[0] for found in (re.findall(r"`[^`]*`", what) for what in more) if found]
+    names = [result[0] for result in (re.findall(r"`[^`]*`", what) for what in more) if result]
     if not names:
         return ""
     return f"; the same holds for {listed(names)}"

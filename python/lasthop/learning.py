@@ -5,9 +5,9 @@ from typing import Any
 
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.run import replaced
-from lasthop.scenario import ScenarioLike
-from lasthop.session import Session, seconds_of
+from lasthop.scenario.scenario import ScenarioLike
+from lasthop.simulation.session import Session, seconds_of
+from lasthop.simulation.simulate import replaced
 
 need("lasthop.learning", "gymnasium", "numpy")
 

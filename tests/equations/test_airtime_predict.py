@@ -6,7 +6,7 @@ import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.models import ModelError, choose, predict
 from lasthop.models.airtime import Options
-from lasthop.models.reading import CellScenario, Mac80211
+from lasthop.scenario.typed import CellScenario, Mac80211
 
 
 def scenario(station=None, cell=None, near=None, **more) -> lh.Scenario:

@@ -10,7 +10,7 @@ import pytest
 import lasthop as lh
 from lasthop.models import predict
 from lasthop.models.airtime.assumptions import room_of
-from lasthop.models.airtime.order import Airtime, Fifo, Rounds, Tally, drawn, serve
+from lasthop.models.airtime.order import Airtime, Counters, Fifo, Rounds, drawn, serve
 from lasthop.models.airtime.predict import _receivers
 from lasthop.models.airtime.receivers import Receiver
 from lasthop.models.airtime.shares import (
@@ -19,7 +19,7 @@ from lasthop.models.airtime.shares import (
     goodputs_bps,
     period_s,
 )
-from lasthop.models.reading import CellScenario
+from lasthop.scenario.typed import CellScenario
 
 PAYLOAD, ROOM = 1472, 200
 
@@ -140,7 +140,7 @@ def test_an_opportunity_continues_with_the_next_station() -> None:
     assert sum(tally.exchange_ns) / tally.accesses <= 2_528_000
 
 
-def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Tally, float]:
+def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Counters, float]:
     """One FIFO, event by event: Poisson arrivals, drawn backoffs, times by hand; nothing shared."""
     draws = random.Random(7)
     queue: deque[int] = deque()
@@ -152,7 +152,7 @@ def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Tally, float]:
         ]
         for s in range(3)
     ]
-    tally, now, due, held = Tally.empty(3), 0.0, draws.expovariate(3 * rate_pps), 0
+    tally, now, due, held = Counters.empty(3), 0.0, draws.expovariate(3 * rate_pps), 0
     for _ in range(exchanges):
         ends = now + 43e-6 + 9e-6 * draws.randint(0, 15)
         while due < ends or not queue:

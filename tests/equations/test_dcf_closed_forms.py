@@ -10,8 +10,8 @@ import pytest
 
 from lasthop.models.dcf import airtime, anomaly, drop_tail, freezing
 from lasthop.models.dcf.saturation import Contender, contenders
-from lasthop.models.reading import read
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import read
 
 SCENARIO = Scenario(
     {"duration": "1 s", "cell": {"phy": "802.11b"}, "station": {"a": {"udp_up": "greedy"}}}

@@ -5,7 +5,7 @@ import pytest
 from lasthop.models import ModelError, choose
 from lasthop.models.edca import Options, predict
 from lasthop.models.edca.predict import cell_of
-from lasthop.models.reading import read
+from lasthop.scenario.typed import read
 
 DATAGRAMS = {"arrivals": "greedy", "rate_bps": 0, "payload_bytes": 1472, "header_bytes": 28}
 

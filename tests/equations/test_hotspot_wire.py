@@ -5,7 +5,7 @@ from lasthop.models.hotspot.lossy import solve
 from lasthop.models.hotspot.picture import hot_spot
 from lasthop.models.hotspot.predict import predict
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
-from lasthop.models.reading import read
+from lasthop.scenario.typed import read
 
 
 def test_a_wire_without_delay_does_not_change_the_cell(hotspot):

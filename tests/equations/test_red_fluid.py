@@ -10,12 +10,12 @@ import pytest
 from lasthop import Scenario
 from lasthop.models import ModelError, choose
 from lasthop.models.hotspot.padhye import send_rate
-from lasthop.models.reading import read
 from lasthop.models.red import fluid, predict
 from lasthop.models.red.network import paths_of
 from lasthop.models.red.router import dropped
 from lasthop.models.red.senders import delayed_compound, delayed_reno
 from lasthop.models.red.timeouts import reno_loss
+from lasthop.scenario.typed import read
 from lasthop.stability import NoEquilibriumError, roots
 
 ROUTER = """\

@@ -12,11 +12,11 @@ import pytest
 from lasthop.errors import TooCostlyError
 from lasthop.models import ModelError, choose
 from lasthop.models.errors import ConvergenceError
-from lasthop.models.reading import read
 from lasthop.models.vbs import PAPER, Options, fixed_point, predict
 from lasthop.models.vbs.assumptions import check_cell, check_scenario
 from lasthop.models.vbs.picture import picture_of
-from lasthop.run import replaced
+from lasthop.scenario.typed import read
+from lasthop.simulation.simulate import replaced
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "snr-classes.toml"
 UPLOADS = {"station.low.download": 0, "station.low.upload": 1, "station.low.error": 0}

@@ -61,7 +61,7 @@ from lab import (
     sh,
     wait_until,
 )
-from lasthop.gateway.classification import Programs
+from lasthop.enforce.gateway.classification import Programs
 from lasthop.linux import rights
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.packets import attach

@@ -27,7 +27,7 @@ from rich.console import Console
 
 from lab import GATEWAY, entered
 from lasthop.cli import main
-from lasthop.gateway.live import tables
+from lasthop.enforce.gateway.live import tables
 
 CLONE_NEWNS = 0x00020000
 """A mount namespace of its own (unshare(2))."""
@@ -38,7 +38,7 @@ LONGEST_S = 120.0
 USED = (
     *(f"lasthop.emulation.{name}" for name in ("capture", "limits", "link", "replicate")),
     *("lasthop.cli.following", "lasthop.plot.about", "lasthop.relay.settings"),
-    "lasthop.congestion.loading",
+    "lasthop.enforce.congestion.loading",
 )
 """Modules that commands import when they run, in addition to those of the gateway."""
 

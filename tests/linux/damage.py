@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 
 from lab import GATEWAY, entered, sh
-from lasthop.gateway.layout import blocks_of
+from lasthop.enforce.gateway.layout import blocks_of
 from lasthop.linux import offload
 
 TO, FROM = (block.number for block in blocks_of("lan"))

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from lab import GATEWAY, STATIONS, entered, sh
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway.shaper import Shaper
 
 MACS = ("02:00:5e:10:00:0a", "02:00:5e:10:00:0b")
 INVENTED = "02:00:5e:99:00:01"

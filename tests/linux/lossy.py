@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
-from lasthop.linux.routes import Habits, habits_towards
+from lasthop.linux.routes import RouteMetrics, habits_towards
 from lasthop.linux.tcp import limit_segment, set_congestion, without_timestamps
 from lasthop.linux.tun import open_tun
 
@@ -108,7 +108,7 @@ def interface(address: str) -> int:
 
 def acknowledge() -> None:
     with Socket() as kernel:
-        kernel.carry_out([habits_towards(SENDER, INTERFACE, Habits(acknowledges_each=True))])
+        kernel.carry_out([habits_towards(SENDER, INTERFACE, RouteMetrics(acknowledges_each=True))])
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from typing import Any
 
 from lab import GATEWAY, Child, entered, leftovers, wait_until
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.service import Service
 
 
 class Running:

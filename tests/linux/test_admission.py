@@ -15,12 +15,12 @@ import pytest
 from frames import HERE_V4, HERE_V6, INVENTED, MACS, growth, ipv4, passed, send, udp
 from lab import GATEWAY, STATIONS, Lab, address, entered, pair, sh, wait_until
 from lasthop.daemon.state import State
-from lasthop.gateway import config, operate
-from lasthop.gateway.bypass import known
-from lasthop.gateway.classification import Kind
-from lasthop.gateway.discovery import look
-from lasthop.gateway.layout import ROUTED, UNKNOWN_MAC
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config, operate
+from lasthop.enforce.gateway.bypass import known
+from lasthop.enforce.gateway.classification import Kind
+from lasthop.enforce.gateway.discovery import look
+from lasthop.enforce.gateway.layout import ROUTED, UNKNOWN_MAC
+from lasthop.enforce.gateway.service import Service
 from lasthop.linux import links
 from lasthop.linux.netlink import Socket
 from lasthop.linux.routes import routes_through

@@ -28,12 +28,12 @@ from lab import (
     sh,
 )
 from lasthop.daemon.state import State
+from lasthop.enforce.gateway import config, operate
+from lasthop.enforce.gateway.cautions import cautions
+from lasthop.enforce.gateway.discovery import look
+from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.errors import UserError
-from lasthop.gateway import config, operate
-from lasthop.gateway.cautions import cautions
-from lasthop.gateway.discovery import look
-from lasthop.gateway.service import Service
-from lasthop.gateway.shaper import Shaper
 from traffic import Flow, run
 
 HERE, GUESTS = "10.99.0.1", ("10.99.0.10", "10.99.0.11")

@@ -8,8 +8,8 @@ import pytest
 
 from lab import GATEWAY, RATE_BPS, Lab, entered, gateway_text, mean, station_v4
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.service import Service
 from traffic import Flow, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.simulated]

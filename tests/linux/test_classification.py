@@ -25,10 +25,10 @@ from frames import (
     udp,
 )
 from lab import GATEWAY, STATIONS, Lab, address, entered, log_in, sh
-from lasthop.gateway import config
-from lasthop.gateway.cautions import without_programs
-from lasthop.gateway.classification import EXEMPT, REDIRECTED, Kind, mac_key
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.cautions import without_programs
+from lasthop.enforce.gateway.classification import EXEMPT, REDIRECTED, Kind, mac_key
+from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.linux.bpf import BpfError
 
 FILE = """[gateway]
@@ -194,7 +194,7 @@ def test_without_programs_filters_classify(tmp_path: Path, monkeypatch: pytest.M
     def refuse(_: object) -> None:
         raise BpfError(errno.EPERM, "BPF program lasthop_from")
 
-    monkeypatch.setattr("lasthop.gateway.classification.Programs.__init__", refuse)
+    monkeypatch.setattr("lasthop.enforce.gateway.classification.Programs.__init__", refuse)
     gateway = config.read(FILE)
     with (
         Lab(stations=1, rate_bps=None),
@@ -218,7 +218,7 @@ def test_a_station_behind_a_router_has_its_subnets(
         raise BpfError(errno.EPERM, "BPF program lasthop_from")
 
     if not has_programs:
-        monkeypatch.setattr("lasthop.gateway.classification.Programs.__init__", refuse)
+        monkeypatch.setattr("lasthop.enforce.gateway.classification.Programs.__init__", refuse)
     gateway = config.read(FILE + 'station.routed.address = "10.78.4.0/22, 2001:db8:7::/64"\n')
     with (
         Lab(stations=1, rate_bps=None),

@@ -19,8 +19,8 @@ import commands
 import lasthop as lh
 import lossy
 from lab import wait_until
-from lasthop.congestion import CONTROLS, loaded
-from lasthop.congestion.loading import missing
+from lasthop.enforce.congestion import CONTROLS, loaded
+from lasthop.enforce.congestion.loading import missing
 from lasthop.linux import pins
 from lasthop.linux.tcp import available_congestion
 

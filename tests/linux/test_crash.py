@@ -30,11 +30,11 @@ from lab import (
     take_back,
 )
 from lasthop.daemon.state import State
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.errors import UserError
-from lasthop.gateway import config
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.service import Service
-from lasthop.gateway.shaper import Shaper
 from lasthop.linux import offload
 from lasthop.linux.netlink import KernelError
 from lasthop.linux.undo import UndoLog
@@ -104,7 +104,7 @@ def run_with_damage(directory: Path, hook: Hook) -> None:
     for harm in HARM:
         sh(harm)
         offload.set_merging("usb", True)
-        shaper.mend(shaper.differences())
+        shaper.repair(shaper.differences())
         assert shaper.faults() == []
         assert not offload.merges("usb")
     shaper.changes.log.after_record = shaper.kernel.after_message = None

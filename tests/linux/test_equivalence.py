@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lab import GATEWAY, Child, clean_up, gateway_text, log_in, sh
-from lasthop.gateway import config
-from lasthop.gateway.layout import ifb_name
-from lasthop.gateway.shaper import Shaper, plan
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.layout import ifb_name
+from lasthop.enforce.gateway.shaper import Shaper, plan
 from lasthop.linux import rights
 from shown import in_shell, state
 

@@ -30,12 +30,12 @@ from lab import (
     wait_until,
 )
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.counting import COUNTED_EVERY_S
-from lasthop.gateway.layout import blocks_of
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.counting import COUNTED_EVERY_S
+from lasthop.enforce.gateway.layout import blocks_of
+from lasthop.enforce.gateway.service import Service
 from lasthop.linux import links, tc
-from lasthop.linux.events import Attended, Event, Events
+from lasthop.linux.events import Event, EventFilter, Events
 from lasthop.linux.netlink import Socket
 from running import Running, up
 from traffic import CHUNK, Flow, run, transfers
@@ -202,7 +202,7 @@ def test_repeated_removal_of_the_ifb_leaves_traffic_unshaped(lab: Lab, tmp_path:
 
 def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as kernel, Socket() as another, Events() as events:
-        filters = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
+        filters = EventFilter(["wan", "lh-lan"], [links.index_of("wan")], [TO])
         events.attend(kernel.port, filters)
         sh("ip link add x0 type veth peer name x1")
         try:

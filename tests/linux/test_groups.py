@@ -7,8 +7,8 @@ import pytest
 
 from damage import snapshot
 from lab import GATEWAY, Lab, entered, gateway_text, leftovers, log_in, sh
-from lasthop.gateway import config
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.shaper import Shaper
 
 GROUPS = 'group.one = { stations = "s0, s1", share = 2 }\ngroup.unlisted.max = "3 Mbps"'
 DAMAGES = {
@@ -48,8 +48,8 @@ def test_damages_of_groups_are_repaired(
             sh(harm)
             differences = shaper.differences()
             assert differences, what
-            shaper.mend(differences)
-            shaper.mend(shaper.differences())  # what goes with a hierarchy is seen next
+            shaper.repair(differences)
+            shaper.repair(shaper.differences())  # what goes with a hierarchy is seen next
             assert shaper.faults() == [], what
             assert [snapshot(), of_groups()] == before, what
         assert shaper.down() == []

@@ -14,7 +14,7 @@ from measure import BenchError
 from peers import apt_install
 from rich.table import Table
 
-import lasthop.gateway as package
+import lasthop.enforce.gateway as package
 from commands import lasthop
 from lab import GATEWAY, Lab, entered, leftovers, sh, station_v4, wait_until
 from traffic import transfers
@@ -133,7 +133,7 @@ def installed(program: str, package: str) -> None:
 
 def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
     """Columns of the table that `status` prints."""
-    from lasthop.gateway.live import tables
+    from lasthop.enforce.gateway.live import tables
 
     status = {"aps": [], "stations": [], "faults": [], "warnings": [], "leaves": None}
     titles = [
@@ -152,7 +152,7 @@ MANUAL = ROOT / "packaging/wheel/data/share/man/man8/lasthop-gateway.8"
 
 def test_files_that_the_guide_installs_come_with_the_package() -> None:
     lines = re.findall(r"^# install -D -m 644 -t (\S+) (\S+)$", GUIDE, re.MULTILINE)
-    package = "/opt/lasthop/lib/python3*/site-packages/lasthop/gateway/share"
+    package = "/opt/lasthop/lib/python3*/site-packages/lasthop/enforce/gateway/share"
     pages = [Path("/opt/lasthop/share/man/man8") / MANUAL.name]
     assert [Path(file) for _, file in lines if MANUAL.name in file] == pages
     units = [Path(file) for _, file in lines if MANUAL.name not in file]

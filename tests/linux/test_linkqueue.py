@@ -33,14 +33,14 @@ from lab import (
     take_back,
     wait_until,
 )
-from lasthop.daemon.sort import Life
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.enforce.queue.program import object_of
+from lasthop.enforce.queue.service import Service
+from lasthop.enforce.queue.shaped import Shaped
 from lasthop.errors import UserError
-from lasthop.linkqueue import config
-from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.program import object_of
-from lasthop.linkqueue.service import Service
-from lasthop.linkqueue.shaped import Shaped
 from lasthop.linux import links, offload
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.classifier import Classifier
@@ -336,8 +336,8 @@ def a_life(directory: Path, kind: str, hook: Hook, harms: Sequence[str] = (STOP,
             sh(harm)
         offload.set_merging("lan", True)
         for _ in range(2):
-            shaped.mend(shaped.differences(shaped.all_parts))
-        assert shaped.differences(shaped.all_parts) == [], harm
+            shaped.repair(shaped.differences(set(shaped.parts)))
+        assert shaped.differences(set(shaped.parts)) == [], harm
         assert not offload.merges("lan")
     shaped.down()
     shaped.close()
@@ -390,7 +390,7 @@ def run_service(directory: Path, kind: str) -> None:
     wanted = config.read(TEXTS[kind])
     state = State(directory)
     is_up = (directory / IS_UP).touch
-    service = Service(Life(wanted, state, lambda: wanted, lambda _: None, is_up, None))
+    service = Service(ServiceContext(wanted, state, lambda: wanted, lambda _: None, is_up, None))
     service.up()
     service.run()
 

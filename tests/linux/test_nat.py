@@ -22,8 +22,8 @@ from lab import (
     sh,
 )
 from lab import station_v4 as station
-from lasthop.gateway import config
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.shaper import Shaper
 
 WAN_ADDRESS = "10.78.0.2"
 BYTES = 100_000

@@ -21,10 +21,10 @@ from lab import (
     station_v6,
 )
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.service import Service
 from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, Overhearing
-from lasthop.linux.segments import MOST_SEEN, Look, RoundTrip, Taken
+from lasthop.linux.segments import MOST_SEEN, RoundTrip, RoundTripProbe, Taken
 from lasthop.linux.segments import PATIENCE_S as WAITED_S
 from traffic import Flow, run
 
@@ -46,7 +46,7 @@ def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> Non
         overhearing = Overhearing("lan")
     now_s = time.time()
     for name, at_s in (("gone", now_s - WAITED_S - 1), ("there", now_s)):
-        overhearing.looks[name] = Look(is_open=False, taken=[Taken(1, None, at_s)])
+        overhearing.looks[name] = RoundTripProbe(is_open=False, taken=[Taken(1, None, at_s)])
         overhearing.addresses[name] = ()
     overhearing.attach = lambda: None  # type: ignore[method-assign]
     overhearing.listen({})

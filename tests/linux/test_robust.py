@@ -26,11 +26,11 @@ from lab import (
 from lasthop.daemon import state as daemon_state
 from lasthop.daemon import verbs
 from lasthop.daemon.state import State
+from lasthop.enforce.gateway import config, operate
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.errors import UserError
-from lasthop.gateway import config, operate
-from lasthop.gateway.config import Gateway
-from lasthop.gateway.service import Service
-from lasthop.gateway.shaper import Shaper
 from lasthop.linux import offload
 from traffic import transfers
 
@@ -108,7 +108,7 @@ ap = "b"
     text = gateway_text(0, "").replace('rate = "5 Mbps"\n', "")
     with entered(GATEWAY):
         assert running.reload(text + aps.format(a="a")) == []
-        from lasthop.gateway.roster import Sighting
+        from lasthop.enforce.gateway.roster import Sighting
 
         seen = [Sighting("02:00:00:00:00:01", config.ip_address(station_v4(0)), ap="a")]
         running.service.stations.roster.see(seen, 0.0)

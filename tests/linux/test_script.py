@@ -22,9 +22,9 @@ from lab import (
     station_v4,
     wait_until,
 )
-from lasthop.gateway import config
-from lasthop.gateway.script import script
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.script import script
+from lasthop.enforce.gateway.shaper import Shaper
 from router import Router
 from shown import state
 from traffic import transfers

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from lab import GATEWAY, RATE_BPS, STATIONS, Child, Lab, gateway_text, mean, sh, station_v4
-from lasthop.gateway import config
-from lasthop.gateway.script import script
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.script import script
 from router import Router
 from traffic import Flow, run
 

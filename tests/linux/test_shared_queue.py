@@ -26,10 +26,10 @@ from lab import (
     station_v4,
     station_v6,
 )
-from lasthop.congestion import loaded
-from lasthop.congestion.loading import missing
-from lasthop.linkqueue import config
-from lasthop.linkqueue.shaped import Shaped
+from lasthop.enforce.congestion import loaded
+from lasthop.enforce.congestion.loading import missing
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.shaped import Shaped
 from traffic import Flow, run
 
 pytestmark = pytest.mark.measured

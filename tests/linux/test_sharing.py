@@ -30,11 +30,11 @@ from lab import (
     station_v6,
     wait_until,
 )
-from lasthop.gateway import config
-from lasthop.gateway.classification import Kind
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.shaper import Shaper
-from lasthop.gateway.weights import PhyRate
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.classification import Kind
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.shaper import Shaper
+from lasthop.enforce.gateway.weights import PhyRate
 from lasthop.linux.ping import Pinger
 from traffic import Flow, goodputs, run, transfers
 

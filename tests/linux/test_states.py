@@ -30,7 +30,7 @@ from lasthop.daemon.state import State
 from traffic import transfers
 
 LASTHOP = Path(sys.executable).with_name("lasthop")
-UNIT = Path(__file__).parents[2] / "python/lasthop/gateway/share/lasthop-gateway@.service"
+UNIT = Path(__file__).parents[2] / "python/lasthop/enforce/gateway/share/lasthop-gateway@.service"
 LEAVES = "leaves are pfifo, set by `gateway.discipline`"
 BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
 """Files that cannot be read: gone, no TOML, with an unknown key, and without a gateway."""

@@ -14,8 +14,8 @@ from measure import BenchError
 from peers import apt_install
 
 from lab import GATEWAY, STATIONS, Lab, entered, gateway_text, sh, station_v4, wait_until
-from lasthop.gateway import rate_sources
-from lasthop.gateway.config import RateSource
+from lasthop.enforce.gateway import rate_sources
+from lasthop.enforce.gateway.config import RateSource
 from lasthop.linux.tc import PACKET_BYTES
 from running import Running, up
 

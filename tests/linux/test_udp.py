@@ -20,8 +20,8 @@ from lab import (
     station_v4,
     station_v6,
 )
-from lasthop.gateway import config
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.shaper import Shaper
 
 PACKETS = 20
 DATA, DNS = 4433, 53

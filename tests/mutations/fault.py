@@ -31,7 +31,7 @@ from pathlib import Path
 
 from places import Module, places_in
 
-CLAIMS = "python/lasthop/claims.toml"
+CLAIMS = "python/lasthop/studies/claims.toml"
 RULES = tuple(f"python/lasthop/studies/{name}.py" for name in ("rules", "ledger", "study"))
 
 

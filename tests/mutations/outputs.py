@@ -47,7 +47,7 @@ REPLICATIONS = 3
 
 def structures(subject: str, into: Path) -> None:
     """Write the structure of a subject's scenarios, by `Scenario.key`, found by short runs."""
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     by_key: dict[str, Structure] = {}
     for study in import_module(f"lasthop.studies.{subject}").STUDIES:
@@ -178,7 +178,7 @@ def outputs(known: Mapping[str, Structure], wanted: Callable[[Any], bool]) -> di
 
 
 def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator[str]:
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     scenarios = {point: Scenario(tree) for point, tree in study.points.items()}
     yield _fingerprint(*scenarios, *(scenario.to_json() for scenario in scenarios.values()))

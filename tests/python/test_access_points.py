@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.access_points import EDCA, FACTS, KINDS, burst, queue, table
 from lasthop.importing import hostapd, iw, openwrt
 from lasthop.importing.scenario import as_toml
-from lasthop.models.reading import CellScenario, Node
+from lasthop.scenario.access_points import EDCA, FACTS, KINDS, burst, queue, table
+from lasthop.scenario.typed import CellScenario, Node
 
 from .conftest import Lasthop
 

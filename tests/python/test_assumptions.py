@@ -10,7 +10,7 @@ import pytest
 from lasthop.errors import ModelError
 from lasthop.models import MODELS
 from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.errors import in_words, told
+from lasthop.models.errors import in_words, warning_text
 from lasthop.models.vbs.window import LAWS
 
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
@@ -65,8 +65,8 @@ def test_a_refusal_names_the_assumption_and_its_page() -> None:
 
 
 def test_a_doubt_ends_with_the_page_of_the_assumption() -> None:
-    assert told("red", ("eq. 2", "few flows")) == "few flows (eq. 2 of model red)"
-    assert told("red", "few flows") == "few flows"
+    assert warning_text("red", ("eq. 2", "few flows")) == "few flows (eq. 2 of model red)"
+    assert warning_text("red", "few flows") == "few flows"
 
 
 def test_the_text_of_vbs_names_every_congestion_control_of_the_model() -> None:

@@ -8,7 +8,7 @@ from kernel_tcp_page import Both, counted_as
 from kernel_tcp_points import AS_THEY_ARE, grid
 from periods import loss_by_period, reductions
 
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 import lasthop as lh
-from lasthop.models.reading import UdpFlow
+from lasthop.scenario.typed import UdpFlow
 from lasthop.tuning.calls import Calls, calls_of
 
 RUN = {"duration": "6 s", "warmup": "1 s", "replications": 1}

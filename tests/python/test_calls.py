@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop.calls import DELAY_P99_S, LOSS, CallFacts, call_facts
+from lasthop.answers.calls import DELAY_P99_S, LOSS, CallFacts, call_facts
 from lasthop.cli.sweep import print_sweep
 from lasthop.display.columns import DELAY_P99
 from lasthop.display.delays import Delays
 from lasthop.display.swept import delay_table
 from lasthop.models.stated import stated_errors
-from lasthop.plot.beside import CALL_LIMIT
+from lasthop.plot.side_by_side import CALL_LIMIT
 
 from .conftest import EXAMPLES, Lasthop
 

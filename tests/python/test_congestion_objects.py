@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lasthop import gateway, linkqueue
-from lasthop.congestion import CONTROLS
-from lasthop.congestion.controls import SHARE
+from lasthop.enforce import gateway, queue
+from lasthop.enforce.congestion import CONTROLS
+from lasthop.enforce.congestion.controls import SHARE
 from lasthop.errors import UserError
 from lasthop.linux import struct_ops
 from lasthop.linux.bpf_object import Object
@@ -17,7 +17,7 @@ from lasthop.linux.btf import Btf
 from lasthop.linux.struct_ops import OPERATIONS, SECTION, functions
 
 SOURCES = Path(__file__).parents[2] / "crates" / "bpf"
-SHARED = Path(linkqueue.__file__).with_name("share")
+SHARED = Path(queue.__file__).with_name("share")
 OF_GATEWAY = Path(gateway.__file__).with_name("share")
 PARTS = ("constants.h", "kernel.h", "fixed.h", "window.h")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from lasthop.digits import estimate, plain, signed, span
+from lasthop.answers.digits import estimate, plain, signed, span
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import typer
 import lasthop
 from lasthop import _core
 from lasthop.cli.app import app
+from lasthop.explanation.terms import glossary
 from lasthop.studies import kept
 from lasthop.studies.study import Study
-from lasthop.terms import glossary
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

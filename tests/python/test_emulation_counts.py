@@ -8,7 +8,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.emulation.datagrams import Datagrams, percentile_99
-from lasthop.emulation.emulate import Emulation
+from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.greedy import losses
 from lasthop.emulation.lateness import in_time_pps, lateness
 from lasthop.emulation.limits import datagrams_per_second, filling_s

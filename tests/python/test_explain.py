@@ -14,7 +14,7 @@ from lasthop.explanation.candidates import causes_of
 from lasthop.explanation.facts import rules
 from lasthop.explanation.objectives import default_objective, jain_index, objective_for, shares
 from lasthop.explanation.text import side_effects
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 from .conftest import Lasthop
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import lasthop as lh
+from lasthop.answers.fairness import fairness_levels, is_met, jain, judged, mixed_demands
 from lasthop.emulation.datagrams import Datagrams
 from lasthop.emulation.summary import Seen, cell, of_flow, stations
-from lasthop.fairness import fairness_levels, is_met, jain, judged, mixed_demands
 from lasthop.measured.matching import Flow, match
 from lasthop.measured.observed import Measurement, Stream
 from lasthop.tuning.measures import sampled

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import lasthop
+from lasthop.references import named
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "lasthop"
@@ -59,153 +60,79 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {
-    "_core",
-    "descriptors",
-    "digits",
-    "errors",
-    "estimates",
-    "fairness",
-    "interruption",
-    "pace",
-    "rows",
-    "typed",
-    "underway",
-}
-"""Rooms that import nothing else, or each other."""
+FOUNDATIONS = {"_core", "errors", "extras", "progress", "references", "scenario"}
+"""Rooms that most other rooms may import: errors, progress of long steps, the checked scenario."""
 
-ANSWERS = {
-    *FOUNDATIONS,
-    "answer",
-    "calls",
-    "caution",
-    "display",
-    "full_queue",
-    "models",
-    "origin",
-    "phase",
-    "quantities",
-    "record",
-    "result",
-    "run",
-    "scenario",
-    "steadiness",
-}
-"""Parts of an answer: scenario, model, engine, result; and its display."""
-KEPT = {"batch", "ownership", "saving"}
-"""Storage of answers on disk."""
+SIMULATED = {*FOUNDATIONS, "answers", "simulation"}
+"""Rooms for code that simulates, and reads the results."""
 
 DOORS = ("cli", "__main__")
-"""Rooms that import the others and that no room imports."""
+"""Rooms that may import all other rooms, and that no other room imports."""
 
 MAY_IMPORT: Mapping[str, Set[str]] = {
-    **{room: set() for room in FOUNDATIONS},
-    "typed": {"rows"},
-    # Models import scenarios as typed values and never run anything.
-    "allowance": {"errors", "pace", "underway"},
-    "stability": {"allowance", "errors", "underway"},
-    "models": {"allowance", "errors", "fairness", "stability", "typed"},
-    "opening": {"errors"},
-    "caution": {"_core", "channel", "errors", "models"},
+    "errors": set(),
+    "references": set(),
+    "extras": {"errors"},
+    "progress": {"errors"},
+    "scenario": {"_core", "errors", "references"},
     "channel": {"_core"},
     "control": {"_core"},
-    "ownership": {"errors"},
-    "full_queue": {"models"},
-    "phase": {"errors", "full_queue", "models"},
-    "steadiness": {"digits", "errors", "models"},
-    "quantities": {"_core", "errors"},
-    "terms": {"_core", "errors", "models", "quantities", "scenario"},
-    "lookup": {"errors"},
-    "source": {"_core", "errors", "opening"},
-    "scenario": {"_core", "display", "errors", "lookup", "models", "rows", "source"},
-    "origin": {"_core", "scenario"},
-    "record": {"errors", "origin", "scenario"},
-    "answer": {"display", "extras", "plot", "record", "scenario"},
-    "result": {*ANSWERS - {"result", "run"}, "extras", "ownership", "plot", "saving"},
-    # A function that shows an object gets it as an argument, and imports no class of it.
-    "calls": {"_core", "estimates", "models"},
-    "display": {"calls", "digits", "errors", "estimates", "models", "plot", "quantities"},
+    # Models know scenarios as typed values. They never run anything.
+    "stability": {"errors", "progress"},
+    "answers": FOUNDATIONS,
+    "models": {"answers", "errors", "progress", "scenario", "stability"},
+    "warnings": {"_core", "answers", "channel", "errors", "models", "scenario"},
+    # Rooms that show answers know them, and answers know these rooms by reference only.
+    "display": {"answers", "errors", "scenario"},
+    "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
     # The engine is called, and calls no model.
-    "sampling": {"allowance", "scenario"},
-    "run": {"_core", "allowance", "errors", "result", "sampling", "scenario"},
-    "session": {"_core", "errors", "quantities", "result", "run", "scenario", "values"},
-    "learning": {"errors", "extras", "run", "scenario", "session"},
-    "predict": {*ANSWERS, "allowance", "extras"},
-    "saving": {"errors", "ownership", "quantities", "underway"},
-    "values": {"_core", "errors"},
-    "extras": {"errors"},
-    "batch": {
-        "_core",
-        "errors",
-        "extras",
-        "ownership",
-        "run",
-        "sampling",
-        "saving",
-        "scenario",
-        "source",
-    },
-    "envelope": {"_core", "quantities"},
-    "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep", "whatif"},
-    "sweep": {*ANSWERS, *KEPT, "allowance", "envelope", "opening", "plot", "sampling", "values"},
-    "swing": {*ANSWERS, "stability"},
-    # An existing network becomes a scenario without a run and without a model.
-    "access_points": set(),
-    "first": {"access_points", "errors"},
-    "importing": {"access_points", "allowance", "errors", "extras", "opening", "tuning"},
-    "measured": {"envelope", "errors", "estimates", "fairness", "models", "opening", "scenario"},
-    "compare": {
-        *ANSWERS,
-        "allowance",
+    "simulation": {"_core", "answers", "errors", "progress", "scenario", "warnings"},
+    "prediction": {*SIMULATED, "models", "warnings"},
+    "learning": SIMULATED,
+    "batch": SIMULATED,
+    "sweep": {*SIMULATED, "batch", "warnings"},
+    "whatif": {*SIMULATED, "batch"},
+    "tuning": {*SIMULATED, "batch", "models"},
+    "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
+    # Facts about real networks become scenarios. Nothing is run, and no model is asked.
+    "init": {"errors", "scenario"},
+    "importing": {"errors", "extras", "progress", "scenario", "tuning"},
+    "measured": {"answers", "errors", "scenario"},
+    "comparison": {
+        *SIMULATED,
+        "display",
         "emulation",
         "measured",
-        "ownership",
-        "plot",
-        "predict",
-        "saving",
-        "swing",
+        "models",
+        "prediction",
+        "stability",
     },
-    "tuning": {*ANSWERS, *KEPT, "plot"},
-    "tune": {*ANSWERS, "batch", "tuning"},
-    "whatif": {
-        *ANSWERS,
-        "allowance",
-        "batch",
-        "opening",
-        "ownership",
-        "paired",
-        "plot",
-        "saving",
-        "values",
-    },
-    "explanation": {*ANSWERS, "_core", "allowance", "batch", "paired", "tuning", "underway"},
-    "paired": {"allowance", "batch", "errors", "result", "scenario", "tuning"},
-    "workbench": {"_core", "errors", "source"},
-    "report": {*ANSWERS, *KEPT, "compare", "plot", "sweep", "tuning", "whatif", "workbench"},
+    "studies": {*SIMULATED, "batch", "comparison", "models", "plot", "prediction", "stability"},
+    "workbench": {"_core", "errors", "scenario"},
+    "report": {*SIMULATED, "comparison", "display", "plot", "sweep", "workbench"},
+    # The kernel of Linux.
     "linux": {"errors"},
-    "congestion": {"errors", "linux"},
-    "uml": {"_core", "errors", "underway"},
-    "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving", "uml"},
-    "daemon": {"errors", "linux"},
-    "linkqueue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability", "typed"},
-    "gateway": {"_core", "control", "daemon", "errors", "importing", "linux", "scenario", "typed"},
-    "relay": {"_core", "daemon", "descriptors", "errors"},
-    "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
-    "studies": {*ANSWERS, *KEPT, "plot", "predict", "source", "stability", "swing"},
+    "daemon": {"errors", "linux", "scenario"},
+    "uml": {"_core", "errors", "progress"},
+    "relay": {"_core", "daemon", "errors", "linux"},
+    "enforce": set(),
+    "enforce.congestion": {"errors", "linux"},
+    "enforce.queue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability"},
+    "enforce.gateway": {"_core", "control", "daemon", "errors", "importing", "linux", "scenario"},
+    "emulation": {*SIMULATED, "enforce.congestion", "linux", "relay", "uml", "warnings"},
     "lasthop": {
-        *ANSWERS,
-        "compare",
+        *SIMULATED,
+        "comparison",
         "emulation",
         "explanation",
-        "load",
-        "predict",
+        "models",
+        "prediction",
         "relay",
-        "session",
+        "report",
         "stability",
         "studies",
         "sweep",
-        "report",
-        "tune",
+        "tuning",
         "whatif",
     },
 }
@@ -221,15 +148,16 @@ def modules() -> dict[str, Path]:
     return files
 
 
-def imported(node: ast.AST, *, has_calls: bool) -> Iterator[str]:
-    """Yield names imported at run time, also inside functions, but not those for types only.
+def imported(node: ast.AST, *, has_calls: bool, has_types: bool) -> Iterator[str]:
+    """Yield imported names, also inside functions; with `has_types` also those for types only.
 
     Expressions, most of a tree, are searched only if `has_calls`, for calls of `import_module`.
     """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr) and not has_calls:
             continue
-        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+        is_for_types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if is_for_types and not has_types:
             continue
         if isinstance(child, ast.Import):
             yield from (each.name for each in child.names)
@@ -239,7 +167,7 @@ def imported(node: ast.AST, *, has_calls: bool) -> Iterator[str]:
         elif isinstance(child, ast.Call) and ast.unparse(child.func) == "import_module":
             assert isinstance(child.args[0], ast.JoinedStr), "imported by a name made elsewhere"
             yield ast.unparse(child.args[0]).split("'")[1].split("{")[0].rstrip(".")
-        yield from imported(child, has_calls=has_calls)
+        yield from imported(child, has_calls=has_calls, has_types=has_types)
 
 
 def is_ours(module: str) -> bool:
@@ -247,31 +175,45 @@ def is_ours(module: str) -> bool:
     return module.split(".")[0] == "lasthop"
 
 
-@pytest.fixture(scope="module")
-def python() -> Graph:
+def imports(*, has_types: bool) -> dict[str, set[str]]:
     """Return the modules of the package, and the modules that each imports."""
     known = modules()
     graph: dict[str, set[str]] = {}
     for name, path in known.items():
         text = path.read_text()
-        names = imported(ast.parse(text), has_calls="import_module" in text)
+        calls = "import_module" in text
+        names = imported(ast.parse(text), has_calls=calls, has_types=has_types)
         ours = filter(is_ours, names)
         graph[name] = {
             each if each in known or each == "lasthop._core" else each.rpartition(".")[0]
             for each in ours
-        } - {name}
-    lazily = {*lasthop.PACKAGES, *lasthop.MODULES.values()}
+        } - {name, "lasthop", ""}
+    return graph
+
+
+@pytest.fixture(scope="module")
+def python() -> Graph:
+    """Modules of the package, and the modules that each imports at run time."""
+    graph = imports(has_types=False)
+    lazily = {*lasthop.PACKAGES.values(), *lasthop.MODULES.values()}
     graph["lasthop"] |= {f"lasthop.{module}" for module in lazily}
     return graph
 
 
 def room_of(module: str) -> str:
-    """Return the package or file directly below `lasthop`."""
-    return module.split(".")[1] if "." in module else module
+    """Return the package or file directly below `lasthop`; `enforce` has a room per package."""
+    names = module.split(".")
+    return ".".join(names[1:3] if names[1:2] == ["enforce"] else names[1:2]) or module
 
 
 def test_python_has_no_import_circle(python: Graph) -> None:
     assert circles(python) == []
+
+
+def test_python_has_no_circle_of_types() -> None:
+    graph = imports(has_types=True)
+    del graph["lasthop"]  # It has the types of all public names.
+    assert circles(graph) == []
 
 
 def test_every_room_of_python_is_in_the_table(python: Graph) -> None:
@@ -290,10 +232,37 @@ def test_no_room_of_python_imports_a_room_that_is_not_allowed(python: Graph) -> 
 
 
 def test_a_table_of_rooms_that_may_import_has_no_circle() -> None:
-    """Exceptions: an answer may draw, show and save itself, and drawing may import answers."""
-    upward = {"display", "plot", "saving"}
-    rooms = {room: set(others) - upward for room, others in MAY_IMPORT.items()}
-    assert circles(rooms) == []
+    assert circles(MAY_IMPORT) == []
+
+
+REFERENCE = re.compile(r"[a-z_]+(\.[a-z_]+)+:[A-Za-z_]+")
+"""A reference to an object of the package, which `lasthop.references` imports."""
+
+
+def references() -> Iterator[tuple[str, str]]:
+    """Yield the references in the package, each with its module."""
+    for module, path in modules().items():
+        text = path.read_text()
+        if "references import" in text or module == "lasthop.answers.kinds":
+            for node in ast.walk(ast.parse(text)):
+                value = node.value if isinstance(node, ast.Constant) else None
+                if isinstance(value, str) and REFERENCE.fullmatch(value):
+                    yield module, value
+
+
+def test_every_reference_leads_to_an_object() -> None:
+    found = list(references())
+    assert len(found) > 30
+    assert all(callable(named(reference)) for _, reference in found)
+
+
+def test_only_objects_of_rooms_that_show_and_read_are_referred_to() -> None:
+    by_reference = {
+        (room_of(module), reference.partition(".")[0])
+        for module, reference in references()
+        if module != "lasthop.answers.kinds"
+    }
+    assert by_reference == {("answers", "display"), ("answers", "plot"), ("scenario", "display")}
 
 
 # -- Rust --------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 
 from lasthop import Scenario
-from lasthop.answer import Answer
+from lasthop.answers.answer import Answer
 from lasthop.explanation.line_use import line_use
 
 HOME = """

@@ -14,7 +14,7 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.emulation import Emulation
-from lasthop.origin import origin_of, scenario_of
+from lasthop.scenario.origin import origin_of, scenario_of
 
 from .conftest import EXAMPLES, SMALL, Lasthop
 
@@ -193,7 +193,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "too deep": ("[" * 100_000, "not JSON of lasthop"),
     "a list": ("[1]", "no answer of lasthop: it is no JSON object"),
     "a number": ("3", "no answer of lasthop: it is no JSON object"),
-    "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; expected one of simula"),
+    "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; expected one of predic"),
     "other kind": ('{"kind": "survey"}', "`kind` is 'survey'; expected one of"),
     "kind of no kind": ('{"kind": [1]}', "`kind` is [1]; expected one of"),
     "a search": ('{"kind": "tuning"}', "a Tuning cannot be read from its JSON"),

@@ -223,7 +223,7 @@ MEASURE = """
 import json, resource, sys, time
 from importlib import import_module
 import lasthop as lh
-from lasthop import allowance
+from lasthop.progress import cost_limits
 from lasthop.errors import UserError
 _, hard = resource.getrlimit(resource.RLIMIT_AS)
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, hard))
@@ -232,7 +232,7 @@ def need(what, **costs):
     costs.pop("smaller", None)
     for name, cost in costs.items():
         estimate[name] += cost
-    allowance.need(what, **costs)
+    cost_limits.need(what, **costs)
 for model in ("aggregates", "airtime", "dcf"):
     import_module(f"lasthop.models.{model}.predict").need = need
 scenario = lh.Scenario(json.loads(sys.argv[1]), settings=json.loads(sys.argv[2]))

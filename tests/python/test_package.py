@@ -111,14 +111,14 @@ def test_a_function_keeps_its_name_after_its_module_is_imported(name: str) -> No
 
 
 def test_completion_offers_only_public_names() -> None:
-    import lasthop.caution
-    import lasthop.result
+    import lasthop.simulation.result
+    import lasthop.warnings.settings
 
     offered = {name for name in dir(lasthop) if not name.startswith("__")}
-    packages = {"models", "relay", "stability", "studies"}
+    packages = {"allowance", "models", "relay", "stability", "studies"}
     assert offered == {*lasthop.__all__, *packages} - {"__version__"}
     assert all(hasattr(lasthop, name) for name in offered)
-    assert lasthop.caution is not None  # an import by name still works
+    assert lasthop.warnings.settings is not None  # an import by name still works
 
 
 def test_modules_named_in_the_documentation_exist() -> None:
@@ -175,7 +175,7 @@ def test_a_function_that_is_replaced_in_its_module_is_restored(
 ) -> None:
     real = lasthop.simulate
     with monkeypatch.context() as patch:
-        patch.setattr("lasthop.run.simulate", print)
+        patch.setattr("lasthop.simulation.simulate.simulate", print)
         assert lasthop.simulate is print
     assert lasthop.simulate is real
 

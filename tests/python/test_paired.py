@@ -6,7 +6,8 @@ from math import isclose
 import pytest
 
 import lasthop as lh
-from lasthop.paired import (
+from lasthop.answers.quantities import registry
+from lasthop.batch.paired import (
     HIGHER_IS_BETTER,
     LOWER_IS_BETTER,
     Measure,
@@ -14,7 +15,6 @@ from lasthop.paired import (
     judge,
     run,
 )
-from lasthop.quantities import registry
 
 from .conftest import CALL
 

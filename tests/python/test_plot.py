@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import lasthop as lh
-from lasthop.digits import plain
+from lasthop.answers.digits import plain
 from lasthop.errors import UserError
 from lasthop.plot.conflicts import BOX, WIDTH, clear, covering, to_paper
 from lasthop.plot.figure import COLUMN_INCHES

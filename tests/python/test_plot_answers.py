@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import lasthop as lh
-from lasthop.digits import estimate
-from lasthop.plot.beside import EQUAL
+from lasthop.answers.digits import estimate
 from lasthop.plot.figure import EMULATION
 from lasthop.plot.rows import OF_GROUP, Spread, bars, is_seen, short
 from lasthop.plot.sharers import item_of, meaning_of_groups, sharers, title_of
+from lasthop.plot.side_by_side import EQUAL
 
 from .conftest import SMALL
 from .test_network import DUMBBELL

@@ -105,7 +105,7 @@ def test_a_picture_with_a_background_stays_black(comparison: lh.Comparison, tmp_
 def test_the_same_picture_is_the_same_file_and_names_lasthop(
     comparison: lh.Comparison, tmp_path: Path, kind: str
 ) -> None:
-    from lasthop.ownership import is_ours
+    from lasthop.answers.overwrite import is_ours
 
     for name in ("a", "b"):
         comparison.plot().savefig(tmp_path / f"{name}.{kind}")

@@ -6,11 +6,11 @@ from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.figure import Figure
 
 import lasthop as lh
+from lasthop.answers.quantities import check_name
 from lasthop.plot.heat import Scale
 from lasthop.plot.layout import layout_of
 from lasthop.plot.rows import Spread
 from lasthop.plot.swept import NONE, Axis, Quantity, drawn, is_named, without_braces
-from lasthop.quantities import check_name
 from lasthop.sweep.columns import column
 from lasthop.sweep.grid import grid
 

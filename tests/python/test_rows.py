@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop import rows
-from lasthop.caution import cautions
 from lasthop.cli.check import check, written
 from lasthop.cli.simulate import print_result
-from lasthop.models.reading import read
-from lasthop.rows import LongList, Rows, View
+from lasthop.scenario import rows
+from lasthop.scenario.rows import LongList, Rows, View
+from lasthop.scenario.typed import read
+from lasthop.warnings.settings import cautions
 
 from .conftest import EXAMPLES
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.run import Progress
+from lasthop.simulation.simulate import Progress
 
 from .conftest import EXAMPLES, SMALL
 

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import lasthop as lh
-from lasthop.ownership import CAPTURE, is_ours, refuse_foreign
-from lasthop.saving import text_writer, write_all, write_atomically
+from lasthop.answers.overwrite import CAPTURE, is_ours, refuse_foreign
+from lasthop.answers.saving import text_writer, write_all, write_atomically
 
 from .conftest import SMALL
 

@@ -11,7 +11,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.errors import Problem
-from lasthop.scenario import as_setting
+from lasthop.scenario.scenario import as_setting
 
 from .conftest import EXAMPLES, SMALL
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.quantities import registry
+from lasthop.answers.quantities import registry
 
 from .conftest import EXAMPLES, SMALL
 

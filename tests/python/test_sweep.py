@@ -15,10 +15,10 @@ import lasthop as lh
 from lasthop import _core
 from lasthop.batch.part import Part
 from lasthop.errors import Stopped
-from lasthop.run import Progress
+from lasthop.scenario.values import values_of
+from lasthop.simulation.simulate import Progress
 from lasthop.sweep.columns import column
 from lasthop.sweep.grid import grid
-from lasthop.values import values_of
 
 from .conftest import SMALL
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from lasthop.answers.quantities import registry
+from lasthop.explanation.terms import KINDS, PAPERS, entries, find, glossary
 from lasthop.models.assumptions import BY_MODEL
-from lasthop.quantities import registry
 from lasthop.studies.ledger import load
-from lasthop.terms import KINDS, PAPERS, entries, find, glossary
 
 from .conftest import Lasthop
 

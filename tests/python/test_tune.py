@@ -12,8 +12,7 @@ from matplotlib.collections import LineCollection
 
 import lasthop as lh
 from lasthop import _core
-from lasthop.estimates import Estimate
-from lasthop.tune import TuneInterrupted
+from lasthop.answers.estimates import Estimate
 from lasthop.tuning.candidates import WINDOWS, Candidate, opportunities, window_pairs
 from lasthop.tuning.categories import category_asked
 from lasthop.tuning.costs import costs
@@ -23,6 +22,7 @@ from lasthop.tuning.runs import shortened
 from lasthop.tuning.search import TuneProgress, refusals
 from lasthop.tuning.settings import apply, counts_are_no_times, fewest, toml
 from lasthop.tuning.trial import LeftOut
+from lasthop.tuning.tune import TuneInterrupted
 
 from .conftest import SMALL, Lasthop
 

@@ -12,8 +12,8 @@ import pytest
 
 import lasthop as lh
 from lasthop.batch import Task
-from lasthop.result import Result
-from lasthop.tune import TUNING_FILES
+from lasthop.batch.simulations import Simulations
+from lasthop.simulation.result import Result
 from lasthop.tuning import search as searching
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.candidates import Candidate, window_pairs
@@ -24,8 +24,8 @@ from lasthop.tuning.parts import Parts, harm, losers
 from lasthop.tuning.runs import LARGEST_SEED, fresh_seed, shortened
 from lasthop.tuning.search import Search
 from lasthop.tuning.settings import apply
-from lasthop.tuning.simulations import Simulations
 from lasthop.tuning.trial import Measured, Trial
+from lasthop.tuning.tune import TUNING_FILES
 
 from .conftest import SMALL, Lasthop
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop.models.reading import (
+from lasthop.scenario.from_json import named, read_as
+from lasthop.scenario.typed import (
     CellScenario,
     CsmaScenario,
     Program,
@@ -20,7 +21,6 @@ from lasthop.models.reading import (
     Web,
     read,
 )
-from lasthop.typed import named, read_as
 
 from .conftest import EXAMPLES, SMALL
 

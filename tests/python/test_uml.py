@@ -11,7 +11,7 @@ import pytest
 import lasthop as lh
 from lasthop.cli import emulate as command_line
 from lasthop.emulation import limits, replicate, virtual
-from lasthop.emulation.emulate import Emulation
+from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.programs import Program
 from lasthop.emulation.request import Request
 from lasthop.errors import UserError

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop.calls import DELAY_P99_S, LOSS, Call
+from lasthop.answers.calls import DELAY_P99_S, LOSS, Call
+from lasthop.answers.estimates import Estimate
+from lasthop.batch.paired import Measure
 from lasthop.display.what_if import conclusion, difference_rows, value_rows
 from lasthop.errors import ScenarioError, UserError
-from lasthop.estimates import Estimate
-from lasthop.paired import Measure
 from lasthop.whatif.cases import Case, case_of_text, cases_of, cases_of_file
 from lasthop.whatif.what_if import Run
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.allowance import TIMES, allowing, need, written
 from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
 from lasthop.emulation.limits import check_followed
 from lasthop.emulation.places import place_named
 from lasthop.errors import UserError
+from lasthop.progress.cost_limits import TIMES, allowing, need, written
 from lasthop.tuning import stopwatch
 
 from .conftest import SMALL, Lasthop

@@ -18,7 +18,7 @@ import uvicorn
 import lasthop as lh
 from lasthop.cli.workbench import listening
 from lasthop.workbench import files, service
-from lasthop.workbench.commands import COMMANDS, Asked, told
+from lasthop.workbench.commands import COMMANDS, Asked, reply_of
 from lasthop.workbench.service import application
 
 from .conftest import EXAMPLES, SMALL, Lasthop
@@ -314,14 +314,14 @@ def test_a_prediction_does_not_wait_for_long_commands(
 
 
 def test_the_output_of_a_command_becomes_an_answer() -> None:
-    good = told(0, b'{"a": NaN, "b": 1.5}', b"warning: careful\ntables: out/x\n")
+    good = reply_of(0, b'{"a": NaN, "b": 1.5}', b"warning: careful\ntables: out/x\n")
     answer = {"a": None, "b": 1.5}
     assert (good.status, good.body) == (200, {"answer": answer, "notes": ["careful"]})
-    wrong = told(2, b"", b"warning: w\nerror: a\nerror: b\nhint: c\n")
+    wrong = reply_of(2, b"", b"warning: w\nerror: a\nerror: b\nhint: c\n")
     assert (wrong.status, wrong.body) == (200, {"error": "a\nb", "hint": "c"})
-    killed = told(-9, b"", b"")
+    killed = reply_of(-9, b"", b"")
     assert (killed.status, killed.body["error"]) == (500, "the command ended with code -9")
-    assert told(0, b"no JSON", b"").status == 500
+    assert reply_of(0, b"no JSON", b"").status == 500
 
 
 def test_every_option_exists_in_its_command(lasthop: Lasthop) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from lasthop.explanation.objectives import objective_for
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 COMPLAINTS = Path(__file__).parent / "complaints"
 

@@ -7,10 +7,10 @@ saw-teeth, whose mean square is 4/3 of the square of the mean that the fluid tak
 import pytest
 
 import lasthop as lh
+from lasthop.comparison.oscillation import period_of
 from lasthop.models.red import fluid
 from lasthop.models.red.router import dropped
 from lasthop.models.red.timeouts import reno_loss
-from lasthop.swing import period_of
 
 
 def router(rtt_ms: float, max_th: float, **red: object) -> lh.Comparison:

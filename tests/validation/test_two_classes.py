@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 
 import lasthop as lh
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 from lasthop.studies.vbs import cell
 
 sys.path.append(str(Path(__file__).parent))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import lasthop
-from lasthop.caution import DRIFT
 from lasthop.studies.study import Run
 from lasthop.studies.vbs import cell, fig18
+from lasthop.warnings.settings import DRIFT
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ERRORS = (0.0, 0.1, 0.2, 0.3)

@@ -12,7 +12,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.models.vbs import PAPER, predict
-from lasthop.run import replaced
+from lasthop.simulation.simulate import replaced
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "snr-classes.toml"
 WIRE = {"wire.delay": "35 ms"}

@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).parent))
 
 from two_classes_tcp import NEVER, Counts, Receiver, Rules, Segment, Sender
 
-from lasthop.estimates import Estimate
+from lasthop.answers.estimates import Estimate
 
 AP = 0
 """Number of the access point; stations follow."""

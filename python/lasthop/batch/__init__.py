@@ -13,9 +13,9 @@ its chunk.
 
 from lasthop.batch.batch import Batch, BatchInterrupted, BatchStopped
 from lasthop.batch.chunk import Task
+from lasthop.batch.counters import BatchProgress, ProgressCallback
 from lasthop.batch.executors import Workers
 from lasthop.batch.parts import Parts
-from lasthop.batch.tally import BatchProgress, ProgressCallback
 
 __all__ = [
     "Batch",

@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.saving import PROGRESS
 from lasthop.batch.chunk import Chunk, Finished, Task, compute
-from lasthop.batch.executors import Lookout, Workers, went_away
+from lasthop.batch.counters import ProgressCallback, ProgressCounters
+from lasthop.batch.executors import Workers, WorkerWatchdog, went_away
 from lasthop.batch.keyboard import counted_interrupts
 from lasthop.batch.parts import Parts
 from lasthop.batch.sizes import CHUNK_S, Sizes
-from lasthop.batch.tally import ProgressCallback, Tally
 from lasthop.errors import UserError
-from lasthop.ownership import refuse_foreign
-from lasthop.saving import PROGRESS
 
 __all__ = ["Batch", "BatchInterrupted", "BatchStopped"]
 
@@ -83,7 +83,7 @@ class Batch:
         if self.directory is not None:
             refuse_foreign(self.directory, (PROGRESS,))
         lengths = {task.key: task.length for task in todo}
-        tally = Tally(lengths, len(distinct) - len(todo), progress, self.directory)
+        tally = ProgressCounters(lengths, len(distinct) - len(todo), progress, self.directory)
         if self.executor is not None:
             _Loop(self, deque(todo), tally, Workers.of(self.executor), here=False).run()
             return
@@ -101,7 +101,7 @@ class _Loop:
         What is asked for.
     todo : deque of Task
         What has still to go out.
-    tally : Tally
+    tally : ProgressCounters
         Who is told of it.
     workers : Workers
         Who does it.
@@ -110,7 +110,13 @@ class _Loop:
     """
 
     def __init__(
-        self, batch: Batch, todo: deque[Task], tally: Tally, workers: Workers, *, here: bool
+        self,
+        batch: Batch,
+        todo: deque[Task],
+        tally: ProgressCounters,
+        workers: Workers,
+        *,
+        here: bool,
     ) -> None:
         self._batch = batch
         self._todo = todo
@@ -147,7 +153,7 @@ class _Loop:
             raise BatchInterrupted if by_keyboard else BatchStopped
 
     def _until_done(self, interrupts: Callable[[], int]) -> None:
-        lookout = Lookout(self._workers)
+        lookout = WorkerWatchdog(self._workers)
         while self._todo or self._pending:
             if interrupts() > 1:
                 self._tally.stopped.set()

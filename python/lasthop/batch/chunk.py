@@ -12,10 +12,10 @@ from typing import Protocol
 from lasthop import _core
 from lasthop.batch.part import Run, packed
 from lasthop.errors import UserError
-from lasthop.run import Progress
-from lasthop.sampling import values_sampled
-from lasthop.scenario import Scenario
-from lasthop.source import File, Setting
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.source import File, Setting
+from lasthop.simulation.series_memory import values_sampled
+from lasthop.simulation.simulate import Progress
 
 __all__ = ["Alone", "Chunk", "Finished", "Task", "Watch", "compute"]
 

@@ -57,7 +57,7 @@ class Workers:
         return Workers(executor, count if isinstance(count, int) else os.cpu_count() or 1)
 
 
-class Lookout:
+class WorkerWatchdog:
     """Looks now and then whether there is anybody who works.
 
     Parameters

@@ -138,10 +138,10 @@ class Part:
 
     def runs(self) -> dict[str, set[str]]:
         """Return the names of the kept parts of each run, by its key."""
-        found: dict[str, set[str]] = {}
+        results: dict[str, set[str]] = {}
         for key, what in self._places:
-            found.setdefault(key, set()).add(what)
-        return found
+            results.setdefault(key, set()).add(what)
+        return results
 
     def read(self, key: str, what: str) -> bytes:
         """Return a kept part of a run by its name, as JSON."""
@@ -157,7 +157,7 @@ class Part:
         self._archive.close()
 
 
-def name_of(keys: frozenset[str], kept: frozenset[str]) -> str:
+def name_of(keys: frozenset[str], remaining: frozenset[str]) -> str:
     """Return the name of the file with these runs and these kept parts."""
-    content = "\n".join([_core.ENGINE, *sorted(kept), *sorted(keys)])
+    content = "\n".join([_core.ENGINE, *sorted(remaining), *sorted(keys)])
     return f"{hashlib.sha256(content.encode()).hexdigest()[:16]}.zip"

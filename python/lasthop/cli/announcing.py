@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from lasthop.allowance import TIMES, told
 from lasthop.cli.quiet import is_quiet
-from lasthop.pace import Pace
-from lasthop.underway import Step
+from lasthop.progress.cost_limits import TIMES, cost_text
+from lasthop.progress.eta import Pace
+from lasthop.progress.steps import Step
 
 __all__ = ["Announced", "Announcer", "announce", "note"]
 
@@ -28,7 +28,7 @@ SOON_S = 1.0
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
     """Print how long something may take, if that is long; not with ``--quiet``."""
     if time_s >= LONG_S:
-        note(f"{what}: {how_sure} {told(time_s, TIMES)}")
+        note(f"{what}: {how_sure} {cost_text(time_s, TIMES)}")
 
 
 def note(line: str) -> None:
@@ -62,8 +62,8 @@ class Announced:
 class _Watched:
     """A step that is under way."""
 
-    def __init__(self, whole: Announced, what: str, total: int | None) -> None:
-        self._whole, self._total = whole, total
+    def __init__(self, announced: Announced, what: str, total: int | None) -> None:
+        self._whole, self._total = announced, total
         self._announcer = Announcer(what)
         self._timer: Timer | None = None
 

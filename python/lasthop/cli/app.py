@@ -1,7 +1,7 @@
 """The command `lasthop`. It imports the modules of a subcommand when the subcommand is used."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +12,8 @@ from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.quiet import be_quiet
 from lasthop.cli.version import lines
 from lasthop.errors import UserError
-from lasthop.interruption import raise_interrupt
+from lasthop.progress.interruption import raise_interrupt
+from lasthop.references import named
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
@@ -81,104 +82,13 @@ def without_types(text: str) -> str:
     return re.sub(r" <\S+>|\{(?!\})|(?<!\{)\}", "", text)
 
 
-def function_of(command: str) -> Callable[..., object]:
-    """Import a single command and return its function."""
-    match command:
-        case "init":
-            from lasthop.cli.init import init
-
-            return init
-        case "schema":
-            from lasthop.cli.schema import schema
-
-            return schema
-        case "check":
-            from lasthop.cli.check import check
-
-            return check
-        case "predict":
-            from lasthop.cli.predict import predict
-
-            return predict
-        case "simulate":
-            from lasthop.cli.simulate import simulate
-
-            return simulate
-        case "compare":
-            from lasthop.cli.compare import compare
-
-            return compare
-        case "explain":
-            from lasthop.cli.explain import explain
-
-            return explain
-        case "emulate":
-            from lasthop.cli.emulate import emulate
-
-            return emulate
-        case "sweep":
-            from lasthop.cli.sweep import sweep
-
-            return sweep
-        case "what-if":
-            from lasthop.cli.what_if import what_if
-
-            return what_if
-        case "tune":
-            from lasthop.cli.tune import tune
-
-            return tune
-        case "plot":
-            from lasthop.cli.plot import plot
-
-            return plot
-        case "reproduce":
-            from lasthop.cli.reproduce import reproduce
-
-            return reproduce
-        case "workbench":
-            from lasthop.cli.workbench import workbench
-
-            return workbench
-        case "completion":
-            from lasthop.cli.completion.command import completion
-
-            return completion
-    raise KeyError(command)
+MODULES = {"completion": "completion.command", "import": "importing"}
+"""Modules of commands whose names differ from the names of the commands."""
 
 
-def functions_of(group: str) -> Mapping[Callable[..., None], str]:
-    """Import a group; return its functions, each with its line in the list of commands."""
-    match group:
-        case "import":
-            from lasthop.cli.importing import COMMANDS as IMPORT
-
-            return IMPORT
-        case "stability":
-            from lasthop.cli.stability import COMMANDS as STABILITY
-
-            return STABILITY
-        case "gateway":
-            from lasthop.cli.gateway import COMMANDS as GATEWAY
-
-            return GATEWAY
-        case "queue":
-            from lasthop.cli.queue import COMMANDS as QUEUE
-
-            return QUEUE
-        case "congestion":
-            from lasthop.cli.congestion import COMMANDS as CONGESTION
-
-            return CONGESTION
-        case "kernel":
-            from lasthop.cli.kernel import COMMANDS as KERNEL
-
-            return KERNEL
-        case "relay":
-            from lasthop.cli.relay import COMMANDS as RELAY
-
-            return RELAY
-    raise KeyError(group)
+def imported(command: str, name: str) -> Any:
+    """Import the module of a command, and return the object with a name."""
+    return named(f"cli.{MODULES.get(command, command)}:{name}".replace("-", "_"))
 
 
 def show_help(context: typer.Context) -> None:
@@ -194,7 +104,9 @@ class Group(WithoutAdapters, TyperGroup):
 def single(name: str) -> Any:
     """Import a single command and return its typer object."""
     typer_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    typer_app.command(name, cls=Command, short_help=COMMANDS[name])(function_of(name))
+    typer_app.command(name, cls=Command, short_help=COMMANDS[name])(
+        imported(name, name.replace("-", "_"))
+    )
     return typer.main.get_command(typer_app)
 
 
@@ -204,7 +116,7 @@ def group(name: str) -> Any:
     typer_app = typer.Typer(
         name=name, add_completion=False, context_settings=CONTEXT, rich_markup_mode=None
     )
-    for function, short in functions_of(name).items():
+    for function, short in imported(name, "COMMANDS").items():
         command = function.__name__.replace("_", "-")
         typer_app.command(command, cls=Command, short_help=short)(function)
     decorator = typer_app.callback(

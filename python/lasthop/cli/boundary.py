@@ -18,12 +18,12 @@ import typer
 from lasthop.cli.listing import command_given
 from lasthop.cli.quiet import be_quiet, is_quiet
 from lasthop.errors import ScenarioError, UserError
-from lasthop.interruption import INTERRUPTED, exit_quietly, exits_quietly
-from lasthop.underway import Watcher, watched_by
+from lasthop.progress.interruption import INTERRUPTED, exit_quietly, exits_quietly
+from lasthop.progress.steps import Watcher, watched_by
 
 if TYPE_CHECKING:
-    from lasthop.run import ProgressCallback
-    from lasthop.underway import Step
+    from lasthop.progress.steps import Step
+    from lasthop.simulation.simulate import ProgressCallback
 
 USER_ERROR = 2
 BROKEN_PIPE = 141
@@ -178,8 +178,8 @@ def report(error: Exception, command: Sequence[str]) -> int:
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
         case ImportError() if (package := named_by(error)) is not None:
-            said = missing(package, " ".join(["lasthop", *command]))
-            print_error(str(said), said.hint)
+            text = missing(package, " ".join(["lasthop", *command]))
+            print_error(str(text), text.hint)
         case OSError(filename=None):
             discard_output()
             print_error(f"standard output: {error.strerror or error}")

@@ -7,14 +7,14 @@ from itertools import islice
 
 import typer
 
-from lasthop.caution import cautions
+from lasthop.answers.digits import span
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import File, Json, Settings, counted, read_scenario
-from lasthop.digits import span
-from lasthop.models.reading import AggregatingCell, Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
-from lasthop.phase import phase_locks
-from lasthop.rows import Listed, LongList
-from lasthop.scenario import Scenario
+from lasthop.scenario.rows import Listed, LongList
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
+from lasthop.warnings.phase_effects import phase_locks
+from lasthop.warnings.settings import cautions
 
 MOST_LINKS = 30
 """Most links whose neighbours are listed; --json has all."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.answers.digits import estimate, plain, signed
 from lasthop.cli.boundary import print_either, simulating, warn
 from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
@@ -32,13 +32,13 @@ from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
-from lasthop.compare import OF_MEASURED, Comparison, Row, with_emulation
-from lasthop.compare import compare as lay_side_by_side
-from lasthop.digits import estimate, plain, signed
+from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
+from lasthop.comparison.compare import compare as lay_side_by_side
 from lasthop.display.delays import MOST_ROWS, Delays
 from lasthop.extras import need
 from lasthop.measured import measurements
-from lasthop.models.reading import CsmaScenario
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.scenario.typed import CsmaScenario
 
 SHOWN = {
     "goodput_share": ("goodput share [%]", 100.0),
@@ -136,9 +136,9 @@ def compare(
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
-    beside = measurements(scenario, files)  # What is wrong with them is told before anything runs.
-    if beside is not None:
-        warn(*beside.unused)
+    others = measurements(scenario, files)  # What is wrong with them is told before anything runs.
+    if others is not None:
+        warn(*others.unused)
     given = model_options(options)
     laid = [("measured", Path(text).name) for text in measured or []]
     parts = changed(scenario, ("model", model), *given.items(), *laid)
@@ -155,7 +155,7 @@ def compare(
             options=given,
             jobs=jobs,
             progress=progress,
-            measured=beside or (),
+            measured=others or (),
             max_time_s=max_time,
             max_memory_bytes=max_memory,
         )

@@ -13,8 +13,8 @@ from lasthop.cli.options import Json
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
-    from lasthop.congestion.controls import Control
-    from lasthop.congestion.listing import Listed
+    from lasthop.enforce.congestion.controls import Control
+    from lasthop.enforce.congestion.listing import Listed
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Congestion control: compound or illinois.")
@@ -25,7 +25,7 @@ def known(name: str) -> "Control":
     """Return the control of this name, on Linux."""
     if not sys.platform.startswith("linux"):
         raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
-    from lasthop.congestion.controls import control
+    from lasthop.enforce.congestion.controls import control
 
     return control(name)
 
@@ -33,9 +33,9 @@ def known(name: str) -> "Control":
 def listed(as_json: Json = False) -> None:
     """List the kernel's congestion controls with their origin, and those that can be loaded."""
     known("compound")
-    from lasthop.congestion.controls import CONTROLS
-    from lasthop.congestion.listing import listed as those
-    from lasthop.congestion.loading import missing
+    from lasthop.enforce.congestion.controls import CONTROLS
+    from lasthop.enforce.congestion.listing import listed as those
+    from lasthop.enforce.congestion.loading import missing
 
     have, lacking = those(), missing()
     names = [each.name for each in have]
@@ -58,20 +58,20 @@ def listed(as_json: Json = False) -> None:
         typer.echo(f"nothing can be loaded here: {lacking}")
 
 
-def shown(one: "Listed") -> dict[str, Any]:
+def shown(item: "Listed") -> dict[str, Any]:
     """Return a control of the kernel as JSON."""
-    return one._asdict() | {"processes": [each._asdict() for each in one.processes]}
+    return item._asdict() | {"processes": [each._asdict() for each in item.processes]}
 
 
-def whose(one: "Listed") -> str:
+def whose(item: "Listed") -> str:
     """Describe the origin of a control of the kernel."""
-    if one.origin is None:
+    if item.origin is None:
         return "there"
-    if one.origin == "kernel":
+    if item.origin == "kernel":
         return "the kernel's"
-    parts = [f"{one.law} of lasthop" if one.law else "BPF, not lasthop's"]
-    parts += [f"with process {each.number} ({each.program})" for each in one.processes]
-    parts += ["stays"] if one.stays else []
+    parts = [f"{item.law} of lasthop" if item.law else "BPF, not lasthop's"]
+    parts += [f"with process {each.number} ({each.program})" for each in item.processes]
+    parts += ["stays"] if item.stays else []
     return ", ".join(parts)
 
 
@@ -90,20 +90,20 @@ def load(
     keep it until they end.
     """
     control = known(name)
-    from lasthop.congestion.loading import load as put_into_force
+    from lasthop.enforce.congestion.loading import load as put_into_force
 
     ends = {signal.SIGINT, signal.SIGTERM}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     try:
         descriptor = put_into_force(control, stays=stay)
         if as_json:
-            said = json.dumps(
+            text = json.dumps(
                 {"name": control.name, "kernel_name": control.kernel_name, "stays": stay}
             )
         else:
             until = "it is unloaded" if stay else "Ctrl-C"
-            said = f"{control.name} is {control.kernel_name} until {until}"
-        print(said, flush=True)
+            text = f"{control.name} is {control.kernel_name} until {until}"
+        print(text, flush=True)
         if not stay:
             signal.sigwait(ends)
         os.close(descriptor)
@@ -114,7 +114,7 @@ def load(
 def unload(name: Name, as_json: Json = False) -> None:
     """Unload a congestion control that was loaded with --stay. Open connections keep using it."""
     control = known(name)
-    from lasthop.congestion.loading import unload as take_away
+    from lasthop.enforce.congestion.loading import unload as take_away
 
     take_away(control)
     if as_json:

@@ -50,13 +50,13 @@ def workers(
     if options and not on_slurm:
         raise UserError(f"--slurm-option {options[0]}: expected --slurm as well")
     if cluster is not None:
-        with dask_cluster(cluster) as found:
-            yield found
+        with dask_cluster(cluster) as result:
+            yield result
     elif on_slurm:
         known = pairs(options or [], "--slurm-option", "NAME=VALUE", "slurm_partition=long")
         values = {name: int(text) if text.isdecimal() else text for name, text in known}
         kind = str(values.pop("cluster", "slurm"))
-        with slurm(folder / "slurm", values, kind) as found:
-            yield found
+        with slurm(folder / "slurm", values, kind) as result:
+            yield result
     else:
         yield None

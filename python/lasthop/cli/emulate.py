@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lasthop.emulation.capture import Captured
     from lasthop.emulation.places import Ways
     from lasthop.emulation.programs import Program
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
 LONGEST_S, MAX_PROCESSOR_S = 3600.0, 3600.0
 """Defaults of --deadline and --max-time, the same as of `lasthop.emulation.emulate`. [s]"""

@@ -22,7 +22,7 @@ from lasthop.cli.screen import screen_width
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
 WIDEST = 100
 """Largest width at which text is wrapped. [characters]"""
@@ -154,7 +154,7 @@ def explain_scenario(
 
     need("lasthop explain FILE", "scipy")
     with simulating() as progress:
-        found = examine(
+        result = examine(
             scenario,
             objective=objective,
             target=target,
@@ -163,19 +163,19 @@ def explain_scenario(
             max_time_s=max_time,
         )
     if not as_json:
-        print_lines(run_lines(found))
+        print_lines(run_lines(result))
     if not list_only:
         with share_bar("comparing changes") as share:
             try:
-                found.compare(
+                result.compare(
                     replications=replications, jobs=jobs, progress=share, max_time_s=max_time
                 )
             except KeyboardInterrupt:
                 raise Interrupted("no change was compared") from None
     if as_json:
-        typer.echo(found.to_json(), nl=False)
+        typer.echo(result.to_json(), nl=False)
         return
-    print_lines(candidate_lines(found) if list_only else comparison_lines(found))
+    print_lines(candidate_lines(result) if list_only else comparison_lines(result))
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from textwrap import wrap
 import typer
 
 from lasthop.cli.screen import screen_width
-from lasthop.terms import KINDS, Entry, entries, find
+from lasthop.explanation.terms import KINDS, Entry, entries, find
 
 __all__ = ["print_names", "print_term"]
 
@@ -29,15 +29,15 @@ def print_term(name: str, *, as_json: bool = False) -> None:
     UserError
         No entry has the name; the hint proposes similar names.
     """
-    found = find(name)
+    result = find(name)
     if as_json:
-        typer.echo(json.dumps([_as_dict(entry) for entry in found], indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([_as_dict(entry) for entry in result], indent=2, ensure_ascii=False))
         return
-    keys = [entry for entry in found if entry.kind == "key"]
+    keys = [entry for entry in result if entry.kind == "key"]
     brief = keys if len(keys) > MOST_KEYS else []
-    blocks = [list(_block(entry)) for entry in found if entry not in brief]
+    blocks = [list(_block(entry)) for entry in result if entry not in brief]
     if brief:
-        blocks.insert(sum(e.kind in ("term", "quantity") for e in found), list(_keys(brief)))
+        blocks.insert(sum(e.kind in ("term", "quantity") for e in result), list(_keys(brief)))
     typer.echo("\n\n".join("\n".join(block) for block in blocks))
 
 

@@ -6,9 +6,9 @@ from textwrap import wrap
 
 import typer
 
-from lasthop.answer import Answer
+from lasthop.answers.answer import Answer
 from lasthop.cli.screen import screen_width
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 __all__ = ["print_footer", "print_notes"]
 
@@ -40,9 +40,9 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     from lasthop.explanation.line_use import line_use
     from lasthop.explanation.lines import fact_lines
 
-    found = facts(scenario, answer)
-    lines = list(fact_lines(found, most_delays=2))[:MOST_FACTS]
-    lines += line_use(scenario, answer, found)
+    result = facts(scenario, answer)
+    lines = list(fact_lines(result, most_delays=2))[:MOST_FACTS]
+    lines += line_use(scenario, answer, result)
     if lines:
         yield "why:"
         for line in lines:

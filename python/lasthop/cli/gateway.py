@@ -1,9 +1,7 @@
 """`lasthop gateway`: everything that enforces fairness on a Linux machine."""
 
 import json
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +14,7 @@ from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
-    from lasthop.gateway.config import Gateway
+    from lasthop.enforce.gateway.config import Gateway
 
 File = Annotated[
     str,
@@ -39,8 +37,8 @@ Directory = Annotated[
 
 def read(file: str, settings: list[str] | None) -> "Gateway":
     """Read the gateway in `file`, with values of the command line; check the kernel's limits."""
-    from lasthop.gateway import config
-    from lasthop.gateway.layout import refuse_what_does_not_fit
+    from lasthop.enforce.gateway import config
+    from lasthop.enforce.gateway.layout import refuse_what_does_not_fit
 
     source = file if file in ("", "-") else Path(file)
     gateway = config.read(source, given(settings))
@@ -64,7 +62,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     """
     gateway = read(file, settings)
     needs_linux("gateway")
-    from lasthop.gateway import operate
+    from lasthop.enforce.gateway import operate
 
     warnings, leaves, ports = operate.check(gateway)
     if as_json:
@@ -77,8 +75,8 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
         typer.echo(json.dumps(answer, indent=2))
         return
     counts = [counted(len(gateway.aps), "access point"), counted(len(gateway.stations), "station")]
-    found = " and stations that are found" if gateway.finds_stations else ""
-    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}{said_of(leaves)}")
+    result = " and stations that are found" if gateway.finds_stations else ""
+    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{result}{said_of(leaves)}")
     for port, count in ports.items():
         typer.echo(f"{port}: {counted(count, 'MAC address', 'MAC addresses')}")
     warn(*warnings)
@@ -106,7 +104,7 @@ def plan(
     if as_script:
         if as_json:
             raise UserError("`--json` and `--sh` cannot be combined: a script is not JSON")
-        from lasthop.gateway.script import script
+        from lasthop.enforce.gateway.script import script
 
         gateway = read(file, settings)
         try:
@@ -115,7 +113,7 @@ def plan(
             raise UserError(f"{file}: {error}", error.hint) from None
         typer.echo(text, nl=False)
         return
-    from lasthop.gateway.shaper import plan as commands
+    from lasthop.enforce.gateway.shaper import plan as commands
 
     lines = commands(read(file, settings))
     typer.echo(json.dumps(lines, indent=2) if as_json else "\n".join(lines))
@@ -131,7 +129,7 @@ def up(
     gateway = read(file, settings)
     needs_linux("gateway")
     from lasthop.daemon import verbs
-    from lasthop.gateway import operate
+    from lasthop.enforce.gateway import operate
 
     done = verbs.up(operate.GATEWAY, file, gateway, given(settings), state)
     now = verbs.status(operate.GATEWAY, file, given(settings), state)
@@ -149,7 +147,7 @@ def down(
 ) -> None:
     """Stop the gateway and revert all its changes, also after a crash. Nothing else is changed."""
     needs_linux("gateway")
-    from lasthop.gateway import operate
+    from lasthop.enforce.gateway import operate
 
     standing.down(operate.GATEWAY, file, given(settings), state, as_json=as_json)
 
@@ -159,8 +157,8 @@ def status(
 ) -> None:
     """Print rates, round-trip times, and the throughput of every station."""
     needs_linux("gateway")
-    from lasthop.gateway import operate
-    from lasthop.gateway.live import tables
+    from lasthop.enforce.gateway import operate
+    from lasthop.enforce.gateway.live import tables
 
     standing.status(
         operate.GATEWAY,
@@ -194,17 +192,20 @@ def run(
     """
     gateway = read(file, settings)
     needs_linux("gateway")
-    from lasthop.daemon import verbs
-    from lasthop.gateway import operate
+    from lasthop.enforce.gateway import operate
+    from lasthop.enforce.gateway.live import MOST_ROWS, tables
 
     warn(*operate.warnings(gateway))
-    from lasthop.cli.following import following, print_line
-    from lasthop.gateway.live import MOST_ROWS, tables
-
-    follow = sys.stdout.isatty() if live is None else live
-    seen = following(lambda now, columns: tables(now, MOST_ROWS, columns))
-    with nullcontext(print_line) if as_json else seen if follow else nullcontext() as show:
-        verbs.run(operate.GATEWAY, file, gateway, given(settings), state, show)
+    standing.run(
+        operate.GATEWAY,
+        file,
+        gateway,
+        given(settings),
+        state,
+        lambda now, columns: tables(now, MOST_ROWS, columns),
+        live=live,
+        as_json=as_json,
+    )
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:

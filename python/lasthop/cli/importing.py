@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.allowance import MAX_TIME_S, allowing
 from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.options import (
     Json,
@@ -21,7 +20,8 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.progress import reading_bar
 from lasthop.errors import ScenarioError, UserError
-from lasthop.scenario import Scenario
+from lasthop.progress.cost_limits import MAX_TIME_S, allowing
+from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from lasthop.importing.observed import Network

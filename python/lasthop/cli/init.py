@@ -10,8 +10,8 @@ from lasthop.cli.boundary import Interrupted, note, print_error
 from lasthop.cli.importing import new_file, put
 from lasthop.cli.options import Json, file_name, unset
 from lasthop.errors import UserError
-from lasthop.first import AIMS, MODELS, QUESTIONS, Question, next_command, scenario, settled
-from lasthop.scenario import Scenario
+from lasthop.init import AIMS, MODELS, QUESTIONS, Question, next_command, scenario, settled
+from lasthop.scenario.scenario import Scenario
 
 FILE = "scenario.toml"
 

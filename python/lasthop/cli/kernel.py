@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.allowance import TIMES, told
 from lasthop.cli.boundary import Interrupted, note, print_error, warn
 from lasthop.cli.options import Json, counted, unset
 from lasthop.errors import UserError
+from lasthop.progress.cost_limits import TIMES, cost_text
 from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
 from lasthop.uml.store import BuiltKernel, built_kernels, kernel_folder
 
@@ -54,7 +54,7 @@ def build(
         note(f"{kernel.name} is already built from {chosen.name}", err=True)
     else:
         check(chosen)
-        note(cost_text(chosen, cost(chosen)), err=True)
+        note(cost_of_build(chosen, cost(chosen)), err=True)
         if not (yes or confirm()):
             note("no kernel was built", err=True)
             return
@@ -69,20 +69,21 @@ def build(
                 f"{chosen.name} has no {', '.join(built.refused)}: the kernel is built without",
                 err=True,
             )
-        note(f"built in {told(kernel.processor_s, TIMES)} of processor time", err=True)
+        note(f"built in {cost_text(kernel.processor_s, TIMES)} of processor time", err=True)
     if as_json:
         typer.echo(json.dumps(kernel_json(kernel), indent=2))
     else:
         typer.echo(f"{kernel.name}: {kernel.program}")
 
 
-def cost_text(source: "Source", cost: "Cost") -> str:
+def cost_of_build(source: "Source", cost: "Cost") -> str:
     """Describe the cost of a build."""
     download = f"download {cost.download_bytes / 1e6:.0f} MB, " if cost.download_bytes else ""
+    work, duration = cost_text(cost.processor_s, TIMES), cost_text(cost.duration_s, TIMES)
     return (
         f"building {source.name}: {download}{cost.disk_bytes / 1e9:.1f} GB of disk in "
-        f"{kernel_folder()} during the build, {told(cost.processor_s, TIMES)} of processor time "
-        f"(about {told(cost.duration_s, TIMES)} on {counted(cost.processors, 'processor')}); the "
+        f"{kernel_folder()} during the build, {work} of processor time "
+        f"(about {duration} on {counted(cost.processors, 'processor')}); the "
         f"kernel has {cost.result_bytes / 1e6:.0f} MB"
     )
 

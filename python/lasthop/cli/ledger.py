@@ -17,9 +17,9 @@ WIDTH = 78
 HEADER = ("verdict", "paper", "predicted", "simulated", "check")
 
 
-def print_ledger(found: Reproduction) -> None:
+def print_ledger(reproduction: Reproduction) -> None:
     """Print every claim with verdict, checks and reason, then the messages and the sums."""
-    results = found.results
+    results = reproduction.results
     for result in results:
         typer.echo(f"{result.claim.id}: {result.verdict.value} ({result.mark.value})")
         typer.echo("\n".join(_wrapped(result.claim.text)))
@@ -34,10 +34,10 @@ def print_ledger(found: Reproduction) -> None:
             _print_checks(each.checks)
         typer.echo()
     claims = [result.to_json() for result in results]
-    for message in found.messages:
+    for message in reproduction.messages:
         _print_message(message, claims)
     typer.echo(tally(results))
-    typer.echo("\n".join(wrap(summary(found.messages, claims, CAUSES), _width())))
+    typer.echo("\n".join(wrap(summary(reproduction.messages, claims, CAUSES), _width())))
 
 
 def _print_message(message: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from lasthop.sweep.grid import Grid
@@ -60,7 +60,7 @@ def _with_fifo(scenario: Scenario, index: int) -> Scenario | None:
 def _first_lost(before: Any, after: Any) -> str:
     """The first discipline of the one tree that is another in the other; empty if there is none."""
     pairs = zip(_disciplines(before), _disciplines(after), strict=False)
-    return next((one for one, other in pairs if one != other), "")
+    return next((item for item, other in pairs if item != other), "")
 
 
 def _disciplines(tree: Any) -> Iterator[str]:

@@ -2,20 +2,15 @@
 
 from typing import NamedTuple
 
+from lasthop.answers.kinds import KINDS
+
 __all__ = ["COMMANDS", "GROUPS", "Group", "command_given"]
 
 COMMANDS = {
     "init": "Write a first scenario from a few answers.",
     "schema": "Print the JSON Schema of scenario files.",
     "check": "Check a scenario and print a summary.",
-    "predict": "Predict a scenario by a model.",
-    "simulate": "Simulate a scenario packet by packet.",
-    "compare": "Predict and simulate, and compare the results.",
-    "explain": "Explain a result and what helps, or a term.",
-    "emulate": "Run a scenario with the real TCP of Linux.",
-    "sweep": "Simulate a scenario at many settings.",
-    "what-if": "Compare named cases with a scenario as it is.",
-    "tune": "Find the best access parameters for an aim.",
+    **{kind.command: kind.line for kind in KINDS},
     "plot": "Draw a saved result again.",
     "reproduce": "Check the claims of the papers.",
     "workbench": "Run the workbench in a browser.",

@@ -13,8 +13,8 @@ from lasthop.cli.boundary import note
 from lasthop.cli.limits import kept_disciplines
 from lasthop.errors import ScenarioError, UserError
 from lasthop.models import MODELS
-from lasthop.opening import NO_FILE
-from lasthop.scenario import Scenario, blaming
+from lasthop.scenario.files import NO_FILE
+from lasthop.scenario.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
 """Quantity of a run with the size of the access point's aggregates to a station."""
@@ -65,7 +65,7 @@ Seed = Annotated[
 
 def thread_count(text: str) -> int:
     """Read the value of --jobs."""
-    from lasthop.run import MOST_JOBS
+    from lasthop.simulation.simulate import MOST_JOBS
 
     return whole_number(text, 1, MOST_JOBS, "a number of threads")
 
@@ -83,10 +83,10 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
     """Return the value of an option that limits time or memory, in seconds or bytes."""
     if isinstance(text, float):  # The default.
         return text
-    found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
-    scale = next((scale for scale, unit in units if found and unit == found[2]), None)
+    match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
+    scale = next((scale for scale, unit in units if match and unit == match[2]), None)
     try:
-        value = float(found[1]) * scale if found and scale else 0.0
+        value = float(match[1]) * scale if match and scale else 0.0
     except ValueError:
         value = 0.0
     if not 0.0 < value < inf:
@@ -99,14 +99,14 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
 
 def cost_of_time(text: object) -> float:
     """Read the value of --max-time. [s]"""
-    from lasthop.allowance import TIMES
+    from lasthop.progress.cost_limits import TIMES
 
     return cost(text, TIMES, "10min")
 
 
 def cost_of_memory(text: object) -> float:
     """Read the value of --max-memory. [bytes]"""
-    from lasthop.allowance import MEMORIES
+    from lasthop.progress.cost_limits import MEMORIES
 
     return cost(text, MEMORIES, "8GB")
 
@@ -197,14 +197,14 @@ def model_options(given: list[str] | None) -> dict[str, str]:
 
 def aggregates_of(path: str) -> str:
     """Return the mean MPDUs per PPDU to each station of a saved run."""
-    from lasthop.load import load
+    from lasthop.answers.load import load
 
     summary = getattr(load(path), "summary", {})
-    sizes = [(one["name"], one.get(AGGREGATES)) for one in summary.get("stations", ())]
-    found = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
-    if not found:
+    sizes = [(station["name"], station.get(AGGREGATES)) for station in summary.get("stations", ())]
+    results = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
+    if not results:
         raise UserError(f"--option aggregates={path}: the result has no aggregates to stations")
-    return ",".join(found)
+    return ",".join(results)
 
 
 def read_scenario(

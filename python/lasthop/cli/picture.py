@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.pictures import PICTURES, is_picture
+from lasthop.answers.saving import write_atomically
 from lasthop.cli.boundary import note
 from lasthop.cli.command_line import command_line
 from lasthop.cli.options import file_name, stem, unset, writable, writable_file
-from lasthop.ownership import refuse_foreign
-from lasthop.plot.suffixes import PICTURES, is_picture
-from lasthop.saving import write_atomically
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
@@ -119,21 +119,21 @@ def place(
         path = writable_file(file_name(asked), OPTION, scenario)
     else:
         folder = OUT if out is None else out
-        path = writable(folder, "--out") / f"{beginning}{told(parts)}.png"
+        path = writable(folder, "--out") / f"{beginning}{changes_part(parts)}.png"
     refuse_foreign(path.parent, [path.name])
     return path
 
 
-def told(parts: Parts) -> str:
+def changes_part(parts: Parts) -> str:
     """Return the changes as a part of a file's name; different changes give different names."""
     if not parts:
         return ""
-    whole = "".join(f"-{name}={value}" for name, value in parts)
-    plain = re.sub(r"\s+", "", whole)
+    total = "".join(f"-{name}={value}" for name, value in parts)
+    plain = re.sub(r"\s+", "", total)
     short = re.sub(r"[^\w.,=+-]+", "_", plain, flags=re.ASCII)[:LONGEST]
     if short == plain:
         return short
-    return f"{short}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+    return f"{short}-{hashlib.sha256(total.encode()).hexdigest()[:8]}"
 
 
 def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool = False) -> None:

@@ -1,27 +1,17 @@
 """`lasthop plot`."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from lasthop.answer import Answer
+from lasthop.answers.answer import Answer
+from lasthop.answers.kinds import kind_named
+from lasthop.answers.load import load
 from lasthop.cli.options import OUT_RULE, file_name, stem, unset
 from lasthop.cli.picture import OUT, Plot, changed, place, save_picture
-from lasthop.compare import Comparison
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.load import load
-from lasthop.result import Result
-from lasthop.sweep import Sweep
-from lasthop.whatif.what_if import WhatIf
-
-if TYPE_CHECKING:
-    from lasthop.plot.figure import Figure
-
-COMMANDS = {"simulation": "simulate", "prediction": "predict", "emulation": "emulate"}
-"""Commands by the ``kind`` of the answer that they print. Pictures are named after them."""
 
 
 def plot(
@@ -52,49 +42,18 @@ def plot(
     """Draw a saved result again, without another run."""
     need("lasthop plot", "matplotlib")
     answer = load(saved)
-    if isinstance(answer, Comparison):
+    kind = kind_named(answer.kind)
+    if not (answer.has_scenario or isinstance(answer, Answer)):
         raise UserError(
-            f"{saved}: the output of compare has no scenario, which its picture needs",
-            "draw it by `lasthop compare FILE --plot`",
+            f"{saved}: the output of {kind.command} has no scenario, which its picture needs",
+            f"draw it by `lasthop {kind.command} FILE --plot`",
         )
-    draw = drawing(answer, quantity, series=series)
+    draw = answer.plot.drawing(quantity, series=series)
     given = [("quantity", quantity), ("series", "" if series else None)]
     parts = [(name, value) for name, value in given if value is not None]
-    if isinstance(answer, Sweep | WhatIf) or answer.has_scenario:
+    if answer.has_scenario:
         beginning, parts = stem(answer.scenario), [*changed(answer.scenario), *parts]
     else:
         beginning = Path(saved).stem
-    path = place(picture or "", f"{beginning}-{command_of(answer)}", parts, out)
+    path = place(picture or "", f"{beginning}-{kind.command}", parts, out)
     save_picture(draw, path)
-
-
-def command_of(answer: Sweep | WhatIf | Answer) -> str:
-    """Return the name of the command that printed or saved an answer."""
-    if isinstance(answer, Sweep):
-        return "sweep"
-    if isinstance(answer, WhatIf):
-        return "what-if"
-    return COMMANDS[answer.summary["kind"]]
-
-
-def drawing(
-    answer: Sweep | WhatIf | Answer, quantity: str | None, *, series: bool
-) -> "Callable[[], Figure]":
-    """Return the function that draws the requested picture of an answer.
-
-    Raises
-    ------
-    UserError
-        The answer has no such picture.
-    """
-    if isinstance(answer, Sweep) and not series:
-        return lambda: answer.plot(quantity)
-    if isinstance(answer, Result) and (series or quantity is not None):
-        return lambda: answer.plot.series(quantity)
-    if series or quantity is not None:
-        option = "--series" if series else f"--quantity {quantity}"
-        raise UserError(
-            f"{option}: the answer has one picture only, since it is a {command_of(answer)} answer",
-            "omit the option",
-        )
-    return lambda: answer.plot()

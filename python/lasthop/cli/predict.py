@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
-from lasthop.caution import cautions
+from lasthop.answers.digits import plain
 from lasthop.cli.boundary import print_error, warn
 from lasthop.cli.options import (
     File,
@@ -23,12 +22,14 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture
 from lasthop.cli.tables import print_answer
-from lasthop.digits import plain
 from lasthop.display.delays import Delays
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
-from lasthop.predict import predict as ask
-from lasthop.result import Prediction, Result
-from lasthop.scenario import Scenario
+from lasthop.prediction.predict import predict as ask
+from lasthop.prediction.prediction import Prediction
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
+from lasthop.warnings.settings import cautions
 
 if TYPE_CHECKING:
     from lasthop.emulation import Emulation

@@ -8,17 +8,17 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
+from lasthop.answers.digits import plain
 from lasthop.cli.announcing import Announcer, note
 from lasthop.cli.quiet import is_quiet
-from lasthop.digits import plain
-from lasthop.pace import Pace
+from lasthop.progress.eta import Pace
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from lasthop.batch import BatchProgress
     from lasthop.batch import ProgressCallback as BatchCallback
-    from lasthop.run import Progress, ProgressCallback
+    from lasthop.simulation.simulate import Progress, ProgressCallback
     from lasthop.tuning.search import ProgressCallback as StageCallback
     from lasthop.tuning.search import TuneProgress
 

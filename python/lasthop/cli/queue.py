@@ -1,9 +1,7 @@
 """`lasthop queue`: a shaped queue of an interface, from a scenario's link."""
 
 import json
-import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +13,10 @@ from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset
 from lasthop.cli.progress import real_time_bar
 from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
-    from lasthop.linkqueue.config import LinkQueue
+    from lasthop.enforce.queue.config import LinkQueue
 
 LEAST_HEARD_S, MOST_HEARD_S = 2, 600
 """Time of listening. [s]"""
@@ -48,8 +46,8 @@ Directory = Annotated[
 def read(file: str, settings: list[str] | None) -> "LinkQueue":
     """Read the interface in `file`, with values of the command line; check that Linux has its
     queue."""
-    from lasthop.linkqueue import config
-    from lasthop.linkqueue.layout import discipline_of
+    from lasthop.enforce.queue import config
+    from lasthop.enforce.queue.layout import discipline_of
 
     source = file if file in ("", "-") else Path(file)
     wanted = config.read(source, given(settings))
@@ -124,7 +122,7 @@ def check(
     given by --flows and --rtt, observed with --listen, or taken from the file if the file is also a
     scenario to simulate.
     """
-    from lasthop.linkqueue import swings
+    from lasthop.enforce.queue import swings
 
     wanted = read(file, settings)
     if listen is not None and (flows is not None or rtt is not None):
@@ -136,7 +134,7 @@ def check(
     if listen is not None:
         swings.verdict(wanted, 1, "1 s", law)  # what is wrong is said before
     needs_linux("queue")
-    from lasthop.linkqueue import operate
+    from lasthop.enforce.queue import operate
 
     warnings, heard = operate.check(wanted, state), None
     if listen is not None:
@@ -162,34 +160,34 @@ def swing_of(
     law: str,
 ) -> dict[str, Any] | None:
     """Return the verdict of the fluid models on the queue; None if no flows are known."""
-    from lasthop.linkqueue import swings
+    from lasthop.enforce.queue import swings
 
     if (flows is None) != (rtt is None):
         raise UserError("--flows and --rtt: must be given together")
     if flows is not None and rtt is not None:
-        found, said = swings.verdict(wanted, flows, rtt, law), said_of_flows(flows, rtt, law)
+        verdict, text = swings.verdict(wanted, flows, rtt, law), said_of_flows(flows, rtt, law)
     elif wanted.link is None or file == "-":
         return None
     else:
-        found = swings.verdict_of(Scenario(Path(file), given(settings)))
-        said = f"the scenario's flows over {wanted.link}"
-    return {**found._asdict(), "said": swings.in_words(found, said)}
+        verdict = swings.verdict_of(Scenario(Path(file), given(settings)))
+        text = f"the scenario's flows over {wanted.link}"
+    return {**verdict._asdict(), "said": swings.in_words(verdict, text)}
 
 
 def swing_of_heard(
     wanted: "LinkQueue", over_s: int, law: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return the flows that send now, and the verdict of the fluid models for them."""
-    from lasthop.linkqueue import census, swings
+    from lasthop.enforce.queue import census, swings
 
     with real_time_bar("listening") as progress:
         heard = census.listen(wanted.interface, over_s, progress)
     seen = {**heard._asdict(), "rtt_s": heard.rtt_s, "said": census.in_words(heard, wanted)}
     if heard.rtt_s is None:
         return seen, None
-    found = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", law)
-    said = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", law)
-    return seen, {**found._asdict(), "said": swings.in_words(found, said)}
+    result = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", law)
+    text = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", law)
+    return seen, {**result._asdict(), "said": swings.in_words(result, text)}
 
 
 def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
@@ -198,7 +196,7 @@ def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
     `up` configures the kernel directly and does not use the programs ip, tc and ethtool. A queue
     that classes share needs a BPF program whose settings `tc` cannot pass.
     """
-    from lasthop.linkqueue.shaped import plan as commands
+    from lasthop.enforce.queue.shaped import plan as commands
 
     lines = commands(read(file, settings))
     typer.echo(json.dumps(lines, indent=2) if as_json else "\n".join(lines))
@@ -214,7 +212,7 @@ def up(
     wanted = read(file, settings)
     needs_linux("queue")
     from lasthop.daemon import verbs
-    from lasthop.linkqueue import operate
+    from lasthop.enforce.queue import operate
 
     done = verbs.up(operate.QUEUE, file, wanted, given(settings), state)
     warnings = operate.warnings(wanted)
@@ -230,7 +228,7 @@ def down(
 ) -> None:
     """Stop shaping and revert all its changes, also after a crash. Nothing else is changed."""
     needs_linux("queue")
-    from lasthop.linkqueue import operate
+    from lasthop.enforce.queue import operate
 
     standing.down(operate.QUEUE, file, given(settings), state, as_json=as_json)
 
@@ -240,8 +238,8 @@ def status(
 ) -> None:
     """Print occupancy, delay, drops, and the throughput of every class."""
     needs_linux("queue")
-    from lasthop.linkqueue import operate
-    from lasthop.linkqueue.live import tables
+    from lasthop.enforce.queue import operate
+    from lasthop.enforce.queue.live import tables
 
     standing.status(
         operate.QUEUE,
@@ -275,16 +273,20 @@ def run(
     """
     wanted = read(file, settings)
     needs_linux("queue")
-    from lasthop.cli.following import following, print_line
-    from lasthop.daemon import verbs
-    from lasthop.linkqueue import operate
-    from lasthop.linkqueue.live import tables
+    from lasthop.enforce.queue import operate
+    from lasthop.enforce.queue.live import tables
 
     warn(*operate.warnings(wanted))
-    follow = sys.stdout.isatty() if live is None else live
-    seen = following(lambda now, _: tables(now)) if follow else nullcontext()
-    with nullcontext(print_line) if as_json else seen as show:
-        verbs.run(operate.QUEUE, file, wanted, given(settings), state, show)
+    standing.run(
+        operate.QUEUE,
+        file,
+        wanted,
+        given(settings),
+        state,
+        lambda now, _: tables(now),
+        live=live,
+        as_json=as_json,
+    )
 
 
 def said_of(wanted: "LinkQueue") -> str:

@@ -50,13 +50,13 @@ def address(text: str, option: str) -> "Address":
     """HOST:PORT."""
     from lasthop.relay.settings import Address
 
-    found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+)):(\d+)", text.strip())
-    if not found:
+    match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+)):(\d+)", text.strip())
+    if not match:
         raise UserError(f'{option}: "{text}" is not {FORMS}')
-    host = found[1] or found[2]
+    host = match[1] or match[2]
     if len(host) > MOST_HOST:
         raise UserError(f"{option}: {host[:20]}...: a host has at most {MOST_HOST} characters")
-    return Address(host, port(found[3], option))
+    return Address(host, port(match[3], option))
 
 
 def own_address(text: str, option: str) -> "Address":
@@ -85,14 +85,14 @@ def forward(text: str) -> "Forward":
     from lasthop.relay.settings import LOOPBACK, Forward
 
     host = r"(?:\[[^\]]+\]|[^:\[\]]+)"
-    found = re.fullmatch(rf"(?:({host}):)?(\d+):({host}:\d+)", text.strip())
-    if not found:
+    match = re.fullmatch(rf"(?:({host}):)?(\d+):({host}:\d+)", text.strip())
+    if not match:
         raise UserError(
             f'--forward: "{text}" is not [ADDRESS:]PORT:HOST:PORT',
             "give a forward such as 5432:db.example:5432",
         )
-    listen = own_address(f"{found[1] or LOOPBACK}:{found[2]}", "--forward")
-    return Forward(listen, address(found[3], "--forward"))
+    listen = own_address(f"{match[1] or LOOPBACK}:{match[2]}", "--forward")
+    return Forward(listen, address(match[3], "--forward"))
 
 
 def target(text: str) -> "Target":
@@ -398,8 +398,8 @@ def connect(
         read_key,
     )
 
-    there = address(server, "HOST:PORT")
-    if there.port == 0:
+    present = address(server, "HOST:PORT")
+    if present.port == 0:
         raise UserError(f"HOST:PORT: {server}: port 0 cannot be connected to")
     least, most = connections_of(connections)
     if least == most and rule is not None:
@@ -424,7 +424,7 @@ def connect(
     if not socks and not forwards and not transparent:
         socks = [f"{LOOPBACK}:{SOCKS_PORT}"]
     settings = ClientSettings(
-        there,
+        present,
         read_key(key),
         tuple(own_address(each, "--socks") for each in socks or []),
         tuple(forward(each) for each in forwards or []),
@@ -437,14 +437,14 @@ def connect(
     )
     warn(*doubts(settings))
     doors = ["{} speaks SOCKS 5" for _ in settings.socks]
-    doors += [f"{{}} forwards to {one.target}" for one in settings.forwards]
+    doors += [f"{{}} forwards to {item.target}" for item in settings.forwards]
     doors += ["{} accepts connections from TPROXY" for _ in settings.transparent]
     rest = [f"connections to {settings.server}: {terms}"]
     if probe:
         rest.append(f"T is measured by UDP probes to {settings.server}")
     options = {"congestion": "--congestion", "from": "--from"}
     options |= named("--socks", settings.socks) | named("--tproxy", settings.transparent)
-    options |= named("--forward", (Address(*one.listen) for one in settings.forwards))
+    options |= named("--forward", (Address(*item.listen) for item in settings.forwards))
     says = {"terms": terms.as_json(), "probe": probe}
     become(settings, doors, rest, says, options, metrics, as_json=as_json)
 
@@ -498,7 +498,7 @@ def become(
 ) -> None:
     """Become the relay: this process keeps its number, and little of its memory."""
     from lasthop import _core
-    from lasthop.descriptors import raise_descriptors
+    from lasthop.linux.descriptors import raise_descriptors
     from lasthop.relay import process
     from lasthop.relay.exposed import listener
 

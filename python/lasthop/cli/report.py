@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lasthop.answers.overwrite import refuse_if_foreign
 from lasthop.cli.command_line import command_line
 from lasthop.cli.options import file_name, unset, writable_file
 from lasthop.cli.picture import tell
 from lasthop.errors import UserError
-from lasthop.ownership import refuse_if_foreign
 
 if TYPE_CHECKING:
     from lasthop.report import Reported

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
+from lasthop.answers.overwrite import refuse_foreign
 from lasthop.cli.boundary import Interrupted
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import OUT_RULE, Jobs, Json, file_name, writable
 from lasthop.cli.picture import tell
 from lasthop.cli.progress import batch_bar
 from lasthop.extras import need
-from lasthop.ownership import refuse_foreign
 
 
 def reproduce(

@@ -4,8 +4,8 @@ import json
 
 import typer
 
-from lasthop import scenario
 from lasthop.cli.options import Json
+from lasthop.scenario import scenario
 
 
 def schema(as_json: Json = False) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES
+from lasthop.answers.digits import span
+from lasthop.answers.overwrite import CAPTURE, refuse_foreign, refuse_if_foreign
+from lasthop.answers.saving import MOST_FRAMES, RESULT_FILES
 from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
 from lasthop.cli.footer import print_footer, print_notes
 from lasthop.cli.options import (
@@ -33,17 +35,15 @@ from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import speed
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
-from lasthop.digits import span
 from lasthop.display.delays import Delays
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.models.reading import CellScenario
-from lasthop.ownership import CAPTURE, refuse_foreign, refuse_if_foreign
-from lasthop.result import Result
-from lasthop.run import simulate as run
-from lasthop.saving import MOST_FRAMES, RESULT_FILES
-from lasthop.scenario import Scenario
-from lasthop.values import read_range, sizes
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CellScenario
+from lasthop.scenario.values import read_range, sizes
+from lasthop.simulation.result import Result
+from lasthop.simulation.simulate import simulate as run
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
@@ -188,16 +188,16 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
     """Read the value of --air, an interval of the scenario's time. [s]"""
     option = f"--air {text}"
     refuse_without_cell(option, scenario)
-    found = read_range(text, "--air")
-    if found is None or found.step is not None or found.count is not None:
+    result = read_range(text, "--air")
+    if result is None or result.step is not None or result.count is not None:
         raise UserError(f"{option}: expected FROM..TO", EXAMPLE)
-    ends = [sizes().get(end.unit or found.high.unit) for end in (found.low, found.high)]
+    ends = [sizes().get(end.unit or result.high.unit) for end in (result.low, result.high)]
     known = [end for end in ends if end is not None and end[0] == "s"]
     if len(known) < 2:
         raise UserError(f"{option}: the times must have a unit", EXAMPLE)
     from_s, to_s = (
         float(end.number * size)
-        for end, (_, size) in zip((found.low, found.high), known, strict=True)
+        for end, (_, size) in zip((result.low, result.high), known, strict=True)
     )
     duration_s = scenario.typed.duration_s
     if not 0.0 <= from_s < duration_s:

@@ -1,10 +1,11 @@
-"""Output of `down` and `status` for gateways and queues."""
+"""Commands `down`, `status` and `run` of gateways and shaped queues."""
 
 import json
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
@@ -14,7 +15,11 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from lasthop.daemon.sort import Settings, Sort, Wanted
+    from lasthop.daemon.configuration import Settings, Wanted
+    from lasthop.daemon.service_kind import ServiceKind
+
+    Tables: TypeAlias = Callable[[dict[str, Any], int], Group]
+    """Function from a status and the available width to the tables of `status`."""
 
 PLAIN_WIDTH = 160
 """Width of a table where there is no terminal. [characters]"""
@@ -27,21 +32,26 @@ def needs_linux(what: str) -> None:
 
 
 def down(
-    sort: "Sort[Wanted]", file: str, settings: "Settings", state: Path | None, *, as_json: bool
+    kind: "ServiceKind[Wanted]",
+    file: str,
+    settings: "Settings",
+    state: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     """End what the file has up."""
     from lasthop.daemon import verbs
 
-    done = verbs.down(sort, file, settings, state)
+    done = verbs.down(kind, file, settings, state)
     typer.echo(json.dumps({"done": done}) if as_json else done)
 
 
 def status(
-    sort: "Sort[Wanted]",
+    kind: "ServiceKind[Wanted]",
     file: str,
     settings: "Settings",
     state: Path | None,
-    tables: "Callable[[dict[str, Any], int], Group]",
+    tables: "Tables",
     *,
     as_json: bool,
 ) -> None:
@@ -51,7 +61,7 @@ def status(
     """
     from lasthop.daemon import verbs
 
-    now = verbs.status(sort, file, settings, state)
+    now = verbs.status(kind, file, settings, state)
     if as_json:
         typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
     elif isinstance(now, verbs.NotUp):
@@ -65,3 +75,24 @@ def status(
         if not console.is_terminal:  # a file or a pipe has no edge
             console.width = PLAIN_WIDTH
         console.print(tables(now, console.width))
+
+
+def run(
+    kind: "ServiceKind[Wanted]",
+    file: str,
+    wanted: "Wanted",
+    settings: "Settings",
+    state: Path | None,
+    tables: "Tables",
+    *,
+    live: bool | None,
+    as_json: bool,
+) -> None:
+    """Run the service in the foreground. `tables` is shown every second if `live` asks for it."""
+    from lasthop.cli.following import following, print_line
+    from lasthop.daemon import verbs
+
+    follow = sys.stdout.isatty() if live is None else live
+    shown = following(tables) if follow else nullcontext()
+    with nullcontext(print_line) if as_json else shown as show:
+        verbs.run(kind, file, wanted, settings, state, show)

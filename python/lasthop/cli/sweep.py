@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES
+from lasthop.answers.digits import plain
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.quantities import check_name, registry
+from lasthop.answers.saving import TABLE_FILES
 from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.limits import kept_in_sweep
@@ -32,19 +35,16 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
-from lasthop.digits import plain
 from lasthop.display.columns import column_of
 from lasthop.display.swept import delay_table
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.ownership import refuse_foreign
-from lasthop.quantities import check_name, registry
-from lasthop.saving import TABLE_FILES
-from lasthop.scenario import Scenario, blaming
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
+from lasthop.scenario.scenario import Scenario, blaming
+from lasthop.scenario.values import twice, values_of
 from lasthop.sweep import Point, Sweep, SweepInterrupted
 from lasthop.sweep import sweep as run_sweep
 from lasthop.sweep.grid import Grid, grid
-from lasthop.values import twice, values_of
 
 EXAMPLE = "cell.ap.cwmin=15,31"
 
@@ -232,18 +232,18 @@ def asked_points(
     if points is not None:
         if over or together:
             raise UserError(f"--points {points}: cannot be combined with --over or --zip")
-        found = grid(points, named="--points")
+        result = grid(points, named="--points")
     elif not over:
         raise UserError("no values to try: expected --over or --points", f"--over {EXAMPLE}")
     else:
-        found = grid(swept(over, together), "zip" if together else "grid", "--over")
-    for path in found.paths:
+        result = grid(swept(over, together), "zip" if together else "grid", "--over")
+    for path in result.paths:
         if path in alone:
             where = f"--over {path}" if points is None else f"--points {points}: {path}"
             raise UserError(
                 f"{where}: {alone[path]} sets one value of this path; expected only one of the two"
             )
-    return found
+    return result
 
 
 def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
@@ -264,11 +264,11 @@ def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
     """Return the option that set each path's values, for errors about them."""
     if points is not None:
         return {path: f"--points {points}: {path}" for path in asked.paths}
-    told = {}
+    lines = {}
     for path in asked.paths:
         text = ",".join(asked.column(path))
-        told[path] = f"--over {path}={text if len(text) <= LONGEST else text[:LONGEST] + '...'}"
-    return told
+        lines[path] = f"--over {path}={text if len(text) <= LONGEST else text[:LONGEST] + '...'}"
+    return lines
 
 
 LONGEST = 60
@@ -302,8 +302,8 @@ def print_sweep(result: Sweep) -> None:
 
 def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> None:
     """Print a list of each point's result."""
-    found = [(point, item) for point in points for item in printed(point.summary, list_name)]
-    items = [item for _, item in found]
+    results = [(point, item) for point in points for item in printed(point.summary, list_name)]
+    items = [item for _, item in results]
     columns = [
         column
         for column in COLUMNS[list_name]
@@ -316,7 +316,7 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
             *([item["name"]] if many else []),
             *(column.cell(item) for column in columns),
         ]
-        for point, item in found
+        for point, item in results
     ]
     titles = [*paths, TITLES[list_name]] if many else paths
     headers = [*titles, *(column.header for column in columns)]

@@ -18,7 +18,7 @@ from lasthop.display.delays import MOST_ROWS as FEW_ROWS
 from lasthop.display.delays import Delays, unshown_columns
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 __all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 
@@ -99,10 +99,10 @@ def spread(widths: Sequence[int]) -> int:
 
 def squeezed(widths: Sequence[int], room: int) -> list[int]:
     """Return widths of columns of text that fit into the room; the widest is narrowed first."""
-    found = list(widths)
-    while spread(found) > room and max(found) > NARROWEST:
-        found[found.index(max(found))] -= 1
-    return found
+    results = list(widths)
+    while spread(results) > room and max(results) > NARROWEST:
+        results[results.index(max(results))] -= 1
+    return results
 
 
 def blocks(widths: Sequence[int], names: int, room: int) -> Iterator[list[int]]:

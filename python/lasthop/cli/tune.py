@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from lasthop.answers.digits import estimate, plain, signed
+from lasthop.answers.estimates import Estimate
+from lasthop.answers.overwrite import refuse_foreign
 from lasthop.cli.announcing import Announcer, announce
 from lasthop.cli.boundary import Interrupted, print_either, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
@@ -30,13 +33,8 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import stage_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_table
-from lasthop.digits import estimate, plain, signed
 from lasthop.errors import ScenarioError, UserError, listed
-from lasthop.estimates import Estimate
 from lasthop.extras import need
-from lasthop.ownership import refuse_foreign
-from lasthop.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
-from lasthop.tune import tune as search
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN
 from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
@@ -47,6 +45,8 @@ from lasthop.tuning.search import ProgressCallback, TuneProgress
 from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
 from lasthop.tuning.trial import Trial
+from lasthop.tuning.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
+from lasthop.tuning.tune import tune as search
 
 COMPARED = (
     "calls",
@@ -250,7 +250,7 @@ def tune(
         stage_bar() as draw,
     ):
         try:
-            found = search(
+            match = search(
                 scenario,
                 objective,
                 category=category,
@@ -265,21 +265,21 @@ def tune(
                 progress=announcing(draw),
             )
         except TuneInterrupted as stop:
-            interrupted, found = stop, stop.finished
+            interrupted, match = stop, stop.finished
     written: list[Path] = []
     try:
         if out is not None:
-            written = found.save(out)
+            written = match.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, found.to_json, lambda: print_tuning(found, write))
+        print_either(as_json, match.to_json, lambda: print_tuning(match, write))
     if out is not None:
         what = files_in_words(written) if written else "nothing to set; finished simulations"
         tell(what, out, as_json=as_json)
-    if picture is not None and not found.confirmed:
+    if picture is not None and not match.confirmed:
         warn(f"{picture}: not drawn: no setting was confirmed")
     else:
-        save_picture(found.plot, picture, as_json=as_json)
-    save_report(found, reported, anonymise, as_json=as_json)
+        save_picture(match.plot, picture, as_json=as_json)
+    save_report(match, reported, anonymise, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 
@@ -390,15 +390,15 @@ def print_hostapd(tuning: Tuning) -> None:
     """Print the chosen setting as lines of hostapd.conf, with the values that these lines give."""
     typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
     try:
-        chosen, said = estimated(tuning.chosen.samples), tuning.as_hostapd
+        chosen, text = estimated(tuning.chosen.samples), tuning.as_hostapd
     except ScenarioError as error:
         first = str(error).partition("\n")[0]
         typer.echo(f"Not simulated with these lines: {first}\n")
         return
     rows = [
-        [shown.head, scaled(chosen[name], shown.scale), scaled(said.get(name), shown.scale)]
+        [shown.head, scaled(chosen[name], shown.scale), scaled(text.get(name), shown.scale)]
         for name, shown in SHOWN.items()
-        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in said
+        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in text
     ]
     print_table(["the setting in hostapd's units", "as above", "as written"], rows)
 
@@ -443,10 +443,12 @@ def among_whom(tuning: Tuning) -> list[str]:
     if tuning.objective != "fairness":
         return []
     now, then = (tuning.judged(each) for each in (tuning.present, tuning.chosen))
-    told = "fairness is judged among stations that want more than they get"
+    messages = "fairness is judged among stations that want more than they get"
     if now == then or not then:
-        return [f"{told}: {listed(now)}"] if now else []
-    return [f"{told}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"]
+        return [f"{messages}: {listed(now)}"] if now else []
+    return [
+        f"{messages}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"
+    ]
 
 
 def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
@@ -499,8 +501,8 @@ def spreads(tuning: Tuning) -> list[str]:
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []
     now, then = (100.0 * spread(each[aim.quantity].mean) for each in (tuning.before, tuning.after))
-    told = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
-    return [f"{told} (standard deviation over mean).", ""]
+    messages = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
+    return [f"{messages} (standard deviation over mean).", ""]
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:

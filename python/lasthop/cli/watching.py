@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lasthop.allowance import TIMES, told
 from lasthop.cli.announcing import Announced
 from lasthop.cli.progress import DRAWN, UNKNOWN, forget, new_bar
 from lasthop.cli.quiet import is_quiet
-from lasthop.underway import Step, Watcher
+from lasthop.progress.cost_limits import TIMES, cost_text
+from lasthop.progress.steps import Step, Watcher
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -50,7 +50,7 @@ class Shown:
     def expect(self, what: str, time_s: float) -> None:
         """Show a part of the step and how long it may take, if that is long."""
         if time_s >= LONG_S:
-            self.what = f"{what.rstrip(',')}: up to {told(time_s, TIMES)}"
+            self.what = f"{what.rstrip(',')}: up to {cost_text(time_s, TIMES)}"
             self.show()
             self._update()
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.quantities import check_name
 from lasthop.cli.boundary import Interrupted, note, print_either
 from lasthop.cli.limits import kept_disciplines
 from lasthop.cli.options import (
@@ -41,8 +43,6 @@ from lasthop.display.what_if import (
 )
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.ownership import refuse_foreign
-from lasthop.quantities import check_name
 from lasthop.whatif.cases import (
     EXAMPLE,
     Case,
@@ -132,7 +132,7 @@ def what_if(
         need("a picture", "matplotlib")
     with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:
         try:
-            found = ask(
+            result = ask(
                 scenario,
                 asked,
                 replications=scenario.typed.replications,
@@ -143,44 +143,44 @@ def what_if(
                 max_time_s=max_time,
             )
         except KeyboardInterrupt:
-            kept = "no simulation is kept" if out is None else "finished simulations are kept"
+            remaining = "no simulation is kept" if out is None else "finished simulations are kept"
             again = None if out is None else "run the same command again to continue"
-            raise Interrupted(f"not all cases are simulated; {kept}", again) from None
+            raise Interrupted(f"not all cases are simulated; {remaining}", again) from None
     try:
         if out is not None:
-            found.save(out)
+            result.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, found.to_json, lambda: print_what_if(found))
+        print_either(as_json, result.to_json, lambda: print_what_if(result))
     if out is not None:
         tell("comparison and tables", out, as_json=as_json)
-    save_picture(found.plot, picture, as_json=as_json)
-    save_report(found, reported, anonymise, as_json=as_json)
+    save_picture(result.plot, picture, as_json=as_json)
+    save_report(result, reported, anonymise, as_json=as_json)
 
 
 def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
     """Return the cases of both options; at least one must be given."""
     if not texts and file is None:
         raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
-    found = [case_of_text(text) for text in texts]
-    return all_cases([*found, *(cases_of_file(file) if file is not None else ())])
+    results = [case_of_text(text) for text in texts]
+    return all_cases([*results, *(cases_of_file(file) if file is not None else ())])
 
 
-def print_what_if(found: WhatIf) -> None:
+def print_what_if(result: WhatIf) -> None:
     """Print the conclusion, the means of each case, the differences, and notes."""
-    cases = counted(len(found.cases), "case")
-    typer.echo(f"{found.scenario.typed.name}: {cases} compared with the scenario as it is")
-    typer.echo(about(found))
-    for line in conclusion(found):
+    cases = counted(len(result.cases), "case")
+    typer.echo(f"{result.scenario.typed.name}: {cases} compared with the scenario as it is")
+    typer.echo(about(result))
+    for line in conclusion(result):
         echo_wrapped(line)
     typer.echo()
-    print_table(headers(found), value_rows(found), most=None)
-    if line := legend(found):
+    print_table(headers(result), value_rows(result), most=None)
+    if line := legend(result):
         echo_wrapped(line)
         typer.echo()
-    if rows := difference_rows(found):
-        echo_wrapped(f"{changes_title(found)}:")
+    if rows := difference_rows(result):
+        echo_wrapped(f"{changes_title(result)}:")
         print_table(CHANGES, rows, names=3, most=None)
-    for line in notes(found):
+    for line in notes(result):
         echo_wrapped(line)
 
 

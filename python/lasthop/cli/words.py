@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from shlex import quote
 
-from lasthop.allowance import MEMORIES, TIMES, written
-from lasthop.opening import DOWNLOAD
-from lasthop.scenario import SETTING
+from lasthop.progress.cost_limits import MEMORIES, TIMES, written
+from lasthop.scenario.files import DOWNLOAD
+from lasthop.scenario.scenario import SETTING
 
 __all__ = ["hint_in_options", "message_in_options", "source_in_options"]
 

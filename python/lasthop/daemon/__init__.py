@@ -1,4 +1,5 @@
-"""What stays up in the background: its directory, its verbs, its loop, and how it heals.
+"""Services that run in the background: state directory, commands, event loop and repairs.
 
-Knows neither gateways nor queues: each says what it reads, sets up and looks after (`sort.Sort`).
+The package does not depend on gateways or queues. A `service_kind.ServiceKind` has the functions
+that read a configuration, set it up and revert it.
 """

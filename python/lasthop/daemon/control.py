@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from lasthop.daemon.sort import Read, Wanted
+from lasthop.daemon.configuration import Read, Wanted
 from lasthop.daemon.state import State, who
 from lasthop.errors import UserError
 
@@ -52,14 +52,14 @@ class Control(Generic[Wanted]):
 
     def open(self, stack: ExitStack) -> socket.socket:
         """A socket for questions, until `stack` is left."""
-        there = stack.enter_context(listener(self.state.address))
+        present = stack.enter_context(listener(self.state.address))
         stack.callback(remove, self.state.address)
-        return there
+        return present
 
-    def serve(self, there: socket.socket) -> None:
+    def serve(self, connection: socket.socket) -> None:
         """Answer a question."""
         with suppress(OSError):
-            asking, _ = there.accept()
+            asking, _ = connection.accept()
             with asking:
                 asking.settimeout(ASKED_S)
                 request = read_object(asking.recv(REQUEST_BYTES))
@@ -107,18 +107,18 @@ def read_object(data: bytes) -> dict[str, Any] | None:
 
 def listener(address: str) -> socket.socket:
     """A socket for questions; that of a process that was killed is in the way."""
-    there = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
             os.unlink(address)
-        os.fchmod(there.fileno(), 0o600)  # what is bound has the rights of the socket
-        there.bind(address)
-        there.listen(8)
+        os.fchmod(connection.fileno(), 0o600)  # what is bound has the rights of the socket
+        connection.bind(address)
+        connection.listen(8)
     except OSError as error:
-        there.close()
+        connection.close()
         raise UserError(f"{address}: {error.strerror or error}", who(error)) from None
-    there.setblocking(False)
-    return there
+    connection.setblocking(False)
+    return connection
 
 
 def remove(path: str) -> None:

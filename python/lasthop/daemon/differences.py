@@ -39,11 +39,11 @@ def inside(
 
     `spreads` names the access points whose flows a program spreads, by class.
     """
-    there = {}
+    present = {}
     for kind, body in has:
         if (thing := described(kind, body)) is not None:
-            there[thing.name] = (thing.settings, kind, body)
-    found = []
+            present[thing.name] = (thing.settings, kind, body)
+    results = []
     lists = set()
     majors = {tc.OURS}
     for request in wanted:
@@ -52,22 +52,22 @@ def inside(
         thing = described(request.kind, request.body)
         assert thing is not None, request.said
         lists.add(list_of(thing.name))
-        settings, kind, body = there.pop(thing.name, (None, 0, b""))
+        settings, kind, body = present.pop(thing.name, (None, 0, b""))
         if settings == thing.settings:
             continue
         is_there = settings is not None
-        said = in_words(ifb, thing.name, "changed" if is_there else "gone", spreads)
+        text = in_words(ifb, thing.name, "changed" if is_there else "gone", spreads)
         repair = again(request, (kind, body)) if is_there else [request]
-        found.append(Difference(thing.name, said, repair))
+        results.append(Difference(thing.name, text, repair))
     alien = []
-    for name, (_, kind, body) in reversed(there.items()):
+    for name, (_, kind, body) in reversed(present.items()):
         if is_within(name, majors):
-            whole = name[0] == "filter" and list_of(name) not in lists
-            removal = tc.removal(kind, body, whole_list=whole)
+            total = name[0] == "filter" and list_of(name) not in lists
+            removal = tc.removal(kind, body, whole_list=total)
             alien.append(Difference(name, in_words(ifb, name, "not ours", spreads), [removal]))
-            lists |= {list_of(name)} if whole else set()
+            lists |= {list_of(name)} if total else set()
     # Filters hold classes, and what is not ours may be in the way of what is.
-    return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *found]
+    return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *results]
 
 
 def list_of(name: Name) -> Name:
@@ -75,16 +75,16 @@ def list_of(name: Name) -> Name:
     return name[:5]
 
 
-def again(request: Request, there: Body) -> list[Request]:
+def again(request: Request, body: Body) -> list[Request]:
     """What sets something that is there as it was."""
-    if request.kind == tc.NEWFILTER or is_fq_codel(request, there):
-        return [tc.removal(*there), request]
+    if request.kind == tc.NEWFILTER or is_fq_codel(request, body):
+        return [tc.removal(*body), request]
     return [tc.changing(request)]
 
 
-def is_fq_codel(request: Request, there: Body) -> bool:
+def is_fq_codel(request: Request, body: Body) -> bool:
     """Whether both are FQ-CoDel, whose number of flows cannot be set again."""
-    wanted, has = described(request.kind, request.body), described(*there)
+    wanted, has = described(request.kind, request.body), described(*body)
     return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
 
@@ -117,17 +117,17 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
     return f"filters of {at.said()} are {what}"
 
 
-def told(found: Iterable[Difference]) -> list[str]:
+def summarised(differences: Iterable[Difference]) -> list[str]:
     """What is wrong, in lines: many things of a kind are counted."""
-    said = list(dict.fromkeys(difference.said for difference in found))
-    gone = next((line for line in said if line.startswith("the classes of ")), None)
+    lines = list(dict.fromkeys(difference.said for difference in differences))
+    gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:
-        return [gone, *(line for line in said if line.startswith(("interface ", "the clsact ")))]
-    named = [line for line in said if " of class " in line or line.startswith("class ")]
+        return [gone, *(line for line in lines if line.startswith(("interface ", "the clsact ")))]
+    named = [line for line in lines if " of class " in line or line.startswith("class ")]
     more = len(named) - MOST_SAID
     if more <= 0:
-        return said
-    rest = [line for line in said if line not in set(named)]
+        return lines
+    rest = [line for line in lines if line not in set(named)]
     return [
         *rest,
         *named[:MOST_SAID],

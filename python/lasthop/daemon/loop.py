@@ -66,16 +66,16 @@ class Loop:
         due = self.rounds.get(do, Round(math.inf, None))
         self.rounds[do] = due._replace(at_s=min(at_s, due.at_s))
 
-    def watch(self, one: socket.socket, do: Deed) -> None:
+    def watch(self, connection: socket.socket, do: Deed) -> None:
         """Do something whenever a socket has something to read."""
-        if self.selector is not None and one not in self.watched:
-            self.selector.register(one, selectors.EVENT_READ)
-        self.watched[one] = do
+        if self.selector is not None and connection not in self.watched:
+            self.selector.register(connection, selectors.EVENT_READ)
+        self.watched[connection] = do
 
-    def unwatch(self, one: socket.socket) -> None:
+    def unwatch(self, connection: socket.socket) -> None:
         """Let a socket alone; what it has may wait."""
-        if self.watched.pop(one, None) is not None and self.selector is not None:
-            self.selector.unregister(one)
+        if self.watched.pop(connection, None) is not None and self.selector is not None:
+            self.selector.unregister(connection)
 
     def stop(self) -> None:
         """Do nothing more once what is being done is done."""
@@ -139,8 +139,8 @@ class Loop:
                 self.answer()
 
             self.watch(wake, answer)
-            for one in self.watched:
-                selector.register(one, selectors.EVENT_READ)
+            for each in self.watched:
+                selector.register(each, selectors.EVENT_READ)
             self.selector, self.waker = selector, waker
             try:
                 yield selector

@@ -29,8 +29,8 @@ Page = Callable[[], bytes]
 class Conversation:
     """A connection: first it asks, then it is answered."""
 
-    def __init__(self, one: socket.socket) -> None:
-        self.socket = one
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
         self.until_s = time.monotonic() + PATIENCE_S
         self.request = b""
         self.answer = memoryview(b"")
@@ -68,9 +68,9 @@ class Server:
                 ready = [key.fileobj for key, _ in self.selector.select(wait_s)]
                 if end in ready:
                     break
-                for one in ready:
-                    if isinstance(one, socket.socket) and one in self.open:
-                        self.go_on(self.open[one])
+                for item in ready:
+                    if isinstance(item, socket.socket) and item in self.open:
+                        self.go_on(self.open[item])
                 if self.listening in ready:  # behind those that have asked
                     self.accept()
                 now_s = time.monotonic()
@@ -82,42 +82,44 @@ class Server:
     def accept(self) -> None:
         """Take a connection, in the place of the oldest where there are too many."""
         try:
-            one, _ = self.listening.accept()
+            item, _ = self.listening.accept()
         except OSError:  # it has gone; or there are no descriptors, and it waits
             time.sleep(PAUSE_S)
             return
-        one.setblocking(False)
+        item.setblocking(False)
         if len(self.open) >= MOST_CONNECTIONS:
             self.close(next(iter(self.open.values())))
-        self.open[one] = Conversation(one)
-        self.selector.register(one, selectors.EVENT_READ)
+        self.open[item] = Conversation(item)
+        self.selector.register(item, selectors.EVENT_READ)
 
-    def go_on(self, one: Conversation) -> None:
+    def go_on(self, conversation: Conversation) -> None:
         """Read what has come, or write what can be taken."""
         try:
-            if not one.answer:
-                data = one.socket.recv(REQUEST_BYTES)
-                one.request += data
+            if not conversation.answer:
+                data = conversation.socket.recv(REQUEST_BYTES)
+                conversation.request += data
                 if not data:
-                    return self.close(one)
-                if END not in one.request and len(one.request) < REQUEST_BYTES:
+                    return self.close(conversation)
+                if END not in conversation.request and len(conversation.request) < REQUEST_BYTES:
                     return None
-                one.answer = memoryview(self.answer(one.request))
-                self.selector.modify(one.socket, selectors.EVENT_WRITE)
-            one.answer = one.answer[one.socket.send(one.answer) :]
+                conversation.answer = memoryview(self.answer(conversation.request))
+                self.selector.modify(conversation.socket, selectors.EVENT_WRITE)
+            conversation.answer = conversation.answer[
+                conversation.socket.send(conversation.answer) :
+            ]
         except (BlockingIOError, InterruptedError):
             return None
         except OSError:
-            return self.close(one)
-        return None if one.answer else self.close(one)
+            return self.close(conversation)
+        return None if conversation.answer else self.close(conversation)
 
-    def close(self, one: Conversation) -> None:
+    def close(self, conversation: Conversation) -> None:
         """Let go of a connection."""
-        del self.open[one.socket]
-        self.selector.unregister(one.socket)
+        del self.open[conversation.socket]
+        self.selector.unregister(conversation.socket)
         with suppress(OSError):
-            one.socket.shutdown(socket.SHUT_RDWR)
-        one.socket.close()
+            conversation.socket.shutdown(socket.SHUT_RDWR)
+        conversation.socket.close()
 
     def answer(self, request: bytes) -> bytes:
         """The answer to a request, with its head."""
@@ -154,15 +156,15 @@ def is_own_host(host: str) -> bool:
 
     A page from elsewhere whose name leads here (DNS rebinding) is asked for by that name.
     """
-    found = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
-    if found is None:
+    match = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
+    if match is None:
         return False
-    name = (found[1] or found[2]).lower()
+    name = (match[1] or match[2]).lower()
     try:
         ipaddress.ip_address(name)
     except ValueError:
         own = socket.gethostname().lower()
-        return not found[1] and name in {"localhost", own, *(own + each for each in LOCAL_DOMAINS)}
+        return not match[1] and name in {"localhost", own, *(own + each for each in LOCAL_DOMAINS)}
     return True
 
 

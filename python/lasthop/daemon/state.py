@@ -57,22 +57,22 @@ class InUse(NamedTuple):
 
 def in_use(word: str) -> InUse:
     """Every one of this sort that there is."""
-    found = InUse([], [], [])
+    result = InUse([], [], [])
     try:
-        with told(RUN, *NOT_THERE):
+        with errors_named(RUN, *NOT_THERE):
             directories = sorted(RUN.iterdir())
     except NOT_THERE:
-        return found
+        return result
     except UserError as error:
-        found.hidden.append(error)
-        return found
+        result.hidden.append(error)
+        return result
     for state in map(State, directories):
         try:
             if state.is_in_use() and state.word() == word:
-                (found.here if state.whose() == "ours" else found.elsewhere).append(state)
+                (result.here if state.whose() == "ours" else result.elsewhere).append(state)
         except UserError as error:
-            found.hidden.append(error)
-    return found
+            result.hidden.append(error)
+    return result
 
 
 class State:
@@ -93,12 +93,12 @@ class State:
 
     def make(self) -> None:
         """Make the directory, for its owner alone; one of a user's own choice keeps its rights."""
-        with told(self.directory):
+        with errors_named(self.directory):
             if self.directory.parent == RUN:
                 for each in (RUN, self.directory):
                     each.mkdir(parents=True, exist_ok=True)
-                    found = each.stat()
-                    if found.st_uid == os.geteuid() and S_IMODE(found.st_mode) != 0o700:
+                    result = each.stat()
+                    if result.st_uid == os.geteuid() and S_IMODE(result.st_mode) != 0o700:
                         each.chmod(0o700)
                 if self.directory.is_symlink():
                     raise UserError(f"{self.directory}: it is a symbolic link")
@@ -111,7 +111,7 @@ class State:
     def exists(self) -> bool:
         """Whether there is such a directory at all."""
         try:
-            with told(self.directory, *NOT_THERE):
+            with errors_named(self.directory, *NOT_THERE):
                 os.listdir(self.directory)
         except NOT_THERE:
             return False
@@ -120,7 +120,7 @@ class State:
     def write(self, name: str, text: str) -> None:
         """Write a small file, for its owner alone."""
         path = self.directory / name
-        with told(path):
+        with errors_named(path):
             handle = open_own(path, os.O_WRONLY | os.O_TRUNC)
             try:
                 give(handle, self.directory)
@@ -139,7 +139,7 @@ class State:
 
     def take(self) -> bool:
         """Take the lock, which the kernel gives back when we end; whether it was free."""
-        with told(self.directory / LOCK):
+        with errors_named(self.directory / LOCK):
             handle = open_own(self.directory / LOCK, os.O_RDWR)
             give(handle, self.directory)
         return self.hold(handle)
@@ -147,7 +147,7 @@ class State:
     def take_to_undo(self) -> bool:
         """Take the lock where nothing may be written; whether it was free."""
         try:
-            with told(self.directory / LOCK, *NOT_THERE):
+            with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
         except NOT_THERE:
             return self.take()
@@ -173,7 +173,7 @@ class State:
     def is_held(self) -> bool:
         """Whether a process holds the lock; nothing is written."""
         try:
-            with told(self.directory / LOCK, *NOT_THERE):
+            with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
         except NOT_THERE:
             return False
@@ -203,7 +203,7 @@ class State:
             return
         self.forget_what_is_gone()
         self.refuse_anothers()
-        with told(self.directory / LOCK):
+        with errors_named(self.directory / LOCK):
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, f"{os.getpid()}\n".encode(), 0)
         self.write(NAMESPACE, f"{own_identity()}\n")
@@ -260,10 +260,10 @@ class State:
         """Refuse at once to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""
         try:
             number = int(self.read(LOCK))
-            said = Path("/proc", str(number), "stat").read_text()
+            text = Path("/proc", str(number), "stat").read_text()
         except (OSError, ValueError):
             return
-        if said.rpartition(")")[2].split()[0] in ("T", "t"):
+        if text.rpartition(")")[2].split()[0] in ("T", "t"):
             raise UserError(
                 f"{self.directory}: process {number} is stopped and does not answer",
                 f"kill -CONT {number} continues it; kill -9 {number} ends it, "
@@ -288,12 +288,12 @@ class State:
         """Ask the process that holds the lock; None if there is none or it does not answer."""
         self.refuse_stopped()
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
-                there.settimeout(PATIENCE_S)
-                there.connect(self.address)
-                there.sendall(json.dumps(request).encode() + b"\n")
-                there.shutdown(socket.SHUT_WR)
-                with there.makefile("rb") as file:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as present:
+                present.settimeout(PATIENCE_S)
+                present.connect(self.address)
+                present.sendall(json.dumps(request).encode() + b"\n")
+                present.shutdown(socket.SHUT_WR)
+                with present.makefile("rb") as file:
                     answer = json.loads(file.read(ANSWER_BYTES))
         except PermissionError as error:
             raise UserError(f"{self.address}: {error.strerror}", who(error)) from None
@@ -321,12 +321,12 @@ def locked(handle: int, kind: int) -> bool:
 
 def absolute(path: Path) -> Path:
     """A path that means the same in every working directory."""
-    with told(path):
+    with errors_named(path):
         return path.absolute()
 
 
 @contextmanager
-def told(path: Path, *expected: type[OSError]) -> Iterator[None]:
+def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
     """Tell in one line what is wrong with a path, but for what the caller expects."""
     try:
         yield

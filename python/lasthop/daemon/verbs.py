@@ -1,4 +1,4 @@
-"""The verbs of what is up in the background, whatever its sort: up, down, status, run."""
+"""Commands of services of all kinds: up, down, status, run."""
 
 import errno
 import json
@@ -11,14 +11,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lasthop.daemon.configuration import Settings, Wanted
 from lasthop.daemon.log import LogFile, say
-from lasthop.daemon.sort import Life, Settings, Show, Sort, Wanted
+from lasthop.daemon.service_kind import ServiceContext, ServiceKind, Show
 from lasthop.daemon.state import PATIENCE_S, State, absolute, in_use, state_of
 from lasthop.errors import UserError
 from lasthop.linux import rights
 
 
-def standing(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | None) -> State:
+def standing(
+    kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
+) -> State:
     """The state of what this file has up, also if the file is broken or gone by now, or names
     another interface.
 
@@ -31,29 +34,29 @@ def standing(sort: Sort[Wanted], file: str, settings: Settings, directory: Path 
         return State(directory)
     own, wrong = None, None
     try:
-        wanted = sort.read(Path(file) if file not in ("", "-") else file, settings)
+        wanted = kind.read(Path(file) if file not in ("", "-") else file, settings)
     except UserError as error:
         wrong = error
     else:
-        own = state_of(sort.interface(wanted), None)
-        if own.is_in_use() and own.word() == sort.word:
+        own = state_of(kind.interface(wanted), None)
+        if own.is_in_use() and own.word() == kind.word:
             return own
-    found = in_use(sort.word)
-    same = of_file(found.here, file)
+    result = in_use(kind.word)
+    same = of_file(result.here, file)
     if len(same) == 1:
         return same[0]
-    said = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
-    if found.here and (same or wrong is not None):
-        where = ", ".join(str(state.directory) for state in same or found.here)
+    text = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
+    if result.here and (same or wrong is not None):
+        where = ", ".join(str(state.directory) for state in same or result.here)
         raise UserError(
-            said,
-            f"{sort.word}s are up under {where}; "
-            f"lasthop {sort.word} down {file} --state DIR ends one",
+            text,
+            f"{kind.word}s are up under {where}; "
+            f"lasthop {kind.word} down {file} --state DIR ends one",
         )
-    if wrong is not None and (others := of_file(found.elsewhere, file)):
+    if wrong is not None and (others := of_file(result.elsewhere, file)):
         raise UserError(f"{file}: {others[0].directory} is {others[0].where()}", others[0].way())
-    if wrong is not None and found.hidden:
-        raise UserError(said, f"and its file is unknown: {found.hidden[0]}")
+    if wrong is not None and result.hidden:
+        raise UserError(text, f"and its file is unknown: {result.hidden[0]}")
     if wrong is not None or own is None:
         raise wrong or UserError(f"{file}: no gateway or queue of this file is known")
     return own
@@ -65,10 +68,10 @@ def of_file(states: Sequence[State], file: str) -> list[State]:
     return [state for state in states if path is not None and is_same(state.file(), path)]
 
 
-def is_same(one: Path | None, other: Path) -> bool:
+def is_same(path: Path | None, other: Path) -> bool:
     """Whether both are the same file; one that is gone is known by its name."""
     try:
-        return one is not None and (one == other or one.samefile(other))
+        return path is not None and (path == other or path.samefile(other))
     except OSError:
         return False
 
@@ -78,27 +81,27 @@ def whole_path(file: str) -> Path | None:
     return absolute(Path(file)) if file != "-" else None
 
 
-def elsewhere(sort: Sort[Wanted], file: str, state: State) -> list[str]:
+def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
     """That one of this file, or with this directory, is in another network namespace."""
-    others = in_use(sort.word).elsewhere
+    others = in_use(kind.word).elsewhere
     usual = state.directory.name.partition("@")[0]
     meant = [each for each in others if each.directory.name.partition("@")[0] == usual]
     meant += [each for each in of_file(others, file) if each not in meant]
     return [f"{each.directory} is {each.where()}" for each in meant]
 
 
-def refuse_elsewhere(sort: Sort[Wanted], file: str, state: State) -> None:
+def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None:
     """Refuse a file that has something in place already, by another interface that it named; and
     a directory in which something else is up.
     """
-    for other in of_file(in_use(sort.word).here, file):
+    for other in of_file(in_use(kind.word).here, file):
         if other.directory != state.directory:
             raise UserError(
-                f"{file}: the {sort.word} of this file is in place already, under "
+                f"{file}: the {kind.word} of this file is in place already, under "
                 f"{other.directory}",
-                f"lasthop {sort.word} down {file} --state {other.directory} ends it",
+                f"lasthop {kind.word} down {file} --state {other.directory} ends it",
             )
-    if is_of_another_sort(sort, state):
+    if is_of_another_kind(kind, state):
         word, whose = state.word(), state.file() or "FILE"
         raise UserError(
             f"{state.directory}: a {word} of this directory is already up ({state.holder()})",
@@ -106,9 +109,9 @@ def refuse_elsewhere(sort: Sort[Wanted], file: str, state: State) -> None:
         )
 
 
-def is_of_another_sort(sort: Sort[Wanted], state: State) -> bool:
+def is_of_another_kind(kind: ServiceKind[Wanted], state: State) -> bool:
     """Whether what is up in a directory, or was killed there, is something else."""
-    return state.is_in_use() and state.word() != sort.word
+    return state.is_in_use() and state.word() != kind.word
 
 
 class NotUp(NamedTuple):
@@ -121,77 +124,77 @@ class NotUp(NamedTuple):
 
 
 def status(
-    sort: Sort[Wanted], file: str, settings: Settings, directory: Path | None
+    kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> dict[str, Any] | NotUp:
     """What the process that runs says, or that none runs."""
-    state = standing(sort, file, settings, directory)
-    if is_of_another_sort(sort, state):
+    state = standing(kind, file, settings, directory)
+    if is_of_another_kind(kind, state):
         return NotUp(0, [])
     if state.is_held():
         return state.answer({"do": "status"})
     left = len(state.log.records()) if state.exists and state.whose() != "gone" else 0
-    return NotUp(left, elsewhere(sort, file, state) if directory is None and not left else [])
+    return NotUp(left, elsewhere(kind, file, state) if directory is None and not left else [])
 
 
-def prepared(sort: Sort[Wanted], file: str, wanted: Wanted, directory: Path | None) -> State:
+def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Path | None) -> State:
     """The directory that is to be used, once nothing is known that would fail."""
     rights.refuse_to_lack()
-    state = state_of(sort.interface(wanted), directory)
-    refuse_elsewhere(sort, file, state)
+    state = state_of(kind.interface(wanted), directory)
+    refuse_elsewhere(kind, file, state)
     if not state.is_held():
-        sort.refuse(wanted, state, False)
+        kind.refuse(wanted, state, False)
     state.make()
     return state
 
 
 def up(
-    sort: Sort[Wanted], file: str, wanted: Wanted, settings: Settings, directory: Path | None
+    kind: ServiceKind[Wanted], file: str, wanted: Wanted, settings: Settings, directory: Path | None
 ) -> str:
     """Set up and stay in the background; what was done, in words.
 
     If it is up, it takes the file over, or refuses it and goes on as before.
     """
-    path, state = whole_path(file), prepared(sort, file, wanted, directory)
+    path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
         if state.whose() == "another's":
-            raise UserError(f"{state.directory}: the {sort.word} is {state.where()}", state.way())
+            raise UserError(f"{state.directory}: the {kind.word} is {state.where()}", state.way())
         request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
         answer = state.answer(request)
         if answer["refused"]:
-            raise UserError(answer["refused"][0], f"the {sort.word} that is up continues unchanged")
+            raise UserError(answer["refused"][0], f"the {kind.word} that is up continues unchanged")
         return f"{state.holder()} continues with {file}"
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        in_background(sort, path, wanted, settings, state, writer)
+        in_background(kind, path, wanted, settings, state, writer)
     os.close(writer)
     state.release()  # the child's handle keeps the lock
     with os.fdopen(reader, "rb") as pipe:
-        said = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
-    if said["error"] is not None:
+        loads = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
+    if loads["error"] is not None:
         os.waitpid(child, 0)
-        raise UserError(said["error"], said["hint"])
+        raise UserError(loads["error"], loads["hint"])
     return f"up, process {child}"
 
 
 def in_background(
-    sort: Sort[Wanted],
+    kind: ServiceKind[Wanted],
     file: Path | None,
     wanted: Wanted,
     settings: Settings,
     state: State,
     writer: int,
 ) -> None:
-    """The life of the background process; tells its parent once how setting up went."""
+    """Run the background process, and report to its parent once how setting up went."""
     told = False
 
     def tell(error: UserError | None) -> None:
         nonlocal told
         if not told:
             told = True
-            said = {"error": None if error is None else str(error), "hint": error and error.hint}
-            os.write(writer, json.dumps(said).encode())
+            lines = {"error": None if error is None else str(error), "hint": error and error.hint}
+            os.write(writer, json.dumps(lines).encode())
             os.close(writer)
 
     code = 1
@@ -202,16 +205,16 @@ def in_background(
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1):
             os.dup2(nothing, number)
-        life = Life(
+        context = ServiceContext(
             wanted,
             state,
-            again_of(sort, file, wanted, settings),
+            again_of(kind, file, wanted, settings),
             log.say,
             lambda: tell(None),
             None,
         )
-        state.begin(file, sort.word)
-        sort.serve(life)
+        state.begin(file, kind.word)
+        kind.serve(context)
         code = 0
     except UserError as error:
         tell(error)
@@ -231,14 +234,14 @@ def in_background(
 
 
 def again_of(
-    sort: Sort[Wanted], file: Path | None, wanted: Wanted, settings: Settings
+    kind: ServiceKind[Wanted], file: Path | None, wanted: Wanted, settings: Settings
 ) -> Callable[[], Wanted]:
     """Reads the file anew; standard input cannot be read again."""
-    return lambda: wanted if file is None else sort.read(file, settings)
+    return lambda: wanted if file is None else kind.read(file, settings)
 
 
 def run(
-    sort: Sort[Wanted],
+    kind: ServiceKind[Wanted],
     file: str,
     wanted: Wanted,
     settings: Settings,
@@ -246,17 +249,17 @@ def run(
     show: Show | None,
 ) -> None:
     """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
-    path, state = whole_path(file), prepared(sort, file, wanted, directory)
+    path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
         raise UserError(
-            f"{state.directory}: the {sort.word} is up already ({state.holder()})",
-            f"lasthop {sort.word} up {file} applies the file; "
-            f"lasthop {sort.word} down {file} ends it",
+            f"{state.directory}: the {kind.word} is up already ({state.holder()})",
+            f"lasthop {kind.word} up {file} applies the file; "
+            f"lasthop {kind.word} down {file} ends it",
         )
     try:
-        state.begin(path, sort.word)
-        again = again_of(sort, path, wanted, settings)
-        sort.serve(Life(wanted, state, again, say, tell_systemd, show))
+        state.begin(path, kind.word)
+        again = again_of(kind, path, wanted, settings)
+        kind.serve(ServiceContext(wanted, state, again, say, tell_systemd, show))
     finally:
         state.release()
 
@@ -265,16 +268,16 @@ def tell_systemd() -> None:
     """Tell systemd that the service is up, if that is who started it (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET")
     if address:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as there, suppress(OSError):
-            there.connect("\0" + address[1:] if address.startswith("@") else address)
-            there.send(b"READY=1")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as present, suppress(OSError):
+            present.connect("\0" + address[1:] if address.startswith("@") else address)
+            present.send(b"READY=1")
 
 
-def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | None) -> str:
+def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None) -> str:
     """End the process that runs, take back what one that was killed has left; in words."""
-    state = standing(sort, file, settings, directory)
-    others = elsewhere(sort, file, state) if directory is None else []
-    if not state.exists or is_of_another_sort(sort, state):
+    state = standing(kind, file, settings, directory)
+    others = elsewhere(kind, file, state) if directory is None else []
+    if not state.exists or is_of_another_kind(kind, state):
         return "; ".join(["nothing is up", *others])
     was_up = False
     deadline = time.monotonic() + PATIENCE_S
@@ -292,9 +295,9 @@ def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | No
         state.refuse_anothers()
         left = len(state.log.records())
         if left or state.log.path.exists():
-            kept = sort.undo(state.log)
-            if kept:
-                raise UserError(kept[0], f"{state.log.path} lists the remaining changes")
+            remaining = kind.undo(state.log)
+            if remaining:
+                raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
     finally:
         state.release()
     if was_up:

@@ -1,10 +1,10 @@
 """Answers in notebooks: tables of main quantities with intervals, and a small picture."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lasthop.digits import estimate, plain, signed, span
+from lasthop.answers.digits import estimate, plain, signed, span
+from lasthop.answers.estimates import Estimate
 from lasthop.display.columns import (
     COLUMNS,
     TITLES,
@@ -18,16 +18,15 @@ from lasthop.display.delays import Delays, unshown_columns
 from lasthop.display.page import MOST_ROWS, Page, Table
 from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
-from lasthop.estimates import Estimate
-from lasthop.models.reading import CsmaScenario
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import CsmaScenario
+from lasthop.scenario.typed import Scenario as Typed
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
-    from lasthop.compare import Comparison, Row
+    from lasthop.answers.answer import Answer
+    from lasthop.comparison.compare import Comparison, Row
     from lasthop.plot.figure import Figure
     from lasthop.sweep import Point, Sweep
-    from lasthop.tune import Tuning
+    from lasthop.tuning.tune import Tuning
 
 LISTS = {
     "stations": "stations",
@@ -91,7 +90,7 @@ def about(summary: Mapping[str, Any]) -> str:
 def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> list[Table]:
     """Return the tables of delays, and a table for each list that has something to show."""
     tables = list(delays.tables())
-    found = [Table(table.title, table.heads, table.rows, table.names) for table in tables]
+    results = [Table(table.title, table.heads, table.rows, table.names) for table in tables]
     first = "flows" if isinstance(known, CsmaScenario) else None
     order = sorted(LISTS, key=lambda name: name != first)
     for name in order:
@@ -103,8 +102,8 @@ def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> l
             columns = [of_shares(column, known) for column in columns]
         rows = [[called(item), *(column.cell(item) for column in columns)] for item in items]
         title = f"{LISTS[name]}" + (f" ({len(items)})" if len(items) > 1 else "")
-        found.append(Table(title, [TITLES[name], *(column.header for column in columns)], rows))
-    return found
+        results.append(Table(title, [TITLES[name], *(column.header for column in columns)], rows))
+    return results
 
 
 def stability(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -119,31 +118,13 @@ def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
     """Return the drawing of an answer: its conflict graph, else bars of goodputs or shares."""
     summary = answer.summary
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
-        return partial(_conflicts, answer)
+        return answer.plot.conflicts
     items = summary.get("stations") or summary.get("classes") or summary.get("flows") or ()
     if any("goodput_bps" in item for item in items):
-        return partial(_goodputs, answer)
+        return answer.plot.goodput
     if any("goodput_share" in item for item in items):
-        return partial(_shares, answer)
+        return answer.plot.shares
     return None
-
-
-def _conflicts(answer: "Answer") -> "Figure":
-    from lasthop.plot.conflicts import conflict_figure
-
-    return conflict_figure([(str(answer.summary["scenario"]), answer)])
-
-
-def _goodputs(answer: "Answer") -> "Figure":
-    from lasthop.plot.stations import goodput_figure
-
-    return goodput_figure(answer)
-
-
-def _shares(answer: "Answer") -> "Figure":
-    from lasthop.plot.stations import share_figure
-
-    return share_figure(answer)
 
 
 def comparison_page(comparison: "Comparison") -> Page:
@@ -179,7 +160,7 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
     # Users of a network by conflict graph are flows, and no class sums them up.
     is_summed = any(row.list in ("stations", "classes") for row in rows)
     known = comparison.simulation.has_scenario
-    found = [
+    results = [
         (row, column)
         for row in rows
         for column in COLUMNS.get(row.list, ())
@@ -189,7 +170,7 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
     ]
     last = len(OF_COMPARISON)
     rank = {quantity: place for place, quantity in enumerate(OF_COMPARISON)}
-    return sorted(found, key=lambda each: rank.get(each[0].quantity, last))
+    return sorted(results, key=lambda each: rank.get(each[0].quantity, last))
 
 
 def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str]:
@@ -197,7 +178,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
         return None if value is None else value * column.scale
 
     half = scaled(row.ci95)
-    told = {
+    lines = {
         "emulated": estimate(scaled(row.emulated), scaled(row.emulated_ci95)),
         "measured": estimate(scaled(row.measured), scaled(row.measured_ci95)),
     }
@@ -205,7 +186,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
         plain(scaled(row.predicted)),
         estimate(scaled(row.simulated), half),
         signed(scaled(row.difference), half),
-        *(told[name] for name in others),
+        *(lines[name] for name in others),
     ]
 
 
@@ -213,16 +194,16 @@ def sweep_page(sweep: "Sweep") -> Page:
     """Return a row for each point: its settings, and values of the cell or of classes."""
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for name in OF_SWEEP:
-        found = [(point, item) for point in sweep.points for item in printed(point.summary, name)]
-        columns = shown_columns((item for _, item in found), name)
+        results = [(point, item) for point in sweep.points for item in printed(point.summary, name)]
+        columns = shown_columns((item for _, item in results), name)
         if columns:
             break
     else:
-        found, columns = [(point, {"name": ""}) for point in sweep.points], []
-    many = len({item["name"] for _, item in found}) > 1
+        results, columns = [(point, {"name": ""}) for point in sweep.points], []
+    many = len({item["name"] for _, item in results}) > 1
     rows = [
         [*_settings(point, paths), *([called(item)] if many else []), *_cells(columns, item)]
-        for point, item in found
+        for point, item in results
     ]
     heads = [*paths, *([TITLES[name]] if many else []), *(column.header for column in columns)]
     names = len(paths) + many
@@ -251,14 +232,14 @@ def tuning_page(tuning: "Tuning") -> Page:
     """
     out = {trial.name for trial in tuning.confirmed if tuning.objection(trial)}
     samples = {trial.name: tuning.estimates_of(trial) for trial in tuning.confirmed}
-    shown = [each for each in OF_TUNING if any(each[0] in found for found in samples.values())]
+    shown = [each for each in OF_TUNING if any(each[0] in sample for sample in samples.values())]
     heads = ["AP / stations", *(f"{title}\n[{unit or '-'}]" for _, title, _, unit in shown)]
     rows = [
         [
             f"{name} x" if name in out else name,
-            *(_scaled(found.get(quantity), scale) for quantity, _, scale, _ in shown),
+            *(_scaled(sample.get(quantity), scale) for quantity, _, scale, _ in shown),
         ]
-        for name, found in samples.items()
+        for name, sample in samples.items()
     ]
     quiet = frozenset(number for number, name in enumerate(samples) if name in out)
     chosen = frozenset(
@@ -277,7 +258,7 @@ def tuning_page(tuning: "Tuning") -> Page:
     )
 
 
-def _scaled(found: Estimate | None, scale: float) -> str:
-    if found is None:
+def _scaled(result: Estimate | None, scale: float) -> str:
+    if result is None:
         return "-"
-    return estimate(found.mean * scale, None if found.ci95 is None else found.ci95 * scale)
+    return estimate(result.mean * scale, None if result.ci95 is None else result.ci95 * scale)

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lasthop.digits import estimate
-from lasthop.models.reading import CellScenario, Scenario, Vbs
-from lasthop.quantities import registry
+from lasthop.answers.digits import estimate
+from lasthop.answers.quantities import registry
+from lasthop.scenario.typed import CellScenario, Scenario, Vbs
 
 __all__ = [
     "COLUMNS",
@@ -43,11 +43,11 @@ class Column:
 
     def cell(self, item: Mapping[str, Any]) -> str:
         """Value and interval of one item."""
-        found = item.get(self.quantity)
-        if found is None or found["mean"] is None:
+        result = item.get(self.quantity)
+        if result is None or result["mean"] is None:
             return "-"
-        half = found["ci95"]
-        return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
+        half = result["ci95"]
+        return estimate(result["mean"] * self.scale, None if half is None else half * self.scale)
 
     def says_something(self, item: Mapping[str, Any]) -> bool:
         """Return whether the item has this quantity, and not a meaningless zero."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lasthop.calls import (
+from lasthop.answers.calls import (
     DELAY_P99_S,
     LOSS,
     MOST_CALLS,
@@ -17,7 +17,8 @@ from lasthop.calls import (
     call_facts,
     is_paced,
 )
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
+from lasthop.answers.estimates import Estimate
 from lasthop.display.columns import (
     COLUMNS,
     DELAY,
@@ -28,11 +29,10 @@ from lasthop.display.columns import (
     printed,
 )
 from lasthop.display.columns import LOSS as LOSS_COLUMN
-from lasthop.estimates import Estimate
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
-    from lasthop.scenario import Scenario
+    from lasthop.answers.answer import Answer
+    from lasthop.scenario.scenario import Scenario
 
 __all__ = [
     "MOST_ROWS",
@@ -224,8 +224,8 @@ class Delays:
         """Return the name of the flow of a call's direction that loses most."""
 
         def loss(name: str) -> float:
-            found = self.flows.get(name, {}).get(LOST.quantity) or {}
-            return float(found.get("mean") or 0.0)
+            result = self.flows.get(name, {}).get(LOST.quantity) or {}
+            return float(result.get("mean") or 0.0)
 
         return max(call.flows, key=loss)
 
@@ -321,11 +321,11 @@ def unshown_columns(
 
 def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
     """Return the verdict on each call: that on its worse direction."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for call in calls:
-        both = (found.get(call.name, call.verdict), call.verdict)
-        found[call.name] = max(both, key=RANKS.__getitem__)
-    return found
+        both = (results.get(call.name, call.verdict), call.verdict)
+        results[call.name] = max(both, key=RANKS.__getitem__)
+    return results
 
 
 def verdicts(calls: Sequence[Call]) -> str:
@@ -363,14 +363,14 @@ def sentence(call: Call) -> str:
     return f"{call.name}'s call {call.direction}: {call.verdict}: {', '.join(parts)}"
 
 
-def _with_interval(found: Estimate, scale: float) -> str:
-    half = found.ci95
-    return estimate(found.mean * scale, None if half is None else half * scale)
+def _with_interval(result: Estimate, scale: float) -> str:
+    half = result.ci95
+    return estimate(result.mean * scale, None if half is None else half * scale)
 
 
-def _limit(found: Estimate, limit: float, scale: float) -> str:
+def _limit(result: Estimate, limit: float, scale: float) -> str:
     """The limit of an estimate in parentheses; empty if the whole interval is below it."""
-    return f" (limit {limit * scale:g})" if found.mean + (found.ci95 or 0.0) > limit else ""
+    return f" (limit {limit * scale:g})" if result.mean + (result.ci95 or 0.0) > limit else ""
 
 
 def _finite(items: Iterable[Item]) -> Iterator[Item]:

@@ -96,6 +96,12 @@ def inline(picture: "Callable[[], Figure]") -> str:
     return b64encode(data.getvalue()).decode()
 
 
+def text_page(answer: object) -> Page:
+    """Return the page of an answer that has only a text: title and lines."""
+    title, *notes = repr(answer).split("\n")
+    return Page(title, "", [], notes=notes)
+
+
 def _table(table: Table) -> str:
     return "".join(_lines(table))
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lasthop.digits import plain, span
+from lasthop.answers.digits import plain, span
 from lasthop.display.page import Page, Table
 from lasthop.display.text import contents, counted
-from lasthop.models.reading import CellScenario, CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CellScenario, CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 
 if TYPE_CHECKING:
-    from lasthop.models.reading import Scenario as Typed
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
+    from lasthop.scenario.typed import Scenario as Typed
 
 
 def scenario_page(scenario: "Scenario") -> Page:

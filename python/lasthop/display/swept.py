@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.calls import GOOD
+from lasthop.answers.calls import GOOD
 from lasthop.display.columns import Column
 from lasthop.display.delays import LOST, OF_DATAGRAMS, OF_REPORTS, Delays, completion_columns
 

@@ -3,19 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.digits import estimate, plain, span
+from lasthop.answers.digits import estimate, plain, span
 from lasthop.display.delays import Delays
-from lasthop.models.reading import CellScenario, CsmaScenario
+from lasthop.scenario.typed import CellScenario, CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer, Prediction
-    from lasthop.compare import Comparison
+    from lasthop.answers.answer import Answer
+    from lasthop.comparison.compare import Comparison
     from lasthop.emulation import Emulation
-    from lasthop.models.reading import Scenario as Typed
-    from lasthop.result import Result
-    from lasthop.scenario import Scenario
+    from lasthop.prediction.prediction import Prediction
+    from lasthop.scenario.scenario import Scenario
+    from lasthop.scenario.typed import Scenario as Typed
+    from lasthop.simulation.result import Result
     from lasthop.sweep import Sweep
-    from lasthop.tune import Tuning
+    from lasthop.tuning.tune import Tuning
 
 MOST_LINES = 4
 """Most lines of a text."""
@@ -137,9 +138,9 @@ def contents(known: "Typed") -> Iterator[str]:
     routers = [link for link in ways if not link.name.endswith(BACK)]
     if wired:
         named = ", ".join(
-            f"{one.name} {plain(1e-6 * (one.rate_bps or 0.0))} Mb/s, {one.queue_packets} packets "
-            f"({_called(one.queue)})"
-            for one in routers[:1]
+            f"{router.name} {plain(1e-6 * (router.rate_bps or 0.0))} Mb/s, "
+            f"{router.queue_packets} packets ({_called(router.queue)})"
+            for router in routers[:1]
         )
         more = f" and {counted(len(routers) - 1, 'more link')}" if len(routers) > 1 else ""
         yield f"network: {counted(wired, 'flow')}" + (f" over {named}{more}" if named else "")
@@ -163,8 +164,8 @@ def _numbers(answer: "Answer") -> Iterator[str]:
     """Calls, goodput and fairness, who gets most and least, stability of queues, links."""
     summary = answer.summary
     yield from Delays.of(answer).headlines()
-    if whole := _whole(summary):
-        yield whole
+    if total := _whole(summary):
+        yield total
     if extremes := _extremes(summary):
         yield extremes
     for item in summary.get("stability", ())[:MOST_STABILITY]:
@@ -179,11 +180,11 @@ def _numbers(answer: "Answer") -> Iterator[str]:
 def _whole(summary: Mapping[str, Any]) -> str:
     """What the cell carries and how evenly, or a class of flows where there is no cell."""
     cells = summary.get("cells", ())
-    one = cells[0] if cells else None
-    if one is None:
+    entry = cells[0] if cells else None
+    if entry is None:
         classes = summary.get("classes", ())
-        one = classes[0] if len(classes) == 1 else None
-    if one is None:
+        entry = classes[0] if len(classes) == 1 else None
+    if entry is None:
         rates = [item["goodput_bps"]["mean"] for item in _sharers(summary, "goodput_bps")]
         total = sum(rate for rate in rates if rate is not None)
         return f"goodput {plain(1e-6 * total)} Mb/s in sum" if rates else ""
@@ -194,7 +195,7 @@ def _whole(summary: Mapping[str, Any]) -> str:
             ("jain", "Jain's index", 1.0, ""),
             ("updown_ratio", "up/down", 1.0, ""),
         )
-        if (text := _told(one.get(quantity), scale)) != "-"
+        if (text := _told(entry.get(quantity), scale)) != "-"
     ]
     return ", ".join(parts)
 
@@ -263,12 +264,12 @@ def _furthest(comparison: "Comparison") -> Iterator[str]:
             return
 
 
-def _told(found: Mapping[str, Any] | None, scale: float = 1.0) -> str:
+def _told(result: Mapping[str, Any] | None, scale: float = 1.0) -> str:
     """An estimate as text, a dash where there is none."""
-    if found is None or found["mean"] is None:
+    if result is None or result["mean"] is None:
         return "-"
-    half = found["ci95"]
-    return estimate(found["mean"] * scale, None if half is None else half * scale)
+    half = result["ci95"]
+    return estimate(result["mean"] * scale, None if half is None else half * scale)
 
 
 def cut(lines: Sequence[str]) -> str:

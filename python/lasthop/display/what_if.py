@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.calls import BAD, MOST_CALLS, Call
-from lasthop.digits import decimals, estimate, signed, span
+from lasthop.answers.calls import BAD, MOST_CALLS, Call
+from lasthop.answers.digits import decimals, estimate, signed, span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.page import Page, Table
 from lasthop.display.text import counted, cut
 from lasthop.errors import listed
 
 if TYPE_CHECKING:
-    from lasthop.paired import Measure
+    from lasthop.batch.paired import Measure
     from lasthop.whatif.conclusion import Advice
     from lasthop.whatif.what_if import Change, Run, WhatIf
 
@@ -72,9 +72,9 @@ def shown(measure: "Measure") -> Column:
 
 def title(measure: "Measure") -> str:
     """Return the title of a column; that of a percentile begins with its quantity."""
-    found = shown(measure).title
+    result = shown(measure).title
     of = OF_PERCENTILES.get(measure.quantity)
-    return found if of is None else f"{of} ({found})"
+    return result if of is None else f"{of} ({result})"
 
 
 def label(measure: "Measure") -> str:
@@ -112,10 +112,10 @@ def verdicts(what_if: "WhatIf") -> Iterator[tuple[str, list[str]]]:
         yield "good call\ndirections", [good_directions(run) for run in runs]
         return
     for label in labels:
-        found = [next((c for c in run.calls if c.label == label), None) for run in runs]
+        results = [next((c for c in run.calls if c.label == label), None) for run in runs]
         name, _, direction = label.rpartition(" ")
         head = f"{name}'s\ncall\n{direction}" if len(labels) > 2 else f"call\n{direction}"
-        yield head, ["-" if c is None else verdict(c) for c in found]
+        yield head, ["-" if c is None else verdict(c) for c in results]
 
 
 def verdict(call: Call) -> str:
@@ -157,10 +157,10 @@ def value_rows(what_if: "WhatIf") -> list[list[str]]:
         name = run.case.name
         row = [name, *(cells[number] for cells in of_calls)]
         for measure in what_if.measures:
-            found = what_if.estimate(name, measure)
+            result = what_if.estimate(name, measure)
             scale = shown(measure).scale
-            half = None if found is None or found.ci95 is None else found.ci95 * scale
-            text = "-" if found is None else estimate(found.mean * scale, half)
+            half = None if result is None or result.ci95 is None else result.ci95 * scale
+            text = "-" if result is None else estimate(result.mean * scale, half)
             row.append(f"* {text}" if (name, measure.key) in best else text)
         rows.append(row)
     return rows
@@ -190,20 +190,20 @@ def in_words(what_if: "WhatIf", change: "Change") -> str:
 
     A longer delay or a higher loss of good calls is not called worse.
     """
-    found = change.difference.verdict
+    result = change.difference.verdict
     if change.measure not in what_if.call_measures:
-        return found
+        return result
     is_good = what_if.run_of(change.case).has_good_calls
-    if found == "worse" and is_good:
+    if result == "worse" and is_good:
         is_loss = change.measure.quantity == "loss_probability"
         return "more, but good" if is_loss else "longer, but good"
-    return found if is_good or found == "worse" else f"{found}, but not good"
+    return result if is_good or result == "worse" else f"{result}, but not good"
 
 
 def difference(change: "Change") -> str:
     """Return a difference with its interval, in the unit of the column."""
-    found, scale = change.difference, shown(change.measure).scale
-    mean, half = (found.mean or 0.0) * scale, (found.half or 0.0) * scale
+    result, scale = change.difference, shown(change.measure).scale
+    mean, half = (result.mean or 0.0) * scale, (result.half or 0.0) * scale
     if not half:
         return signed(mean)
     return f"{signed(mean, half)} ± {half:.{decimals(mean, half)}f}"
@@ -212,29 +212,29 @@ def difference(change: "Change") -> str:
 def conclusion(what_if: "WhatIf") -> Iterator[str]:
     """Yield the conclusion in one to three lines, which only the intervals decide."""
     base, *others = what_if.runs
-    found = what_if.advice
-    parts = [purpose(what_if, advice) for advice in found[:MOST_COLUMNS]]
-    if len(found) > MOST_COLUMNS:
-        parts.append(f"{counted(len(found) - MOST_COLUMNS, 'more column')} with a best case")
+    result = what_if.advice
+    parts = [purpose(what_if, advice) for advice in result[:MOST_COLUMNS]]
+    if len(result) > MOST_COLUMNS:
+        parts.append(f"{counted(len(result) - MOST_COLUMNS, 'more column')} with a best case")
     if base.calls and base.has_good_calls:
         bad = [run.case.name for run in others if any(call.verdict == BAD for call in run.calls)]
         parts.insert(0, "The calls are good as it is" + (f", bad with {listed(bad)}" * bool(bad)))
-    elif what_if.call_measures and found and all(advice.measure for advice in found):
+    elif what_if.call_measures and result and all(advice.measure for advice in result):
         parts.insert(0, "No case makes the calls better beyond the noise")
     if parts:
         yield ". ".join(parts) + "."
     if not any(change.difference.is_beyond for change in what_if.changes):
         yield "No case differs from the scenario as it is beyond the noise."
-    elif not found:
+    elif not result:
         yield "No case is better than the scenario as it is beyond the noise."
-    names = [run.case.name for run in others if any(run.case.name in a.cases for a in found)]
+    names = [run.case.name for run in others if any(run.case.name in a.cases for a in result)]
     lost = what_if.costs(names)
     if lost:
         phrases = [f"{phrase(measure)} with {listed(cases)}" for measure, cases in lost.items()]
         yield f"Worse than the scenario as it is: {'; '.join(phrases[:MOST_COLUMNS])}."
-    if len(found) > 1:
+    if len(result) > 1:
         for name in names:
-            is_always_named = all(name in advice.cases for advice in found)
+            is_always_named = all(name in advice.cases for advice in result)
             if is_always_named and not any(name in cases for cases in lost.values()):
                 yield f"{name} has all of these advantages{without_cost(what_if, name)}."
 
@@ -283,12 +283,12 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
     """Yield sentences on cases without a difference, and what more replications may decide."""
     known = {run.case.name for run in what_if.runs if run.is_unchanged or run.never_acts}
     for case in what_if.cases:
-        found = {c.difference.verdict for c in what_if.changes if c.case == case.name}
-        if case.name in known or found & {"better", "worse", "different"}:
+        results = {c.difference.verdict for c in what_if.changes if c.case == case.name}
+        if case.name in known or results & {"better", "worse", "different"}:
             continue
-        if found <= {"identical"}:
+        if results <= {"identical"}:
             yield f"{case.name}: identical in every replication, in all columns"
-        elif found <= {"identical", "same"}:
+        elif results <= {"identical", "same"}:
             yield f"{case.name}: same within the noise in all columns"
     yield from what_if.notes
     open_questions = [
@@ -313,10 +313,10 @@ def what_if_text(what_if: "WhatIf") -> str:
     name = what_if.scenario.typed.name
     lines = [f"WhatIf({name!r}: {counted(len(what_if.cases), 'case')})"]
     for case in what_if.cases:
-        found: list[str] = [
+        results: list[str] = [
             each.difference.verdict for each in what_if.changes if each.case == case.name
         ]
-        counts = {verdict: found.count(verdict) for verdict in WORDS}
+        counts = {verdict: results.count(verdict) for verdict in WORDS}
         summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
         lines.append(f"{case.name}: {summary}")
     return cut(lines)

@@ -1,5 +1,6 @@
 """Emulations: the engine's network between network namespaces with the TCP of Linux."""
 
-from lasthop.emulation.emulate import Emulation, emulate
+from lasthop.emulation.emulate import emulate
+from lasthop.emulation.emulation import Emulation
 
 __all__ = ["Emulation", "emulate"]

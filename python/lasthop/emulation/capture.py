@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lasthop.answers.saving import MOST_FRAMES, in_place_of, naming
 from lasthop.errors import UserError
-from lasthop.models.reading import CellScenario
-from lasthop.saving import MOST_FRAMES, in_place_of, naming
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CellScenario
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class CaptureFile:
     partial: Path | None = None
     descriptor: int | None = None
 
-    def ended(self, said: Mapping[str, Any] | None) -> Captured | None:
-        """What became of it, as the emulator `said`; what failed takes nothing's place."""
-        if said is None or self.path is None or self.partial is None:
+    def ended(self, text: Mapping[str, Any] | None) -> Captured | None:
+        """What became of it, as the emulator `text`; what failed takes nothing's place."""
+        if text is None or self.path is None or self.partial is None:
             return None
-        if said["error"] is not None and self.partial != self.path:
+        if text["error"] is not None and self.partial != self.path:
             self.partial.unlink(missing_ok=True)
-        return Captured(self.path, said["frames"], not said["full"], said["error"])
+        return Captured(self.path, text["frames"], not text["full"], text["error"])
 
 
 def capturing(scenario: Scenario, name: str) -> dict[str, int]:

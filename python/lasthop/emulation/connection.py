@@ -20,7 +20,7 @@ from lasthop.linux.tcp import (
     tcp_info,
     tell_when_acknowledged,
 )
-from lasthop.models.reading import Tcp, TcpFlow
+from lasthop.scenario.typed import Tcp, TcpFlow
 
 CHUNK = bytes(65_536)
 BIND_ADDRESS_NO_PORT = 24
@@ -99,65 +99,67 @@ class Connection:
         server.setblocking(False)
         self.attach(traffic, server)
 
-    def attach(self, traffic: Traffic, one: socket.socket) -> None:
+    def attach(self, traffic: Traffic, listener: socket.socket) -> None:
         """Fill the sender, empty the receiver."""
-        if one is self.sender:
-            traffic.watch(one, selectors.EVENT_WRITE, lambda: self.fill(traffic, one))
+        if listener is self.sender:
+            traffic.watch(listener, selectors.EVENT_WRITE, lambda: self.fill(traffic, listener))
         else:
-            traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
+            traffic.watch(listener, selectors.EVENT_READ, lambda: self.empty(traffic, listener))
 
-    def fill(self, traffic: Traffic, one: socket.socket) -> None:
+    def fill(self, traffic: Traffic, listener: socket.socket) -> None:
         """Give the kernel as much as it takes; behind the last byte wait for its ACK."""
         length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
             if length == self.left_bytes:
-                tell_when_acknowledged(one)
-            sent = one.send(CHUNK[:length])
+                tell_when_acknowledged(listener)
+            sent = listener.send(CHUNK[:length])
         except BlockingIOError:
-            empty_error_queue(one)
+            empty_error_queue(listener)
             return
         except OSError:
-            traffic.leave(one)
+            traffic.leave(listener)
             return
         if self.left_bytes is not None:
             self.left_bytes -= sent
             if self.left_bytes == 0:
-                traffic.leave(one)
-                one.shutdown(socket.SHUT_WR)
-                traffic.watch(one, selectors.EVENT_READ, lambda: self.finish(traffic, one))
+                traffic.leave(listener)
+                listener.shutdown(socket.SHUT_WR)
+                traffic.watch(
+                    listener, selectors.EVENT_READ, lambda: self.finish(traffic, listener)
+                )
 
-    def finish(self, traffic: Traffic, one: socket.socket) -> None:
+    def finish(self, traffic: Traffic, listener: socket.socket) -> None:
         """The last byte is acknowledged, or the connection is lost."""
         try:
-            empty_error_queue(one)
-            if is_acknowledged(one):
+            empty_error_queue(listener)
+            if is_acknowledged(listener):
                 self.finished_s = traffic.now_s()
             else:
-                one.recv(1)
+                listener.recv(1)
         except BlockingIOError:
             return
         except OSError:
             pass
-        traffic.leave(one)
+        traffic.leave(listener)
 
-    def empty(self, traffic: Traffic, one: socket.socket) -> None:
+    def empty(self, traffic: Traffic, listener: socket.socket) -> None:
         """Take what has arrived."""
         try:
-            length = len(one.recv(len(CHUNK)))
+            length = len(listener.recv(len(CHUNK)))
         except BlockingIOError:
             return
         except OSError:
             length = 0
         if not self.arrived_bytes:
-            clamp_window(one, self.window_bytes)
+            clamp_window(listener, self.window_bytes)
         self.arrived_bytes += length
         if not self.quick_acks and self.flow.tcp.delayed_ack:
-            forbid_quick_acks(one)
+            forbid_quick_acks(listener)
         if length == 0:
             self.is_over = True
-            traffic.leave(one)
+            traffic.leave(listener)
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                listener.shutdown(socket.SHUT_RDWR)
         elif traffic.warm:
             self.received_bytes += length
 
@@ -196,11 +198,11 @@ class Connection:
 
     def close(self) -> None:
         """Close every socket, and let nothing that has not arrived outlive it."""
-        for one in filter(None, (self.client, self.listener, self.server)):
+        for each in filter(None, (self.client, self.listener, self.server)):
             if self.is_over:
-                one.close()
+                each.close()
             else:
-                abort(one)
+                abort(each)
 
 
 def connection(
@@ -231,10 +233,10 @@ def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) ->
     """A socket that listens; up to `most` connections wait to be accepted."""
 
     def made() -> socket.socket:
-        one = tcp_socket(tcp, algorithms[tcp.congestion])
-        one.bind((ends.listening.address, ends.port))
-        one.listen(most)
-        return one
+        endpoint = tcp_socket(tcp, algorithms[tcp.congestion])
+        endpoint.bind((ends.listening.address, ends.port))
+        endpoint.listen(most)
+        return endpoint
 
     return ends.listening.namespace.run(made)
 
@@ -252,8 +254,8 @@ def connecting(
                 ones[-1].setsockopt(socket.IPPROTO_IP, BIND_ADDRESS_NO_PORT, 1)
                 ones[-1].bind((ends.connecting.address, 0))
         except BaseException:
-            for one in ones:
-                one.close()
+            for each in ones:
+                each.close()
             raise
         return ones
 
@@ -262,13 +264,13 @@ def connecting(
 
 def tcp_socket(tcp: Tcp, algorithm: str) -> socket.socket:
     """A socket with a connection's settings, in the calling thread's namespace."""
-    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    endpoint = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        one.setblocking(False)
-        set_congestion(one, algorithm)
-        limit_segment(one, tcp.mss_bytes)
-        clamp_window(one, tcp.window_packets * tcp.mss_bytes)
+        endpoint.setblocking(False)
+        set_congestion(endpoint, algorithm)
+        limit_segment(endpoint, tcp.mss_bytes)
+        clamp_window(endpoint, tcp.window_packets * tcp.mss_bytes)
     except BaseException:
-        one.close()
+        endpoint.close()
         raise
-    return one
+    return endpoint

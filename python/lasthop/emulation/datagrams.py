@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from math import ceil
 from statistics import fmean
 
+from lasthop.answers.fairness import is_met
 from lasthop.emulation.places import OTHER_PORT, Ends
 from lasthop.emulation.traffic import Traffic
-from lasthop.fairness import is_met
-from lasthop.models.reading import UdpFlow
+from lasthop.scenario.typed import UdpFlow
 
 STAMP = struct.Struct("!Id")
 """Layout of a datagram's number and the time at which it was sent. [-, s]"""
@@ -194,20 +194,20 @@ def datagrams(
 def udp_sockets(ends: Ends) -> tuple[socket.socket, socket.socket, tuple[str, int]]:
     """A socket that is to send and one that is to receive, and the latter's address and port."""
     here = (ends.listening.address, ends.port)
-    there = (ends.connecting.address, OTHER_PORT + ends.index)
+    present = (ends.connecting.address, OTHER_PORT + ends.index)
 
     def bound(to: tuple[str, int]) -> socket.socket:
-        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        one.setblocking(False)
-        one.bind(to)
-        return one
+        connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        connection.setblocking(False)
+        connection.bind(to)
+        return connection
 
     listening = ends.listening.namespace.run(lambda: bound(here))
     try:
-        connecting = ends.connecting.namespace.run(lambda: bound(there))
+        connecting = ends.connecting.namespace.run(lambda: bound(present))
     except BaseException:
         listening.close()
         raise
     if ends.listener_sends:
-        return listening, connecting, there
+        return listening, connecting, present
     return connecting, listening, here

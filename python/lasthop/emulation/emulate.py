@@ -7,55 +7,46 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from lasthop import _core
-from lasthop.caution import cautions
-from lasthop.congestion import loaded
-from lasthop.descriptors import raise_descriptors
-from lasthop.emulation.capture import Captured, CaptureFile, capture_file
+from lasthop.emulation.capture import CaptureFile, capture_file
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import Datagrams, datagrams
+from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.greedy import losses
-from lasthop.emulation.greedy import warning as greedy_warning
-from lasthop.emulation.lateness import lateness, waiting
 from lasthop.emulation.limits import (
     CONGESTION,
     LONGEST_S,
     datagrams_per_second,
     filling_s,
     initial_rto_s,
-    unfollowed,
 )
 from lasthop.emulation.places import Places, Ways
 from lasthop.emulation.programs import PATIENCE_S, Program, Programs
 from lasthop.emulation.relayed import relayed
 from lasthop.emulation.reports import reports
-from lasthop.emulation.request import Request
-from lasthop.emulation.summary import SIMULATED, summary
+from lasthop.emulation.request import Progress, Request
+from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import LOOK_S, Driven, Traffic
 from lasthop.emulation.user import user
 from lasthop.emulation.users import with_users
 from lasthop.emulation.web import room_for, web
+from lasthop.enforce.congestion import loaded
 from lasthop.errors import UserError
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.linux.sock_ops import first_timeouts
-from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
-from lasthop.result import Answer
-from lasthop.run import replaced
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.scenario.typed import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
+from lasthop.simulation.simulate import replaced
 from lasthop.uml.boot import MAX_PROCESSOR_S
 from lasthop.uml.clock import is_simulated
 
-Progress = Callable[[float, float], object]
-"""Function that is called with the time that has passed and the duration. [s]"""
 Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[object]]
 """Function that returns the context of a run, given its places and flows."""
 
 
-MAX_NAMED_FILES = 3
-"""Number of files that a warning names."""
 BY_DEADLINE = 124
 """Exit code of a program that the deadline ended, the same as that of timeout(1)."""
 
@@ -63,109 +54,6 @@ BY_DEADLINE = 124
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
     """Return a context without effect."""
     return contextlib.nullcontext()
-
-
-class Emulation(Answer):
-    """Answer of an emulation: one run, without intervals.
-
-    Two emulations are equal if their JSON is the same, whatever the exit codes of programs.
-    """
-
-    intervals = False
-    exit_code: int | None = None
-    """Exit code of the foreground program; None without one."""
-    is_cut: bool = False
-    """Whether the deadline ended the foreground program."""
-    left_out: int = 0
-    """Number of items that are missing in at least one run, such as connections of programs."""
-    not_saved: tuple[str, ...] = ()
-    """Files of programs in simulated time that could not be saved, with reasons."""
-    refused_law: str | None = None
-    """Congestion control that the kernel did not allow for programs; None if it did."""
-    followed: tuple[str, ...] = ()
-    """Settings of TCP that were applied to the kernel."""
-    captured: Captured | None = None
-    """Capture of the frames on the air, if it was asked for."""
-    with_excess: Mapping[str, None] = MappingProxyType({})
-    """Names, in order, of greedy flows whose loss includes drops of the queue they keep full."""
-
-    def __repr__(self) -> str:
-        from lasthop.display import emulation_text
-
-        return emulation_text(self)
-
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings about surprising settings, and about settings without effect."""
-        known = with_users(self.scenario)
-        found = [
-            *cautions(self.scenario.typed, programs_run=True),
-            *unfollowed(known, self.followed),
-        ]
-        if self.refused_law is not None:
-            found.append(
-                f"programs use this machine's congestion control, not {self.refused_law}, which "
-                "users may not select: add it to net.ipv4.tcp_allowed_congestion_control"
-            )
-        if self.is_cut:
-            found.append(
-                f"the program was ended at the deadline, after {self.summary['duration_s']:g} s"
-            )
-        if self.not_saved:
-            more = len(self.not_saved) - MAX_NAMED_FILES
-            found.append(
-                "files that a program wrote could not be saved: "
-                + "; ".join(self.not_saved[:MAX_NAMED_FILES])
-                + (f"; and {more} more" if more > 0 else "")
-            )
-        if self.left_out:
-            found.append(
-                f"{self.left_out} connections of programs are not in every run, and are left out"
-            )
-        if self.with_excess:
-            found.append(greedy_warning(self.with_excess))
-        if self.is_simulated_time and not self.summary.get("repeatable"):
-            found.append(
-                "another run can give other numbers: on this machine, two tests of the kernel in "
-                "simulated time differed"
-            )
-        return found
-
-    @property
-    def is_simulated_time(self) -> bool:
-        """Whether the emulation ran in simulated time."""
-        return bool(self.summary.get("time") == SIMULATED)
-
-    @property
-    def clock(self) -> str:
-        """Description of the clock of the emulation, such as ``real time``."""
-        if not self.is_simulated_time:
-            return "real time"
-        return f"simulated time, Linux {self.summary['kernel']}"
-
-    @property
-    def lateness_p99_s(self) -> float | None:
-        """99th percentile of the time by which packets were handed over too late. [s]"""
-        return self.total("lateness_p99_s")
-
-    @property
-    def lateness(self) -> list[str]:
-        """Lines about the lateness of packets and sockets.
-
-        From a lateness of 2 ms on, the lines report the load that this machine can carry in time.
-        """
-        late_s = self.lateness_p99_s
-        if late_s is None or self.is_simulated_time:
-            return []
-        at_work, carried_pps = self.total("at_work_fraction"), self.total("carried_pps")
-        said = lateness(late_s, at_work, carried_pps, self.total("packets_at_once") or 1.0)
-        waited = waiting(self.total("processor_wait") or 0.0)
-        return [said] if waited is None else [said, waited]
-
-    def total(self, quantity: str) -> float | None:
-        """Return a quantity of the whole run, or None if it is unknown."""
-        run = self.summary["totals"][0].get(quantity)
-        return None if run is None else float(run["mean"])
 
 
 def emulate(
@@ -375,12 +263,12 @@ def law_of_programs(scenario: Scenario, places: Places) -> str:
     machine's own. Flows over a link count only if ``tcp.congestion`` is set.
     """
     is_set = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
-    found = {
+    results = {
         flow.tcp.congestion
         for index, flow in enumerate(places.scenario.flows)
         if isinstance(flow, TcpFlow) and (is_set or not places.is_way(index))
     }
-    return found.pop() if len(found) == 1 else ""
+    return results.pop() if len(results) == 1 else ""
 
 
 def make_flows(

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lasthop.models.reading import BEST_EFFORT, CsmaScenario, Flow, Link, UdpFlow, Wire
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import BEST_EFFORT, CsmaScenario, Flow, Link, UdpFlow, Wire
+from lasthop.scenario.typed import Scenario as Typed
 
 VARYING = 2
 """Datagrams of a greedy source over those that its link sends, where the rate of the link varies:
@@ -122,7 +122,7 @@ def losses(
         The loss probability by the flow's name; None if the drops cannot be told from losses.
     """
     drops = means(lists.get("queues", ()), "drop_probability")
-    found: dict[str, float | None] = {}
+    results: dict[str, float | None] = {}
     measured = means(lists["flows"], "loss_probability")
     for flow in scenario.udp_flows:
         lost = measured.get(flow.name, 0.0)
@@ -130,11 +130,11 @@ def losses(
             continue
         dropped = drops.get(filled(flow, scenario).name)
         if programs_run or dropped is None or dropped >= 1.0 or shares(flow, scenario):
-            found[flow.name] = None
+            results[flow.name] = None
         else:
             part = lost * decided_part(lost, *counts.get(flow.name, (0, 0)))
-            found[flow.name] = max(0.0, 1.0 - (1.0 - part) / (1.0 - dropped))
-    return found
+            results[flow.name] = max(0.0, 1.0 - (1.0 - part) / (1.0 - dropped))
+    return results
 
 
 def decided_part(lost: float, sent: int, arrived: int) -> float:

@@ -43,25 +43,25 @@ def lateness(
     at_once : float
         Most packets that were due in one instant. [packets]
     """
-    said = f"1 % of the packets were handed over more than {late_s * 1e3:.3g} ms late"
+    text = f"1 % of the packets were handed over more than {late_s * 1e3:.3g} ms late"
     if late_s <= LATE_S:
-        return said
+        return text
     if at_work is None or not carried_pps:
-        return f"warning: {said}"
+        return f"warning: {text}"
     burst_s = at_once * at_work / carried_pps
     if at_work <= IN_TIME and late_s <= BURSTS * burst_s:
         return (
-            f"warning: {said}: up to {at_once:.0f} packets are due simultaneously, and to carry as "
+            f"warning: {text}: up to {at_once:.0f} packets are due simultaneously, and to carry as "
             f"many takes {burst_s * 1e3:.2g} ms"
         )
     if at_work <= IN_TIME:
         return (
-            f"warning: {said}: carrying them took {at_work:.0%} of the time, so something else had "
+            f"warning: {text}: carrying them took {at_work:.0%} of the time, so something else had "
             "this machine"
         )
     most_pps = in_time_pps(at_work, carried_pps)
     return (
-        f"warning: {said}: the machine carries about {rounded(most_pps)} packets per second of "
+        f"warning: {text}: the machine carries about {rounded(most_pps)} packets per second of "
         f"this scenario, which needs {rounded(carried_pps)}"
     )
 

@@ -132,9 +132,9 @@ def end_rest() -> None:
 
 def content(descriptor: int) -> bytes:
     """What a file has, which is closed."""
-    found = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    result = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
     os.close(descriptor)
-    return found
+    return result
 
 
 def main(starter: str, namespace: str, names: str, servers: str, *command: str) -> int:

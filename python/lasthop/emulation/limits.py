@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from lasthop.congestion import CONTROLS
 from lasthop.emulation.greedy import filled, is_greedy
 from lasthop.emulation.users import with_users
+from lasthop.enforce.congestion import CONTROLS
 from lasthop.errors import UserError
-from lasthop.models.reading import (
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import (
     Compound,
     CsmaScenario,
     Flow,
@@ -15,8 +16,7 @@ from lasthop.models.reading import (
     Udp,
     UdpFlow,
 )
-from lasthop.models.reading import Scenario as Typed
-from lasthop.scenario import Scenario
+from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
 """The kernel's names of congestion controls; its Reno is NewReno with SACK."""
@@ -146,10 +146,10 @@ def initial_rto_s(scenario: Scenario) -> float:
     UserError
         If the values of flows differ, or no flow has a value.
     """
-    found = sorted({flow.tcp.initial_rto_s for flow in with_users(scenario).tcp_flows})
-    if len(found) == 1:
-        return found[0]
-    values = " and ".join(f"{each:g} s" for each in found) or "no flow has a value"
+    results = sorted({flow.tcp.initial_rto_s for flow in with_users(scenario).tcp_flows})
+    if len(results) == 1:
+        return results[0]
+    values = " and ".join(f"{each:g} s" for each in results) or "no flow has a value"
     raise UserError(
         f"{scenario.source}: `tcp.initial_rto`: {values}: the kernel supports one value for all "
         "flows"

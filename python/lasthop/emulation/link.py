@@ -8,7 +8,7 @@ scenario file.
 from collections.abc import Mapping, Sequence
 
 from lasthop.errors import ScenarioError, UserError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 CLIENT, SERVER = "client", "server"
 """Places at the two ends; the outside is behind the server."""
@@ -58,8 +58,8 @@ def link(
     ScenarioError
         If the settings are refused.
     """
-    said = values_of(words, traces)
-    own: list[tuple[str, object]] = [(path, value) for path, (_, value) in said.items()]
+    values = values_of(words, traces)
+    own: list[tuple[str, object]] = [(path, value) for path, (_, value) in values.items()]
     if traces is not None:
         own += [
             (path, {"trace_file": name})
@@ -74,8 +74,8 @@ def link(
             if traces is not None and problem.setting in (RATE, BACK_RATE):
                 name = traces[problem.setting == BACK_RATE]
                 raise UserError(f"--trace {name}: {problem.message}", problem.hint) from None
-            if problem.setting in said:
-                word = said[problem.setting][0]
+            if problem.setting in values:
+                word = values[problem.setting][0]
                 said_of = f"{word}: {problem.message}"
                 raise refused(words, said_of, traces, problem.hint) from None
         raise
@@ -84,28 +84,28 @@ def link(
 def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
     """What is said, by setting: the word for it, and the value."""
     parts = [" ".join(part.split()) for part in words.split(",")] if words or not traces else []
-    said: dict[str, tuple[str, str]] = {}
+    lines: dict[str, tuple[str, str]] = {}
     plain = iter([("delay", DELAY)] if traces else [("rate", RATE), ("delay", DELAY)])
     for part in parts:
         word, _, value = part.partition(" ")
         if word in NAMED:
-            if NAMED[word][0] in said:
+            if NAMED[word][0] in lines:
                 raise refused(words, f"`{word}` is given twice", traces)
-            said |= dict.fromkeys(NAMED[word], (word, value))
+            lines |= dict.fromkeys(NAMED[word], (word, value))
             continue
         what, path = next(plain, ("", ""))
         if not part:
             raise refused(words, "a value is missing", traces)
         if not path:
-            is_twice = traces is not None and is_rate(said[DELAY][1])
+            is_twice = traces is not None and is_rate(lines[DELAY][1])
             why = "the traces are the rate" if is_twice else f'"{part}" is unknown'
             raise refused(words, why, traces)
-        said[path] = (what, part)
+        lines[path] = (what, part)
     if (missing := next(plain, None)) is not None and not traces:
-        lacks_rate = RATE in said and not is_rate(said[RATE][1])
+        lacks_rate = RATE in lines and not is_rate(lines[RATE][1])
         lacking = "rate" if lacks_rate else missing[0]
         raise refused(words, f"the {lacking} is missing", traces)
-    return said
+    return lines
 
 
 def is_rate(value: str) -> bool:

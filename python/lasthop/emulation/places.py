@@ -19,12 +19,12 @@ from lasthop.errors import UserError
 from lasthop.linux.links import set_up
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
-from lasthop.linux.routes import EVERYTHING, Habits, all_local, habits_towards, through
+from lasthop.linux.routes import EVERYTHING, RouteMetrics, all_local, habits_towards, through
 from lasthop.linux.sysctl import write
 from lasthop.linux.tcp import prefer_congestion, without_timestamps
 from lasthop.linux.tun import open_tun
-from lasthop.models.reading import Flow, TcpFlow
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import Flow, TcpFlow
+from lasthop.scenario.typed import Scenario as Typed
 
 SERVER = "10.255.0.1"
 STATIONS = IPv4Address("10.0.0.0")
@@ -222,7 +222,7 @@ class Places:
         if congestion is None:
             return True
         prefer = partial(prefer_congestion, congestion)
-        lets = [one.host.namespace.run(prefer) for one in self.open.values()]
+        lets = [each.host.namespace.run(prefer) for each in self.open.values()]
         return all(lets)
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -230,10 +230,10 @@ class Places:
         at the servers, all stations.
         """
         opened = self.open.values()
-        if any(one.what == "server" for one in opened):
+        if any(each.what == "server" for each in opened):
             stations = [(name, number) for number, name in enumerate(self.stations)]
         else:
-            stations = [(n, one.number) for n, one in self.open.items() if one.what == "station"]
+            stations = [(n, item.number) for n, item in self.open.items() if item.what == "station"]
         names = [self.ways.get(flow.name, (flow.name,))[0] for flow in self.scenario.flows]
         return stations, [(names[index], index) for index in self.hosts]
 
@@ -254,11 +254,11 @@ class Places:
         """Where receivers do not delay their ACKs, let the route to the sender say so; and the one
         to the receiver how much a sender begins with, if that is to be followed.
         """
-        habits: dict[tuple[str, Namespace], Habits] = {}
+        habits: dict[tuple[str, Namespace], RouteMetrics] = {}
 
-        def add(here: Host, there: Host, **habit: Any) -> None:
-            way = there.address, here.namespace
-            habits[way] = replace(habits.get(way, Habits()), **habit)
+        def add(here: Host, host: Host, **habit: Any) -> None:
+            way = host.address, here.namespace
+            habits[way] = replace(habits.get(way, RouteMetrics()), **habit)
 
         for index, flow in enumerate(self.scenario.flows):
             if not isinstance(flow, TcpFlow):
@@ -286,7 +286,7 @@ def loopback() -> None:
         kernel.carry_out([set_up("lo")])
 
 
-def add_route_with(address: str, habits: Habits) -> None:
+def add_route_with(address: str, habits: RouteMetrics) -> None:
     """Behave like that towards an address, in the calling thread's namespace."""
     with Socket() as kernel:
         kernel.carry_out([habits_towards(address, INTERFACE, habits)])
@@ -306,17 +306,17 @@ def lead_out() -> None:
 
 def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, tuple[str, str]]:
     """All places by name: the address, and what a program there talks to."""
-    found = {}
+    results = {}
     if scenario.stations:
-        found["server"] = SERVER, "all stations"
+        results["server"] = SERVER, "all stations"
     for number, station in enumerate(scenario.stations, start=1):
-        found[station.name] = str(STATIONS + number), "server"
+        results[station.name] = str(STATIONS + number), "server"
     for index, flow in enumerate(scenario.flows):
         source, sink = ends_of(flow, ways or {})
         if not flow.station:
-            found[source] = str(SOURCES[index + 1]), sink
-            found[sink] = str(SINKS[index + 1]), source
-    return found
+            results[source] = str(SOURCES[index + 1]), sink
+            results[sink] = str(SINKS[index + 1]), source
+    return results
 
 
 def place_named(

@@ -18,7 +18,6 @@ from lasthop.emulation.connection import Connection, connection
 from lasthop.emulation.places import Ends, Host, loopback
 from lasthop.emulation.traffic import Traffic
 from lasthop.errors import UserError
-from lasthop.models.reading import Csma, TcpFlow
 from lasthop.relay import Client, Server
 from lasthop.relay.settings import (
     LOOPBACK,
@@ -28,6 +27,7 @@ from lasthop.relay.settings import (
     Terms,
     new_key,
 )
+from lasthop.scenario.typed import Csma, TcpFlow
 
 PATIENCE_S = 3600.0
 """Nobody gives up before the run is over. [s]"""
@@ -55,11 +55,11 @@ class Relayed:
 
     def begin(self, traffic: Traffic) -> None:
         """Let the relay at the source connect, and the program send."""
-        there = (self.ends.listening.address, self.ends.port)
+        present = (self.ends.listening.address, self.ends.port)
         target = Address(LOOPBACK, self.ends.port)
         made = partial(
             Client,
-            there,
+            present,
             self.key,
             self.terms,
             forwards=(Forward(target, target),),
@@ -86,9 +86,9 @@ class Relayed:
         seen = self.client.metrics() if self.client is not None else {}
         if seen:
             self.numbers.append(seen["connections"])
-            there = seen["connections"] + seen["connections_resting"]
+            present = seen["connections"] + seen["connections_resting"]
             self.made.append(seen["connections_total"])
-            self.gone.append(seen["connections_total"] - there)
+            self.gone.append(seen["connections_total"] - present)
             if seen["rtt_s"] is not None:
                 self.rtts_s.append(seen["rtt_s"])
 
@@ -128,14 +128,14 @@ def relayed(
     """
     terms = terms_of(csma, index, algorithms[flow.tcp.congestion])
     here = Host(ends.connecting.namespace, LOOPBACK)
-    there = Host(ends.listening.namespace, LOOPBACK)
-    for host in (here, there):
+    present = Host(ends.listening.namespace, LOOPBACK)
+    for host in (here, present):
         host.namespace.run(loopback)
     with ExitStack() as stack:
         key = new_key()
         made = partial(Server, key, ends.listening.address, ends.port, patience_s=PATIENCE_S)
         server = stack.enter_context(ends.listening.namespace.run(made))
-        inner = replace(ends, listening=there, connecting=here)
+        inner = replace(ends, listening=present, connecting=here)
         program = connection(flow, inner, algorithms)
         stack.callback(program.close)
         return Relayed(flow, ends, terms, key, server, program, stack.pop_all())

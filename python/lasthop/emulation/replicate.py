@@ -9,9 +9,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lasthop.emulation.emulate import Emulation, Progress, emulate
-from lasthop.estimates import Estimate
-from lasthop.scenario import Scenario
+from lasthop.answers.estimates import Estimate
+from lasthop.emulation.emulate import emulate
+from lasthop.emulation.emulation import Emulation
+from lasthop.emulation.request import Progress
+from lasthop.scenario.scenario import Scenario
 
 Item = dict[str, Any]
 Key = tuple[str, str, int]
@@ -130,16 +132,16 @@ def keyed(items: Iterable[Item]) -> dict[Key, Item]:
     The key is the name. For a connection of a program, it is the place, the kind of traffic, and
     the number of the connection among those of this kind.
     """
-    found: dict[Key, Item] = {}
+    results: dict[Key, Item] = {}
     count: Counter[tuple[str, str]] = Counter()
     for item in items:
         if "traffic" in item:
             kind = item["name"].rpartition("/")[0], item["traffic"]
             count[kind] += 1
-            found[*kind, count[kind]] = item
+            results[*kind, count[kind]] = item
         else:
-            found[item["name"], "", 0] = item
-    return found
+            results[item["name"], "", 0] = item
+    return results
 
 
 def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:

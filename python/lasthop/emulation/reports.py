@@ -19,7 +19,7 @@ from lasthop.emulation.connection import tcp_sockets
 from lasthop.emulation.datagrams import LARGEST, udp_sockets
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
-from lasthop.models.reading import SensorFlow, Tcp, Udp
+from lasthop.scenario.typed import SensorFlow, Tcp, Udp
 
 NUMBER = struct.Struct("!I")
 
@@ -90,7 +90,7 @@ class Reports(ABC):
         """What became of the reports whose deadline lies in the time that counts."""
         deadline_s = self.flow.sensor.deadline_s
         last_s = self.duration_s - deadline_s
-        counted = [one for one in self.made if self.warmup_s <= one[0] <= last_s]
+        counted = [each for each in self.made if self.warmup_s <= each[0] <= last_s]
         delays = sorted(
             arrived - made
             for made, arrived in counted
@@ -154,20 +154,20 @@ class ReportsByTcp(Reports):
         else:
             self.empty_when_ready(traffic, self.server)
 
-    def empty_when_ready(self, traffic: Traffic, one: socket.socket) -> None:
+    def empty_when_ready(self, traffic: Traffic, connection: socket.socket) -> None:
         """Take what arrives."""
-        traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
+        traffic.watch(connection, selectors.EVENT_READ, lambda: self.empty(traffic, connection))
 
-    def empty(self, traffic: Traffic, one: socket.socket) -> None:
+    def empty(self, traffic: Traffic, connection: socket.socket) -> None:
         """Take what has arrived: whole reports, in order."""
         try:
-            length = len(one.recv(LARGEST))
+            length = len(connection.recv(LARGEST))
         except BlockingIOError:
             return
         except OSError:
             length = 0
         if length == 0:
-            traffic.leave(one)
+            traffic.leave(connection)
             return
         before = self.taken_bytes // self.length_bytes
         self.taken_bytes += length
@@ -188,9 +188,9 @@ class ReportsByTcp(Reports):
 
     def close(self) -> None:
         """Close every socket."""
-        for one in (self.client, self.listener, self.server):
-            if one is not None:
-                one.close()
+        for each in (self.client, self.listener, self.server):
+            if each is not None:
+                each.close()
 
 
 class ReportsByUdp(Reports):

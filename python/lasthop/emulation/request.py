@@ -1,6 +1,6 @@
 """Request for an emulation: the checked scenario and options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,9 +9,12 @@ from lasthop.emulation.limits import check, check_followed, check_gro, check_pro
 from lasthop.emulation.places import Ways
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError
-from lasthop.models.reading import CsmaScenario
-from lasthop.run import replaced
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CsmaScenario
+from lasthop.simulation.simulate import replaced
+
+Progress = Callable[[float, float], object]
+"""Function that is called with the time that has passed and the duration. [s]"""
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lasthop._core import FORMAT, VERSION
+from lasthop.answers.fairness import fairness_levels, jain
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
 from lasthop.emulation.user import User
-from lasthop.fairness import fairness_levels, jain
-from lasthop.models.reading import CsmaScenario, SensorFlow
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import CsmaScenario, SensorFlow
+from lasthop.scenario.typed import Scenario as Typed
 
 Item = dict[str, Any]
 
@@ -37,7 +37,7 @@ class Seen:
     delays_s: Sequence[float] = ()
     """How long each datagram took, of a flow of datagrams. [s]"""
     competes: bool = True
-    """Whether it has less than it asks for (`lasthop.fairness`)."""
+    """Whether it has less than it asks for (`lasthop.answers.fairness`)."""
     existed: float = 1.0
     """Part of the measured time between the start and the stop of a user with connections. [-]"""
 
@@ -64,10 +64,10 @@ def summary(
     total_bps = sum(each.goodput_bps for each in seen)
     measured: dict[str, Mapping[str, Mapping[str, float]]] = {
         "flows": {
-            one.name: share(one.goodput_bps, total_bps)
-            | dict(one.quantities)
-            | ({} if (lost := losses.get(one.name)) is None else {"loss_probability": lost})
-            for one in seen
+            item.name: share(item.goodput_bps, total_bps)
+            | dict(item.quantities)
+            | ({} if (lost := losses.get(item.name)) is None else {"loss_probability": lost})
+            for item in seen
         },
         "stations": stations(scenario, seen, total_bps),
         "cells": {"cell": cell(scenario, seen, total_bps)},
@@ -149,11 +149,11 @@ def traffic(protocol: str, ends: Iterable[str], way: str) -> str:
     return " ".join([protocol, *([str(min(ports))] if ports else []), way])
 
 
-def labels(one: Seen) -> Item:
+def labels(seen: Seen) -> Item:
     """What a row of a program's connection is called."""
-    known = {"name": one.name, "connection": one.connection, "traffic": one.traffic}
-    if one.station:
-        known |= {"station": one.station, "direction": one.direction}
+    known = {"name": seen.name, "connection": seen.connection, "traffic": seen.traffic}
+    if seen.station:
+        known |= {"station": seen.station, "direction": seen.direction}
     return known
 
 
@@ -175,15 +175,15 @@ def stations(
 def goodputs(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
     """Goodput of each station. [bit/s]"""
     sums = {station.name: 0.0 for station in scenario.stations}
-    for one in seen:
-        if one.station:
-            sums[one.station] += one.goodput_bps
+    for each in seen:
+        if each.station:
+            sums[each.station] += each.goodput_bps
     return sums
 
 
 def competing(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
     """Goodput of each station that has less than it asks for. [bit/s]"""
-    names = {one.station for one in seen if one.competes}
+    names = {each.station for each in seen if each.competes}
     return {name: own for name, own in goodputs(scenario, seen).items() if name in names}
 
 
@@ -191,8 +191,8 @@ def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, f
     """What is known of the cell as a whole."""
     known = {"goodput_bps": total_bps}
     sides = {"up": 0.0, "down": 0.0, "": 0.0}
-    for one in seen:
-        sides[one.direction] += one.goodput_bps
+    for each in seen:
+        sides[each.direction] += each.goodput_bps
     if (index := jain(competing(scenario, seen).values())) is not None:
         known["jain"] = index
     if sides["up"] and sides["down"]:
@@ -204,7 +204,7 @@ def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
     """How many connections pass each link of a conflict graph, where flows may have several."""
     if not isinstance(scenario, CsmaScenario) or scenario.csma.connections == "one":
         return {}
-    of_flow = {one.name: one.quantities.get("connections", 0.0) * one.existed for one in seen}
+    of_flow = {each.name: each.quantities.get("connections", 0.0) * each.existed for each in seen}
     sums = {link.name: 0.0 for link in scenario.csma.links}
     for user in scenario.csma.flows:
         for link in sums.keys() & set(user.route):
@@ -216,28 +216,32 @@ def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
 def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float]]:
     """What is known of flows by the table they come from."""
     members: dict[str, list[Seen]] = {}
-    for one in seen:
-        if one.class_name:
-            members.setdefault(one.class_name, []).append(one)
+    for each in seen:
+        if each.class_name:
+            members.setdefault(each.class_name, []).append(each)
     return {name: of_class(own, total_bps) for name, own in members.items()}
 
 
 def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
     """What is known of the flows of a table."""
-    rates = [one.goodput_bps for one in members]
+    rates = [member.goodput_bps for member in members]
     values = share(sum(rates), total_bps)
     if "connections_finished" in members[0].quantities:
         return values | dict(members[0].quantities)  # a web source is one flow
-    shares = [one.goodput_bps for one in members if one.competes and not one.is_finished]
+    shares = [
+        member.goodput_bps for member in members if member.competes and not member.is_finished
+    ]
     if (index := jain(shares)) is not None:
         values["jain"] = index
     for quantity in ("rtt_s", "cwnd_packets", "one_way_delay_s", "completion_s"):
-        some = [one.quantities[quantity] for one in members if quantity in one.quantities]
+        some = [member.quantities[quantity] for member in members if quantity in member.quantities]
         if some:
             values[quantity] = sum(some) / len(some)
-    if delays_s := [delay_s for one in members for delay_s in one.delays_s]:
+    if delays_s := [delay_s for member in members for delay_s in member.delays_s]:
         values["one_way_delay_p99_s"] = percentile_99(delays_s)
-    unfinished = [one.quantities["unfinished"] for one in members if "unfinished" in one.quantities]
+    unfinished = [
+        member.quantities["unfinished"] for member in members if "unfinished" in member.quantities
+    ]
     if unfinished:
         values["unfinished"] = sum(unfinished)
     return values

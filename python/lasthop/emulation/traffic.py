@@ -12,7 +12,7 @@ from typing import Protocol
 
 from lasthop.linux.scheduling import waited_s
 from lasthop.linux.timer import Timer
-from lasthop.models.reading import Flow
+from lasthop.scenario.typed import Flow
 
 LOOK_S = 0.1
 """Time between two looks at what the kernel tells of a connection. [s]"""
@@ -135,17 +135,17 @@ class Traffic:
         """Have something done at a time; what is due at once is done in the order of asking."""
         heapq.heappush(self.agenda, (when_s, next(self.order), do))
 
-    def watch(self, one: socket.socket, events: int, do: Callable[[], None]) -> None:
+    def watch(self, connection: socket.socket, events: int, do: Callable[[], None]) -> None:
         """Have something done whenever a socket is ready."""
-        self.selector.register(one, events, do)
+        self.selector.register(connection, events, do)
 
-    def watches(self, one: socket.socket) -> bool:
+    def watches(self, connection: socket.socket) -> bool:
         """Whether a socket is being watched."""
-        return one in self.selector.get_map()
+        return connection in self.selector.get_map()
 
-    def leave(self, one: socket.socket) -> None:
+    def leave(self, connection: socket.socket) -> None:
         """Watch a socket no longer."""
-        self.selector.unregister(one)
+        self.selector.unregister(connection)
 
     def begin_to_count(self) -> None:
         """What is counted is counted from now on."""

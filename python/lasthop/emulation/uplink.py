@@ -74,11 +74,11 @@ def open_uplink(
     try:
         with Socket() as kernel:
             kernel.carry_out([veth.add_pair(own, TO_MACHINE, gate.descriptor)])
-            machine, there = ends_of_cable(index_of(own))
+            machine, present = ends_of_cable(index_of(own))
             kernel.carry_out([veth.address(own, machine), set_up(own), veth.forward(own)])
-        gate.run(partial(set_up_gate, [*places], machine, there))
+        gate.run(partial(set_up_gate, [*places], machine, present))
         stack.enter_context(gate.run(partial(Translation, "lasthop", TO_MACHINE)))
-        stack.enter_context(Translation(own, interface, there.ip, inside=own))
+        stack.enter_context(Translation(own, interface, present.ip, inside=own))
     except UserError as error:
         raise UserError(f"uplink={interface!r}: {error}", error.hint) from None
     return descriptor

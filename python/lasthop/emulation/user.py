@@ -23,7 +23,7 @@ from lasthop.emulation.connection import Connection, connecting, listening
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import LOOK_S, Traffic
 from lasthop.linux.tcp import limit_unsent, tcp_info
-from lasthop.models.reading import TcpFlow
+from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
 """Connections that wait to be accepted."""
@@ -98,10 +98,10 @@ class User:
         with suppress(OSError):
             for client in connecting(self.flow.tcp, self.ends, self.algorithms, count):
                 limit_unsent(client, UNSENT_SEGMENTS * self.flow.tcp.mss_bytes)
-                one = Connection(self.flow, self.ends, client, None, self.quick_acks)
-                one.connect(self.traffic)
-                self.coming[client.getsockname()[1]] = one
-                self.open.append(one)
+                connection = Connection(self.flow, self.ends, client, None, self.quick_acks)
+                connection.connect(self.traffic)
+                self.coming[client.getsockname()[1]] = connection
+                self.open.append(connection)
                 self.opened += 1
 
     def accept(self) -> None:
@@ -133,27 +133,27 @@ class User:
         assert self.traffic is not None, "it has begun"
         self.change()
         while len(self.open) > count:
-            one = self.open.pop()
+            connection = self.open.pop()
             try:
-                one.stop(self.traffic)
+                connection.stop(self.traffic)
             except OSError:
-                one.is_over = True  # nobody has answered yet
-            self.closing.append(one)
+                connection.is_over = True  # nobody has answered yet
+            self.closing.append(connection)
             self.closed += 1
 
     def clear(self) -> None:
         """Forget connections whose last byte has arrived."""
-        over = [one for one in self.closing if one.is_over]
-        for one in over:
-            self.closing.remove(one)
-            self.gone_bytes += one.arrived_bytes
-            self.gone_retransmissions += tcp_info(one.client).retransmissions
-            one.close()
+        over = [each for each in self.closing if each.is_over]
+        for each in over:
+            self.closing.remove(each)
+            self.gone_bytes += each.arrived_bytes
+            self.gone_retransmissions += tcp_info(each.client).retransmissions
+            each.close()
 
     def sample(self) -> None:
         """Note round-trip times."""
         assert self.traffic is not None, "it has begun"
-        seen = [tcp_info(one.client).rtt_s for one in self.open]
+        seen = [tcp_info(each.client).rtt_s for each in self.open]
         known = [rtt_s for rtt_s in seen if rtt_s > 0]
         self.seen_s += known
         if self.traffic.warm:
@@ -186,7 +186,7 @@ class User:
     @property
     def arrived_bytes(self) -> int:
         """Payload that has arrived since the start."""
-        return self.gone_bytes + sum(one.arrived_bytes for one in (*self.open, *self.closing))
+        return self.gone_bytes + sum(each.arrived_bytes for each in (*self.open, *self.closing))
 
     @property
     def received_bytes(self) -> int:
@@ -196,7 +196,7 @@ class User:
     @property
     def retransmissions(self) -> int:
         """Segments sent again since the start."""
-        infos = (tcp_info(one.client) for one in (*self.open, *self.closing))
+        infos = (tcp_info(each.client) for each in (*self.open, *self.closing))
         return self.gone_retransmissions + sum(info.retransmissions for info in infos)
 
     def begin_to_count(self) -> None:
@@ -228,8 +228,8 @@ class User:
 
     def close(self) -> None:
         """Close every socket."""
-        for one in (*self.open, *self.closing):
-            one.close()
+        for each in (*self.open, *self.closing):
+            each.close()
         self.listener.close()
 
 

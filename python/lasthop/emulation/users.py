@@ -3,10 +3,10 @@
 import json
 from dataclasses import replace
 
-from lasthop.models.reading import CsmaScenario, Flow
-from lasthop.models.reading import Scenario as Typed
-from lasthop.scenario import Scenario
-from lasthop.typed import read_as
+from lasthop.scenario.from_json import read_as
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CsmaScenario, Flow
+from lasthop.scenario.typed import Scenario as Typed
 
 
 def with_users(scenario: Scenario) -> Typed:

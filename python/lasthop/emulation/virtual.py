@@ -6,19 +6,17 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
-from lasthop.emulation.request import Request
+from lasthop.answers.saving import in_place_of, naming
+from lasthop.emulation.emulation import Emulation
+from lasthop.emulation.request import Progress, Request
 from lasthop.emulation.summary import SIMULATED
 from lasthop.errors import UserError
-from lasthop.models.reading import Tcp
-from lasthop.saving import in_place_of, naming
+from lasthop.scenario.typed import Tcp
 from lasthop.uml.boot import State, UmlError, run
 from lasthop.uml.kernel import find_kernel
 from lasthop.uml.repeatable import is_repeatable
-
-if TYPE_CHECKING:
-    from lasthop.emulation.emulate import Emulation, Progress
 
 REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
 PATHS = "paths"
@@ -44,8 +42,8 @@ FOLLOW_OPTIONS = {"initial_rto": ("CGROUP_BPF",)}
 
 
 def emulate_in_simulated_time(
-    request: Request, progress: "Progress | None", max_time_s: float
-) -> "Emulation":
+    request: Request, progress: Progress | None, max_time_s: float
+) -> Emulation:
     """Emulate a scenario inside a user-mode Linux.
 
     Raises
@@ -159,7 +157,7 @@ class RunMonitor:
         Limit of the processor time. [s]
     """
 
-    def __init__(self, request: Request, progress: "Progress | None", max_time_s: float) -> None:
+    def __init__(self, request: Request, progress: Progress | None, max_time_s: float) -> None:
         self.progress = progress
         self.max_time_s = max_time_s
         self.duration_s = None if request.foreground else request.scenario.typed.duration_s

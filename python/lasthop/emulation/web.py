@@ -19,12 +19,12 @@ from statistics import fmean
 from typing import NamedTuple
 
 from lasthop import _core
-from lasthop.descriptors import raise_descriptors
 from lasthop.emulation.connection import CHUNK, connecting, listening
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.tcp import clamp_window, forbid_quick_acks
-from lasthop.models.reading import TcpFlow
+from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
 """Connections that wait to be accepted."""
@@ -164,26 +164,28 @@ class Web:
         client = self.spare.pop()
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         request, response = asked.request_bytes, asked.response_bytes
-        one = Exchange(asked, client, request, request, response, response, traffic.now_s())
+        exchange = Exchange(asked, client, request, request, response, response, traffic.now_s())
         self.counts.begin()
         self.clients += 1
         self.sockets.add(client)
         client.connect_ex((self.ends.listening.address, self.ends.port))
-        self.coming[client.getsockname()[1]] = one
-        traffic.watch(client, selectors.EVENT_WRITE, lambda: self.ask(one, traffic))
+        self.coming[client.getsockname()[1]] = exchange
+        traffic.watch(client, selectors.EVENT_WRITE, lambda: self.ask(exchange, traffic))
 
-    def ask(self, one: Exchange, traffic: Traffic) -> None:
+    def ask(self, exchange: Exchange, traffic: Traffic) -> None:
         """The client sends its request, as much as the kernel takes."""
         try:
-            one.unasked_bytes -= one.client.send(CHUNK[: one.unasked_bytes])
+            exchange.unasked_bytes -= exchange.client.send(CHUNK[: exchange.unasked_bytes])
         except BlockingIOError:
             return
         except OSError:
-            self.leave(one, traffic)
+            self.leave(exchange, traffic)
             return
-        if one.unasked_bytes == 0:
-            traffic.leave(one.client)
-            traffic.watch(one.client, selectors.EVENT_READ, lambda: self.take(one, traffic))
+        if exchange.unasked_bytes == 0:
+            traffic.leave(exchange.client)
+            traffic.watch(
+                exchange.client, selectors.EVENT_READ, lambda: self.take(exchange, traffic)
+            )
 
     def accept(self, traffic: Traffic) -> None:
         """The server takes the connections that have come."""
@@ -193,74 +195,74 @@ class Web:
                 server.setblocking(False)
                 self.hear_from(self.coming.pop(port), server, traffic)
 
-    def hear_from(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+    def hear_from(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
         """The server waits for a request."""
-        one.server = server
+        exchange.server = server
         self.sockets.add(server)
-        traffic.watch(server, selectors.EVENT_READ, lambda: self.hear(one, server, traffic))
+        traffic.watch(server, selectors.EVENT_READ, lambda: self.hear(exchange, server, traffic))
 
-    def hear(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+    def hear(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
         """The server receives; when it has the request, it takes its time."""
         length = received(server)
         if length is None:
             return
-        one.unheard_bytes -= length
+        exchange.unheard_bytes -= length
         if length == 0:
-            self.hang_up(one, server, traffic)
-        elif one.unheard_bytes == 0:
+            self.hang_up(exchange, server, traffic)
+        elif exchange.unheard_bytes == 0:
             traffic.leave(server)
-            ready_s = traffic.now_s() + one.asked.server_delay_s
-            traffic.at(ready_s, lambda: self.answer(one, server, traffic))
+            ready_s = traffic.now_s() + exchange.asked.server_delay_s
+            traffic.at(ready_s, lambda: self.answer(exchange, server, traffic))
 
-    def answer(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+    def answer(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
         """The server begins to send."""
-        traffic.watch(server, selectors.EVENT_WRITE, lambda: self.say(one, server, traffic))
-        self.say(one, server, traffic)
+        traffic.watch(server, selectors.EVENT_WRITE, lambda: self.say(exchange, server, traffic))
+        self.say(exchange, server, traffic)
 
-    def say(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+    def say(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
         """The server sends as much as the kernel takes, and closes behind the last byte."""
         try:
-            one.unsaid_bytes -= server.send(CHUNK[: one.unsaid_bytes])
+            exchange.unsaid_bytes -= server.send(CHUNK[: exchange.unsaid_bytes])
         except BlockingIOError:
             return
         except OSError:
-            one.unsaid_bytes = 0
-        if one.unsaid_bytes == 0:
-            self.hang_up(one, server, traffic)
+            exchange.unsaid_bytes = 0
+        if exchange.unsaid_bytes == 0:
+            self.hang_up(exchange, server, traffic)
 
-    def hang_up(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+    def hang_up(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
         """The server closes; the kernel sends what it has."""
         traffic.leave(server)
         self.sockets.discard(server)
         server.close()
-        one.server = None
+        exchange.server = None
 
-    def take(self, one: Exchange, traffic: Traffic) -> None:
+    def take(self, exchange: Exchange, traffic: Traffic) -> None:
         """The client receives; it leaves when the server has closed."""
-        length = received(one.client)
+        length = received(exchange.client)
         if length is None:
             return
         if length == 0:
-            self.leave(one, traffic)
+            self.leave(exchange, traffic)
             return
         tcp = self.flow.tcp
-        if one.untaken_bytes == one.asked.response_bytes:
-            clamp_window(one.client, tcp.window_packets * tcp.mss_bytes)
+        if exchange.untaken_bytes == exchange.asked.response_bytes:
+            clamp_window(exchange.client, tcp.window_packets * tcp.mss_bytes)
         if not self.quick_acks and tcp.delayed_ack:
-            forbid_quick_acks(one.client)
-        one.untaken_bytes -= length
+            forbid_quick_acks(exchange.client)
+        exchange.untaken_bytes -= length
         if traffic.warm:
             self.received_bytes += length
-        if one.untaken_bytes == 0:
-            self.counts.finish(traffic.now_s() - one.begun_s)
+        if exchange.untaken_bytes == 0:
+            self.counts.finish(traffic.now_s() - exchange.begun_s)
 
-    def leave(self, one: Exchange, traffic: Traffic) -> None:
+    def leave(self, exchange: Exchange, traffic: Traffic) -> None:
         """The client closes."""
-        traffic.leave(one.client)
-        self.sockets.discard(one.client)
-        one.client.close()
+        traffic.leave(exchange.client)
+        self.sockets.discard(exchange.client)
+        exchange.client.close()
         self.clients -= 1
-        if one.untaken_bytes > 0:
+        if exchange.untaken_bytes > 0:
             self.counts.break_off()
 
     def stop(self, traffic: Traffic) -> None:
@@ -279,14 +281,14 @@ class Web:
 
     def close(self) -> None:
         """Close every socket."""
-        for one in (*self.sockets, *self.spare, self.listener):
-            one.close()
+        for each in (*self.sockets, *self.spare, self.listener):
+            each.close()
 
 
-def received(one: socket.socket) -> int | None:
+def received(connection: socket.socket) -> int | None:
     """How much has come, 0 at the end; None if there is nothing yet. [bytes]"""
     try:
-        return len(one.recv(len(CHUNK)))
+        return len(connection.recv(len(CHUNK)))
     except BlockingIOError:
         return None
     except OSError:

@@ -1,11 +1,12 @@
 """Causes and remedies of a scenario, each as a checked scenario with its edit."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lasthop.errors import ScenarioError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 __all__ = ["Candidate", "causes_of", "remedies_of"]
 
@@ -47,11 +48,11 @@ def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | No
     for old, new in (("", ""), *ALTERNATIVES):
         named = tuple((new if key == old else key, value) for key, value in settings)
         try:
-            found = Scenario(base, named)
+            scenario = Scenario(base, named)
         except ScenarioError:
             continue
-        if found.key != base.key:
-            return named, found
+        if scenario.key != base.key:
+            return named, scenario
     return None
 
 
@@ -83,7 +84,7 @@ def checked(
     base: Scenario, given: Iterable[tuple[Mapping[str, Any], str, Sequence[Sequence[str]]]]
 ) -> list[Candidate]:
     """Return the changes that the scenario accepts, each once."""
-    found: dict[str, Candidate] = {}
+    results: dict[str, Candidate] = {}
     for cause, title, edits in given:
         accepted = edited(base, tuple((key, value) for key, value in edits))
         if accepted is not None:
@@ -98,5 +99,17 @@ def checked(
                 cause.get("place", ""),
                 cause.get("is_setting", True),
             )
-            found.setdefault(scenario.key, candidate)
-    return list(found.values())
+            results.setdefault(scenario.key, candidate)
+    return list(results.values())
+
+
+def command(
+    scenario: Scenario, settings: Iterable[tuple[str, str]] = (), verb: str = "simulate"
+) -> str:
+    """Return a command of the shell that simulates the scenario with these settings."""
+    source = scenario.source
+    words = ["lasthop", verb, "FILE" if source.startswith("<") else source]
+    given = [f"{path}={value}" for path, value in scenario.settings if path != "replications"]
+    for setting in [*given, *(f"{key}={value}" for key, value in settings)]:
+        words += ["--set", setting]
+    return shlex.join(words)

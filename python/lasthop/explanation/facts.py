@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from lasthop import _core
-from lasthop.result import Answer
-from lasthop.scenario import Scenario
+from lasthop.answers.answer import Answer
+from lasthop.scenario.scenario import Scenario
 
 __all__ = ["facts", "rules"]
 
@@ -15,11 +15,11 @@ def facts(scenario: Scenario, answer: Answer) -> dict[str, Any]:
 
     The keys are ``calls``, ``delays``, ``limits``, ``air`` and ``causes``.
     """
-    found: dict[str, Any] = json.loads(_core.explain(scenario.to_json(), answer.to_json()))
-    return found
+    loads: dict[str, Any] = json.loads(_core.explain(scenario.to_json(), answer.to_json()))
+    return loads
 
 
 def rules() -> list[dict[str, Any]]:
     """Return the table of causes: identifier, title, condition, edit and objectives of each."""
-    found: list[dict[str, Any]] = json.loads(_core.explain_rules())
-    return found
+    loads: list[dict[str, Any]] = json.loads(_core.explain_rules())
+    return loads

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lasthop import _core
-from lasthop.answer import Answer
+from lasthop.answers.answer import Answer
 from lasthop.explanation.objectives import always_demands
-from lasthop.models.reading import CellScenario
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CellScenario
 
 __all__ = ["line_use"]
 

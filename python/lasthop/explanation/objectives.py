@@ -30,10 +30,10 @@ from math import fsum
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from lasthop.calls import DELAY_P99_S, LOSS
+from lasthop.answers.calls import DELAY_P99_S, LOSS
 from lasthop.errors import UserError, nearest
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 
 __all__ = ["OBJECTIVES", "Objective", "PrintedQuantity", "default_objective", "objective_for"]
 
@@ -109,17 +109,17 @@ def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
     flows: list[Row] = scenario.to_dict()["flows"]
     if target is None:
         return flows
-    found = [
+    results = [
         flow
         for flow in flows
         if target in (flow["name"], flow["class"], flow["station"])
         or flow["name"].startswith(f"{target}/")
     ]
-    if not found:
+    if not results:
         known = {str(flow[key]) for flow in flows for key in ("class", "station", "name")}
         near = ", ".join(nearest(target, sorted(known - {"None"})))
         raise UserError(f'target="{target}": no station or flow has this name', f"names: {near}")
-    return found
+    return results
 
 
 def default_objective(scenario: Scenario, target: str | None = None) -> str:
@@ -153,29 +153,29 @@ def always_demands(flow: Row) -> bool:
 
 def call_directions(flows: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
     """Return the flows of each direction of each call, by station or host and direction."""
-    found: dict[tuple[str, str], list[str]] = {}
+    results: dict[tuple[str, str], list[str]] = {}
     for flow in flows:
         owner, _, kind = str(flow["name"]).rpartition("/")[0].rpartition("/")
         medium, _, direction = kind.rpartition("-")
         if is_paced(flow) and medium in ("udp", "audio", "video") and direction in ("up", "down"):
-            found.setdefault((owner, direction), []).append(flow["name"])
-    owners = [owner for owner, _ in found]
-    return {each: names for each, names in found.items() if owners.count(each[0]) == 2}
+            results.setdefault((owner, direction), []).append(flow["name"])
+    owners = [owner for owner, _ in results]
+    return {each: names for each, names in results.items() if owners.count(each[0]) == 2}
 
 
 def columns(result: Result, names: Sequence[str], quantity: str, missing: float) -> list[Column]:
     """Return a quantity of several flows, one column each; a missing value has a substitute."""
     items = result.sample_tree.get("flows", {})
-    found = []
+    results = []
     for name in names:
         values = items.get(name, {}).get(quantity) or [None] * result.replications
-        found.append([missing if value is None else value for value in values])
-    return found
+        results.append([missing if value is None else value for value in values])
+    return results
 
 
-def worst(found: Sequence[Column], count: int) -> Column:
+def worst(result: Sequence[Column], count: int) -> Column:
     """Return the largest value of each replication, 0 without columns."""
-    return [max(row) for row in zip(*found, strict=True)] if found else [0.0] * count
+    return [max(row) for row in zip(*result, strict=True)] if result else [0.0] * count
 
 
 def calls(scenario: Scenario, target: str | None) -> Objective:
@@ -196,12 +196,12 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
 
     def directions(result: Result) -> list[tuple[Column, Column]]:
         flows = flows_of(result.scenario, target)
-        found = []
+        results = []
         for names in call_directions(flows).values():
             delay = worst(columns(result, names, "one_way_delay_p99_s", 1.0), result.replications)
             loss = worst(columns(result, names, "loss_probability", 1.0), result.replications)
-            found.append((delay, loss))
-        return found
+            results.append((delay, loss))
+        return results
 
     def bad(result: Result) -> Column:
         each = [
@@ -331,15 +331,15 @@ def completion(result: Result, flows: Sequence[Row]) -> Column:
     most = result.scenario.typed.duration_s
     short = [flow for flow in flows if is_delay_sensitive(flow)]
     classes = result.sample_tree.get("classes", {})
-    found = []
+    results = []
     for name in dict.fromkeys(flow["class"] for flow in short):
         item = classes.get(name, {})
         values = item.get("completion_p95_s") or item.get("completion_s")
         if values is not None:
-            found.append([most if value is None else value for value in values])
-    if not found:
-        found = columns(result, [flow["name"] for flow in short], "completion_s", most)
-    return worst(found, result.replications)
+            results.append([most if value is None else value for value in values])
+    if not results:
+        results = columns(result, [flow["name"] for flow in short], "completion_s", most)
+    return worst(results, result.replications)
 
 
 def round_trip(result: Result, flows: Sequence[Row]) -> Column:
@@ -367,8 +367,8 @@ def throughput(scenario: Scenario, target: str | None) -> Objective:
     flows_of(scenario, target)
 
     def values(result: Result) -> Column:
-        found = goodputs(result, flows_of(result.scenario, target))
-        return [fsum(row) for row in zip(*found, strict=True)]
+        value = goodputs(result, flows_of(result.scenario, target))
+        return [fsum(row) for row in zip(*value, strict=True)]
 
     def is_met(result: Result) -> bool:
         return all(is_satisfied(result, flow) for flow in flows_of(result.scenario, target))
@@ -441,26 +441,26 @@ def shares(result: Result) -> list[list[float]]:
     by_direction = in_cell and len(pairs) > len({station for station, _ in pairs})
 
     def by_owner(chosen: Sequence[Row], quantity: str) -> dict[str, Column]:
-        found: dict[str, Column] = {}
+        results: dict[str, Column] = {}
         for flow in chosen:
             owner = str(flow["station"] or flow["name"])
             name = f"{owner}/{flow['direction']}" if by_direction else owner
             [values] = columns(result, [flow["name"]], quantity, 0.0)
-            known = found.get(name, [0.0] * len(values))
-            found[name] = [a + b for a, b in zip(known, values, strict=True)]
-        return found
+            known = results.get(name, [0.0] * len(values))
+            results[name] = [a + b for a, b in zip(known, values, strict=True)]
+        return results
 
     always = by_owner(demanding, "goodput_bps")
     others, losses = by_owner(large, "goodput_bps"), by_owner(large, "loss_probability")
-    found = []
+    results = []
     for k in range(result.replications):
         row = [values[k] for values in always.values()]
         mean = fmean(row) if row else 0.0
         for name, values in others.items():
             if name not in always and (losses[name][k] > 0.01 or values[k] > mean):
                 row.append(values[k])
-        found.append(row)
-    return found
+        results.append(row)
+    return results
 
 
 def is_large(flow: Row) -> bool:

@@ -5,14 +5,16 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lasthop.allowance import Deadline
-from lasthop.explanation.candidates import Candidate, causes_of, remedies_of
+from lasthop.answers.kinds import kind_named
+from lasthop.explanation.candidates import Candidate, causes_of, command, remedies_of
 from lasthop.explanation.facts import facts
 from lasthop.explanation.objectives import Objective, objective_for
 from lasthop.explanation.search import Gain, Progress, Search
-from lasthop.result import Result
-from lasthop.run import ProgressCallback, replaced, simulate
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.progress.cost_limits import Deadline
+from lasthop.references import named
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.simulation.result import Result
+from lasthop.simulation.simulate import ProgressCallback, replaced, simulate
 from lasthop.tuning.runs import fresh_seed
 
 __all__ = ["Explanation", "examine", "explain"]
@@ -67,9 +69,7 @@ class Explanation:
         """Number of replications that were simulated for the comparison."""
 
     def __repr__(self) -> str:
-        from lasthop.explanation.text import text
-
-        return "\n".join(text(self))
+        return str(named(kind_named("explanation").text)(self))
 
     @property
     def is_met(self) -> bool:
@@ -127,7 +127,6 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a tree of dictionaries and lists."""
-        from lasthop.explanation.text import command
 
         def change(gain: Gain) -> dict[str, Any]:
             candidate, difference = gain.candidate, gain.difference

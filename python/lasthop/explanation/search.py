@@ -20,13 +20,13 @@ from statistics import fmean, stdev
 from typing import TypeAlias
 
 from lasthop.batch import BatchProgress
+from lasthop.batch.paired import Difference, judge, run
 from lasthop.explanation.candidates import Candidate
 from lasthop.explanation.objectives import Objective
-from lasthop.paired import Difference, judge, run
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.progress.steps import step
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 from lasthop.tuning.runs import LARGEST_SEED, length_s, shortened
-from lasthop.underway import step
 
 __all__ = ["Gain", "Search"]
 
@@ -244,7 +244,7 @@ class Search:
         self.runs += replications * (len(cases) + 1)
         self._done_s += length_s(base) * (len(cases) + 1)
         ours = self.objective.values(paired.base)
-        found = {}
+        results = {}
         for each in candidates:
             theirs = self.objective.values(paired.cases[each.name])
             if kept:
@@ -252,8 +252,8 @@ class Search:
                 samples.base += ours
                 samples.case += theirs
             difference = judge(ours, theirs, self.objective.direction)
-            found[each.name] = Gain(each, difference, paired.base, paired.cases[each.name])
-        return found
+            results[each.name] = Gain(each, difference, paired.base, paired.cases[each.name])
+        return results
 
     def _plan(
         self,

@@ -1,15 +1,17 @@
 """Explanations as lines of text, for the command line and Python's repr."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from lasthop.calls import call_of
-from lasthop.digits import decimals, estimate, signed
+from lasthop.answers.calls import call_of
+from lasthop.answers.digits import decimals, estimate, signed
+from lasthop.batch.paired import judge
 from lasthop.display.delays import headlines
 from lasthop.errors import UserError
+from lasthop.explanation.candidates import command
 from lasthop.explanation.line_use import line_use
 from lasthop.explanation.lines import fact_lines
 from lasthop.explanation.objectives import (
@@ -21,15 +23,13 @@ from lasthop.explanation.objectives import (
     goodputs,
     objective_for,
 )
-from lasthop.paired import judge
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.simulation.result import Result
 
 if TYPE_CHECKING:
     from lasthop.explanation.run import Explanation
     from lasthop.explanation.search import Gain
 
-__all__ = ["candidate_lines", "command", "comparison_lines", "run_lines", "text"]
+__all__ = ["candidate_lines", "comparison_lines", "explanation_text", "run_lines", "text"]
 
 PURPOSES = {
     "calls": "good calls",
@@ -50,16 +50,9 @@ LEAST_EFFECT = 0.05
 """Least change of the goodput of all flows that is printed, as a part of the goodput."""
 
 
-def command(
-    scenario: Scenario, settings: Iterable[tuple[str, str]] = (), verb: str = "simulate"
-) -> str:
-    """Return a command of the shell that simulates the scenario with these settings."""
-    source = scenario.source
-    words = ["lasthop", verb, "FILE" if source.startswith("<") else source]
-    given = [f"{path}={value}" for path, value in scenario.settings if path != "replications"]
-    for setting in [*given, *(f"{key}={value}" for key, value in settings)]:
-        words += ["--set", setting]
-    return shlex.join(words)
+def explanation_text(explanation: "Explanation") -> str:
+    """Return an explanation as text."""
+    return "\n".join(text(explanation))
 
 
 def text(explanation: "Explanation") -> Iterator[str]:

@@ -19,7 +19,7 @@ from lasthop.importing.ppdu import (
     highest_mcs,
 )
 
-__all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "streams", "told"]
+__all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "sighting_text", "streams"]
 
 LEAST_PART = 1e-3
 """Part of all frames below which a generation or a width is not believed. [-]"""
@@ -148,9 +148,13 @@ def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
     """The guard interval of most frames; in an 802.11ax cell of those of 802.11ax. [ns]"""
     counts: dict[int, float] = {}
     for each, weight in weights.items():
-        one = each.modulation
-        if one is not None and (own == "802.11ax") == (one.phy in ("802.11ax", AFTER)):
-            counts[one.guard_interval_ns] = counts.get(one.guard_interval_ns, 0.0) + weight
+        modulation = each.modulation
+        if modulation is not None and (own == "802.11ax") == (
+            modulation.phy in ("802.11ax", AFTER)
+        ):
+            counts[modulation.guard_interval_ns] = (
+                counts.get(modulation.guard_interval_ns, 0.0) + weight
+            )
     return max(counts, key=lambda span: (counts[span], -span), default=800)
 
 
@@ -188,10 +192,12 @@ def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> P
     taken = fitted(chosen)
     remarks = []
     if _differs(chosen, taken):
-        remarks.append(f"{name} rate {told(chosen)}: here {shown(taken)}")
+        remarks.append(f"{name} rate {sighting_text(chosen)}: here {shown(taken)}")
     for other, seen in both:
         if other != name and (seen.modulation is None or fitted(seen) != taken):
-            remarks.append(f"{other} rate {told(seen)}: here as {name}, an MCS holds both ways")
+            remarks.append(
+                f"{other} rate {sighting_text(seen)}: here as {name}, an MCS holds both ways"
+            )
     rate = taken.rate_bps
     named = None if own == within.phy else own
     return Place(named, taken.mcs, taken.streams, rate, rate, remarks)
@@ -210,7 +216,7 @@ def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
         rate_bps = None if seen is None else phy.nearest(seen.rate_bps, older)
         rates.append(rate_bps)
         if seen is not None and rate_bps is not None and abs(rate_bps - seen.rate_bps) > 1:
-            remarks.append(f"{name} rate {told(seen)}: here {phy.spelled(rate_bps)}")
+            remarks.append(f"{name} rate {sighting_text(seen)}: here {phy.spelled(rate_bps)}")
     return Place(older, None, None, rates[0], rates[1], remarks)
 
 
@@ -218,16 +224,17 @@ def _differs(seen: Sighting, taken: Modulation) -> bool:
     return abs(taken.rate_bps - seen.rate_bps) > max(1e-3 * seen.rate_bps, 0.06e6)
 
 
-def told(seen: Sighting) -> str:
+def sighting_text(seen: Sighting) -> str:
     """A sighting in words, those of its source where it has any."""
     return seen.said or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
 
 
-def shown(one: Modulation) -> str:
+def shown(modulation: Modulation) -> str:
     """A modulation for remarks: ``780 Mb/s, MCS 9, 2 streams, 80 MHz, 0.8 us``."""
-    streams = f"{one.streams} stream{'s' if one.streams > 1 else ''}"
-    parts = f"MCS {one.mcs}, {streams}, {one.width_mhz} MHz, {one.guard_interval_ns / 1e3:g} us"
-    return f"{one.rate_bps / 1e6:.1f} Mb/s, {parts}" if one.rate_bps else parts
+    streams = f"{modulation.streams} stream{'s' if modulation.streams > 1 else ''}"
+    guard = f"{modulation.guard_interval_ns / 1e3:g} us"
+    parts = f"MCS {modulation.mcs}, {streams}, {modulation.width_mhz} MHz, {guard}"
+    return f"{modulation.rate_bps / 1e6:.1f} Mb/s, {parts}" if modulation.rate_bps else parts
 
 
 def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
@@ -245,9 +252,9 @@ def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
     if any(each.phy == AFTER for each in modulations):
         yield later()
     peculiar = {word for each in seen for word in each.peculiar}
-    for word, told in NOT_HERE.items():
+    for word, sighting_text in NOT_HERE.items():
         if word in peculiar:
-            yield Note(told, warns=True)
+            yield Note(sighting_text, warns=True)
     slow = [pair for pair in pairs if any(pair) and all(_is_cck(each) for each in pair)]
     if slow:
         many = "a station has" if len(slow) == 1 else f"{len(slow)} stations have"
@@ -293,14 +300,14 @@ def _is_cck(seen: Sighting | None) -> bool:
     return seen is None or (seen.modulation is None and seen.rate_bps in phy.CCK_BPS)
 
 
-def keys(within: Channel, said: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
+def keys(within: Channel, text: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of the cell as a scenario writes them, each with where it comes from.
 
     Parameters
     ----------
     within : Channel
         The channel.
-    said : mapping
+    text : mapping
         Comments by ``"band"``, ``"width"`` and ``"guard_interval"``.
     """
     values = {
@@ -309,11 +316,11 @@ def keys(within: Channel, said: Mapping[str, str]) -> Iterator[tuple[str, tuple[
         "guard_interval": f"{within.guard_interval_ns / 1e3:g} us",
     }
     for key, value in values.items():
-        yield key, (f'"{value}"', said.get(key, "assumed"))
+        yield key, (f'"{value}"', text.get(key, "assumed"))
 
 
 def streams(within: Channel) -> Iterator[tuple[str, tuple[str, str]]]:
     """Streams of stations that nothing is known of; their MCS is the highest, or that of `snr`."""
     mcs = highest_mcs(within.phy, within.width_mhz, USUAL_STREAMS)
-    said = f"assumed, with MCS {mcs}, as near the access point"
-    yield "streams", (str(USUAL_STREAMS), said)
+    text = f"assumed, with MCS {mcs}, as near the access point"
+    yield "streams", (str(USUAL_STREAMS), text)

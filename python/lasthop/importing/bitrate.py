@@ -35,21 +35,21 @@ def read_rate(text: str) -> Sighting | None:
     text : str
         What stands behind ``tx bitrate:``.
     """
-    found = RATE.match(text)
-    if found is None:
+    match = RATE.match(text)
+    if match is None:
         return None
-    rate_bps, words = float(found[1]) * SCALE[found[2].upper()], found[3]
+    rate_bps, words = float(match[1]) * SCALE[match[2].upper()], match[3]
     if not 0 < rate_bps < MOST_BPS:
         return None
     index = INDEX.search(words)
     if index is None:
         return Sighting(rate_bps, None, (), text)
     own, mcs = PHYS[index[1] or ""], int(index[2])
-    streams = int(told[1]) if (told := STREAMS.search(words)) else 1
+    streams = int(messages[1]) if (messages := STREAMS.search(words)) else 1
     if own == "802.11n":
         mcs, streams = (mcs % 8, 1 + mcs // 8) if mcs < 8 * HT_STREAMS else (0, 1)
-    width = told[1].upper() if (told := WIDTH.search(words)) else "20"
-    guard = GUARD_NS.get(told[1], 800) if (told := GUARD.search(words)) else 800
+    width = messages[1].upper() if (messages := WIDTH.search(words)) else "20"
+    guard = GUARD_NS.get(messages[1], 800) if (messages := GUARD.search(words)) else 800
     if "short GI" in words:
         guard = 400
     peculiar = (
@@ -58,5 +58,5 @@ def read_rate(text: str) -> Sighting | None:
         + ["80+80 MHz"] * (width == "80P80")
     )
     wide = 160 if width == "80P80" else int(width)
-    one = Modulation(own, mcs, max(streams, 1), wide, guard)
-    return Sighting(rate_bps, one, tuple(peculiar), text)
+    modulation = Modulation(own, mcs, max(streams, 1), wide, guard)
+    return Sighting(rate_bps, modulation, tuple(peculiar), text)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.importing import frames
+from lasthop.importing.counters import MOST_CONNECTIONS, QUIC, Connection, StationCounters
 from lasthop.importing.frames import Frame, Radio
 from lasthop.importing.packets import Packet, Progress, packets
 from lasthop.importing.round_trips import ETHERNET_MSS
@@ -24,7 +25,6 @@ from lasthop.importing.segments import (
     of_llc,
     segment,
 )
-from lasthop.importing.tally import MOST_CONNECTIONS, QUIC, Connection, Tally
 
 __all__ = ["Capture", "Cell", "read"]
 
@@ -58,7 +58,7 @@ class Cell:
         Packets that have passed, up and down.
     """
 
-    stations: dict[bytes, Tally] = field(default_factory=dict)
+    stations: dict[bytes, StationCounters] = field(default_factory=dict)
     control: Counter[float] = field(default_factory=Counter)
     payload_bytes: int = 0
     passed: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
@@ -66,14 +66,14 @@ class Cell:
     asked: bytes = b""
     left_out: int = 0
 
-    def station(self, address: bytes, name: str) -> Tally | None:
+    def station(self, address: bytes, name: str) -> StationCounters | None:
         """Counts of a station; None if there are too many already."""
         known = self.stations.get(address)
         if known is None:
             if len(self.stations) >= MOST_STATIONS:
                 self.left_out += 1
                 return None
-            known = self.stations[address] = Tally(name)
+            known = self.stations[address] = StationCounters(name)
         return known
 
 
@@ -178,20 +178,20 @@ class Reader:
         if packet.link in RADIO_LINKS:
             self._radio(packet)
         elif packet.link in WIRED_LINKS:
-            found = segment(ip_packet(packet.link, packet.content), packet.missing_bytes)
-            if found is not None:
+            result = segment(ip_packet(packet.link, packet.content), packet.missing_bytes)
+            if result is not None:
                 length = len(packet.content) + packet.missing_bytes
-                self._wired(packet.time_s, found, length)
+                self._wired(packet.time_s, result, length)
         else:
             known.links.add(packet.link)
 
     def _radio(self, packet: Packet) -> None:
         content, radio = packet.content, frames.BARE
         if packet.link == frames.RADIOTAP:
-            told = frames.radiotap(content)
-            if told is None:
+            messages = frames.radiotap(content)
+            if messages is None:
                 return
-            radio, content = told, content[told.length :]
+            radio, content = messages, content[messages.length :]
         elif packet.link in (frames.PRISM, frames.PPI):
             content = frames.past_other_headers(packet.link, content)
         if radio.bad:
@@ -269,9 +269,9 @@ class Reader:
         station.qos += seen.qos
         carried = [segment(of_llc(each)) for each in frames.packets_of(seen)]
         cell.passed[name] += max(len(carried), 1)
-        for found in carried:
-            if found is not None:
-                self._count(at_s, cell, station, name, found)
+        for result in carried:
+            if result is not None:
+                self._count(at_s, cell, station, name, result)
 
     def _cell(self, access_point: bytes) -> Cell | None:
         known = self.capture.cells.get(access_point)
@@ -279,9 +279,9 @@ class Reader:
             known = self.capture.cells[access_point] = Cell()
         return known
 
-    def _wired(self, at_s: float, found: Segment, length: int) -> None:
-        up = self._from_station(found)
-        address = found.source if up else found.sink
+    def _wired(self, at_s: float, result: Segment, length: int) -> None:
+        up = self._from_station(result)
+        address = result.source if up else result.sink
         cell = self._cell(b"")
         assert cell is not None, "a wired capture has one cell"
         station = cell.station(address, str(ipaddress.ip_address(address)))
@@ -291,17 +291,17 @@ class Reader:
         station.way(name).frames += 1
         station.way(name).payload_bytes += length
         cell.payload_bytes += length
-        cell.passed[name] += max(ceil(found.payload_bytes / ETHERNET_MSS), 1)
-        self._count(at_s, cell, station, name, found)
+        cell.passed[name] += max(ceil(result.payload_bytes / ETHERNET_MSS), 1)
+        self._count(at_s, cell, station, name, result)
 
-    def _from_station(self, found: Segment) -> bool:
+    def _from_station(self, result: Segment) -> bool:
         """Whether a packet comes from a station's side."""
-        ours, theirs = self._is_lan(found.source), self._is_lan(found.sink)
+        ours, theirs = self._is_lan(result.source), self._is_lan(result.sink)
         if ours != theirs:
             return ours
-        if found.flags & SYN and found.sport >= WELL_KNOWN > found.dport:
+        if result.flags & SYN and result.sport >= WELL_KNOWN > result.dport:
             return True
-        return found.sport > found.dport  # Who has the larger port has opened the connection.
+        return result.sport > result.dport  # Who has the larger port has opened the connection.
 
     def _is_lan(self, address: bytes) -> bool:
         known = self.sides.get(address)
@@ -313,25 +313,27 @@ class Reader:
             self.sides[address] = known
         return known
 
-    def _count(self, at_s: float, cell: Cell, station: Tally, way: str, found: Segment) -> None:
-        quic = not found.tcp and QUIC in (found.sport, found.dport)
-        if not found.tcp and not quic:
-            if LOOKUPS & {found.sport, found.dport}:
+    def _count(
+        self, at_s: float, cell: Cell, station: StationCounters, way: str, result: Segment
+    ) -> None:
+        quic = not result.tcp and QUIC in (result.sport, result.dport)
+        if not result.tcp and not quic:
+            if LOOKUPS & {result.sport, result.dport}:
                 return
             datagrams = station.udp_up if way == "up" else station.udp_down
-            datagrams.add(at_s, found.payload_bytes)
+            datagrams.add(at_s, result.payload_bytes)
             return
-        near = (found.source, found.sport), (found.sink, found.dport)
-        key = (found.tcp, *(near if way == "up" else near[::-1]))
+        near = (result.source, result.sport), (result.sink, result.dport)
+        key = (result.tcp, *(near if way == "up" else near[::-1]))
         connection = station.connections.get(key)
         if connection is None:
             if self.capture.connections >= MOST_CONNECTIONS:
                 cell.left_out += 1
                 return
             self.capture.connections += 1
-            connection = station.connections[key] = Connection(found.tcp, at_s)
+            connection = station.connections[key] = Connection(result.tcp, at_s)
         quiet_s = self.quiet_s if self.capture.radio else None
-        connection.pass_by(at_s, way, found, cell.passed, quiet_s)
+        connection.pass_by(at_s, way, result, cell.passed, quiet_s)
 
 
 def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes, Cell]:

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lasthop.access_points import FACTS
 from lasthop.importing import phy
 from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
+from lasthop.importing.counters import MOST_CONNECTIONS, Connection, StationCounters, Way
 from lasthop.importing.hostapd import quoted
 from lasthop.importing.layer import Layer, keys, layer, notes, place
 from lasthop.importing.observed import Connections, Network, Note, Station
 from lasthop.importing.packets import Progress
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.sources import sources
-from lasthop.importing.tally import MOST_CONNECTIONS, Connection, Tally, Way
+from lasthop.scenario.access_points import FACTS
 
 __all__ = ["Choices", "network"]
 
@@ -161,7 +161,7 @@ def _cell(cell: Cell, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
         yield "rts_threshold", (quoted(f"{min(cell.rts)} B"), "RTS in front of frames")
 
 
-def _least_repeats(tallies: Sequence[Tally], name: str) -> float:
+def _least_repeats(tallies: Sequence[StationCounters], name: str) -> float:
     """Repeats of the station that has fewest: those of collisions, which hit all alike."""
     known = [_repeats(each.way(name)) for each in tallies]
     return min((part for part in known if part is not None), default=0.0)
@@ -182,7 +182,7 @@ def _noise(way: Way, least: float) -> float | None:
 
 
 def _station(
-    tally: Tally, known: Capture, physical: Layer, quiet: dict[str, float], far_s: float
+    tally: StationCounters, known: Capture, physical: Layer, quiet: dict[str, float], far_s: float
 ) -> Station:
     placed = place(physical, tally)
     notes = list(placed.remarks)
@@ -216,18 +216,18 @@ def _station(
     )
 
 
-def _by_bytes(tally: Tally) -> tuple[Connections | None, Connections | None]:
+def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections | None]:
     """Directions of a station whose packets are encrypted, by what the frames carried."""
     up, down = tally.up.payload_bytes, tally.down.payload_bytes
-    said = f"{down / 1e6:.3g} MB down, {up / 1e6:.3g} MB up, encrypted"
+    text = f"{down / 1e6:.3g} MB down, {up / 1e6:.3g} MB up, encrypted"
     most = max(up, down)
     if most < LEAST_FRAMES * 100:
         return None, None
-    found = [Connections(1, False, said) if each >= most / 4 else None for each in (up, down)]
-    return found[0], found[1]
+    results = [Connections(1, False, text) if each >= most / 4 else None for each in (up, down)]
+    return results[0], results[1]
 
 
-def _all(tallies: Sequence[Tally]) -> Iterator[Connection]:
+def _all(tallies: Sequence[StationCounters]) -> Iterator[Connection]:
     return (each for tally in tallies for each in tally.bulk() if each.tcp)
 
 
@@ -245,11 +245,11 @@ def _far_s(known: Capture, cell: Cell) -> float:
 
 def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
     if far_s:
-        said = f"the fastest reply from servers took {far_s * 1e3:.3g} ms"
-        yield "delay", (quoted(phy.duration(float(f"{far_s / 2:.2g}"))), said)
+        text = f"the fastest reply from servers took {far_s * 1e3:.3g} ms"
+        yield "delay", (quoted(phy.duration(float(f"{far_s / 2:.2g}"))), text)
 
 
-def _tcp(tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
+def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, str]]]:
     every = list(_all(tallies))
     if not every:
         return
@@ -265,8 +265,8 @@ def _tcp(tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
     segments = sum(each.segments[each.direction] for each in every)
     acks = sum(each.pure_acks["down" if each.direction == "up" else "up"] for each in every)
     delayed = acks < 0.75 * segments
-    said = f"{acks / max(segments, 1):.2g} ACKs for a segment"
-    yield "delayed_ack", ("true" if delayed else "false", said)
+    text = f"{acks / max(segments, 1):.2g} ACKs for a segment"
+    yield "delayed_ack", ("true" if delayed else "false", text)
 
 
 def _window(connection: Connection) -> int | None:
@@ -289,17 +289,17 @@ def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
     What goes out while the far side answers has not waited in front of the answer.
     """
     answering = far_s * cell.passed["down"] / span_s if span_s > 0 else 0.0
-    found = Counter[int]()
+    result = Counter[int]()
     for tally in cell.stations.values():
         for each in tally.bulk():
             if each.tcp and each.direction == "down" and each.trips.retransmitted:
-                found.update(each.trips.backlog)
-    total = sum(found.values())
+                result.update(each.trips.backlog)
+    total = sum(result.values())
     if total < LEAST_FRAMES:
         return None
     below = 0
-    for packets in sorted(found):
-        below += found[packets]
+    for packets in sorted(result):
+        below += result[packets]
         if below >= FULL_SHARE * total:
             return max(round(packets - answering), 1)
     return None

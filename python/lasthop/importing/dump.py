@@ -160,31 +160,31 @@ def parse(lines: Iterable[str]) -> Dump:
     shown: Interface | None = None
     wiphy = ""
     for number, line in enumerate(lines, 1):
-        if found := STATION.search(line):
-            block = Block(found[1].lower(), found[2], number)
+        if match := STATION.search(line):
+            block = Block(match[1].lower(), match[2], number)
             blocks.append(block)
-        elif found := LINK.search(line):
-            block = Block(found[1].lower(), found[2], number, of_link=True)
+        elif match := LINK.search(line):
+            block = Block(match[1].lower(), match[2], number, of_link=True)
             blocks.append(block)
-        elif found := JOINED.search(line):
-            block, shown = None, interfaces.setdefault(found[1], Interface())
+        elif match := JOINED.search(line):
+            block, shown = None, interfaces.setdefault(match[1], Interface())
             shown.type = "ibss"
         elif APART.match(line):
             block = None
-        elif found := INTERFACE.match(line):
+        elif match := INTERFACE.match(line):
             block = None
-            shown = interfaces.setdefault(found[1] or "", Interface())
+            shown = interfaces.setdefault(match[1] or "", Interface())
             shown.wiphy = wiphy
-        elif found := WIPHY.match(line):
-            block, wiphy = None, found[1]
+        elif match := WIPHY.match(line):
+            block, wiphy = None, match[1]
             if shown is not None and not line.lstrip().startswith("phy#"):
                 shown.wiphy = wiphy
         elif block is None and shown is not None:
             _put(shown, line)
-        elif block is not None and (found := FIELD.match(line)):
-            _take(block, interfaces, found[1], found[2].strip(), number)
-    kept = _latest(blocks)
-    return Dump(kept, interfaces, len(blocks) - len(kept))
+        elif block is not None and (match := FIELD.match(line)):
+            _take(block, interfaces, match[1], match[2].strip(), number)
+    remaining = _latest(blocks)
+    return Dump(remaining, interfaces, len(blocks) - len(remaining))
 
 
 def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
@@ -202,12 +202,12 @@ def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
 
 def _put(shown: Interface, line: str) -> None:
     """Take a line of ``iw dev info``."""
-    if found := TYPE.match(line):
-        shown.type = found[1].lower()
-    elif found := CHANNEL.match(line):
-        shown.number, shown.mhz = int(found[1]), int(found[2])
-        width = int(found[3] or 0)
-        shown.width_mhz = 160 if found[4] else width or None
+    if match := TYPE.match(line):
+        shown.type = match[1].lower()
+    elif match := CHANNEL.match(line):
+        shown.number, shown.mhz = int(match[1]), int(match[2])
+        width = int(match[3] or 0)
+        shown.width_mhz = 160 if match[4] else width or None
 
 
 def _take(
@@ -220,9 +220,9 @@ def _take(
         block.put(f"{name.lower()} bytes", moved[1], number)
         if moved[2]:
             block.put(f"{name.lower()} packets", moved[2], number)
-    elif name == "freq" and (found := FREQUENCY.match(text)):
+    elif name == "freq" and (match := FREQUENCY.match(text)):
         known = interfaces.setdefault(block.interface, Interface())
-        known.mhz = known.mhz or int(found[1])
+        known.mhz = known.mhz or int(match[1])
     else:
         block.put(name, text, number)
 

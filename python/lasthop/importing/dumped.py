@@ -102,11 +102,11 @@ def _count(path: Path, block: Block, name: str) -> float:
     text = block.fields.get(name)
     if text is None:
         return 0.0
-    found = re.match(r"(\d+)(?: ?ms)?$", text)
-    if found is None or float(found[1]) == inf or len(found[1]) > 20:
+    match = re.match(r"(\d+)(?: ?ms)?$", text)
+    if match is None or float(match[1]) == inf or len(match[1]) > 20:
         where = f"{path}:{block.lines[name]}"
         raise UserError(f'{where}: `{name}`: "{text[:40]}" is not a count from 0')
-    return float(found[1])
+    return float(match[1])
 
 
 def _expected(path: Path, block: Block) -> float | None:
@@ -114,8 +114,8 @@ def _expected(path: Path, block: Block) -> float | None:
     text = block.fields.get("expected throughput")
     if not text:
         return None
-    found = EXPECTED.match(text)
-    if found is None:
+    match = EXPECTED.match(text)
+    if match is None:
         where = f"{path}:{block.lines['expected throughput']}: `expected throughput`"
         raise UserError(f'{where}: "{text[:40]}" is not a rate such as 43.8Mbps')
-    return (int(found[1]) + int(found[2] or 0) / 1e3) * SCALE[found[3].lower()]
+    return (int(match[1]) + int(match[2] or 0) / 1e3) * SCALE[match[3].lower()]

@@ -147,14 +147,14 @@ def radiotap(content: bytes) -> Radio | None:
     length = int.from_bytes(content[2:4], "little")
     if length < 8 or length > len(content):
         return None
-    found = dict(_fields(content, length))
-    flags = found[FLAGS][0] if FLAGS in found else 0
-    mhz = int.from_bytes(found[CHANNEL][:2], "little") if CHANNEL in found else 0
+    results = dict(_fields(content, length))
+    flags = results[FLAGS][0] if FLAGS in results else 0
+    mhz = int.from_bytes(results[CHANNEL][:2], "little") if CHANNEL in results else 0
     return Radio(
-        _sent(found),
+        _sent(results),
         mhz,
-        _signed(found.get(SIGNAL)),
-        _signed(found.get(NOISE)),
+        _signed(results.get(SIGNAL)),
+        _signed(results.get(NOISE)),
         bool(flags & FCS_AT_END),
         bool(flags & BAD_FCS),
         length,
@@ -181,12 +181,12 @@ def _signed(field: bytes | None) -> int | None:
     return None if field is None else int.from_bytes(field, "little", signed=True)
 
 
-def _sent(found: dict[int, bytes]) -> Sighting:
+def _sent(result: dict[int, bytes]) -> Sighting:
     """Rate and modulation of a frame."""
     for bit, read in ((MCS, _ht), (VHT, _vht), (HE, _he)):
-        if bit in found:
-            return read(found[bit])
-    return _plain(found[RATE][0] & 0x7F) if RATE in found else NOTHING
+        if bit in result:
+            return read(result[bit])
+    return _plain(result[RATE][0] & 0x7F) if RATE in result else NOTHING
 
 
 @lru_cache(maxsize=128)
@@ -220,18 +220,18 @@ def _he(field: bytes) -> Sighting:
     if third & 1 << 15:
         streams = max(streams // 2, 1)  # Space-time block code: two for each.
     width = HE_WIDTHS[unit] if unit < 4 else RU_WIDTHS.get(unit, 20)
-    one = Modulation("802.11ax", third >> 8 & 0xF, streams, width, guard_ns)
+    modulation = Modulation("802.11ax", third >> 8 & 0xF, streams, width, guard_ns)
     dcm = bool(third & 1 << 12)
     several = first & 3 >= HE_MU or unit > 3
-    rate_bps = one.rate_bps / (1 + dcm)
+    rate_bps = modulation.rate_bps / (1 + dcm)
     if unit in RU_SUBCARRIERS:
-        rate_bps *= RU_SUBCARRIERS[unit] / SUBCARRIERS[one.phy][width]
+        rate_bps *= RU_SUBCARRIERS[unit] / SUBCARRIERS[modulation.phy][width]
     known = bool(first & HE_MCS_KNOWN)
-    return Sighting(rate_bps if known else 0.0, one, ("DCM",) * dcm + ("OFDMA",) * several)
+    return Sighting(rate_bps if known else 0.0, modulation, ("DCM",) * dcm + ("OFDMA",) * several)
 
 
-def _seen(one: Modulation) -> Sighting:
-    return Sighting(one.rate_bps, one)
+def _seen(modulation: Modulation) -> Sighting:
+    return Sighting(modulation.rate_bps, modulation)
 
 
 def past_other_headers(link: int, content: bytes) -> bytes:

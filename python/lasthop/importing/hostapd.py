@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lasthop.access_points import EDCA, FACTS, Edca, Fact, queue
 from lasthop.errors import UserError
 from lasthop.importing import phy
 from lasthop.importing.observed import Access, Connections, Network, Note, Station
@@ -19,6 +18,7 @@ from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
 from lasthop.importing.text import read_lines
 from lasthop.importing.uci import hint_of
+from lasthop.scenario.access_points import EDCA, FACTS, Edca, Fact, queue
 from lasthop.tuning.hostapd import BEACONS, LARGEST_EXPONENT, QUEUES, TXOP_S
 
 __all__ = ["Setting", "Settings", "access", "network", "read"]
@@ -68,7 +68,7 @@ TOLD = {category: _default(edca) for category, edca in EDCA["station"].items()}
 
 def read(path: Path) -> dict[str, Setting]:
     """Settings by name; the last one counts, as for hostapd."""
-    found: dict[str, Setting] = {}
+    results: dict[str, Setting] = {}
     lines = read_lines(path, "hostapd.conf")
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -81,20 +81,20 @@ def read(path: Path) -> dict[str, Setting]:
                 f"{path}:{number}:{shown} is not a line NAME=VALUE of hostapd.conf",
                 hint_of(path, lines),
             )
-        found[name.strip()] = Setting(value.strip(), number)
-    if not {"hw_mode", "interface", "ssid", "channel", "driver", "wmm_enabled"} & set(found):
+        results[name.strip()] = Setting(value.strip(), number)
+    if not {"hw_mode", "interface", "ssid", "channel", "driver", "wmm_enabled"} & set(results):
         raise UserError(
             f"{path}: no hw_mode, interface, ssid or channel: not hostapd.conf",
             hint_of(path, lines),
         )
-    return found
+    return results
 
 
 def network(path: Path, stations: int) -> Network:
     """The cell that a hostapd.conf makes, with so many stations, which it does not know."""
     settings = read(path)
     mode = settings.get("hw_mode", Setting("b", 0))
-    channel = whole(path, settings, "channel", 0, 253)
+    channel = whole_number(path, settings, "channel", 0, 253)
     if mode.value == "any":
         mode = Setting("a" if channel is not None and channel > 14 else "g", mode.line)
     if mode.value not in MODES:
@@ -102,18 +102,18 @@ def network(path: Path, stations: int) -> Network:
         raise UserError(f'{where}: "{mode.value[:20]}": expected a, b or g (ad is at 60 GHz)')
     letters = _letters(path, settings)
     notes = list(_remarks(path, settings, mode.value, letters))
-    preset, said = MODES[mode.value], _of_mode(settings, mode.value)
+    preset, text = MODES[mode.value], _of_mode(settings, mode.value)
     cell = {}
     if letters and mode.value != "b":
         of_mode = "5 GHz" if mode.value == "a" else "2.4 GHz"
         chosen = _channel(path, settings, letters, of_mode)
-        preset, said = chosen.within.phy, f"ieee80211{letters[-1]}=1"
+        preset, text = chosen.within.phy, f"ieee80211{letters[-1]}=1"
         notes += chosen.notes
         cell = dict(cell_keys(chosen))
     return Network(
         source=f"hostapd settings {path.name}",
         phy=preset,
-        phy_note=said,
+        phy_note=text,
         stations=[assumed_station(number) for number in range(1, stations + 1)],
         cell=cell | dict(_cell(path, settings, preset)),
         access=dict(_access(path, settings)),
@@ -125,9 +125,9 @@ def network(path: Path, stations: int) -> Network:
 def _facts(settings: Settings, preset: str) -> tuple[Fact, ...]:
     """Facts that are assumed of the access point: hostapd.conf does not say how it queues."""
     driver = settings.get("driver", Setting("nl80211", 0)).value
-    found = queue(preset, of_mac80211=driver == "nl80211")
+    result = queue(preset, of_mac80211=driver == "nl80211")
     if driver == "nl80211" or preset in GENERATIONS:
-        return (FACTS["hostapd-edca"], found)
+        return (FACTS["hostapd-edca"], result)
     return (FACTS["hostapd-edca"],)
 
 
@@ -146,25 +146,25 @@ def _letters(path: Path, settings: Settings) -> list[str]:
     return [
         letter
         for letter in phy.LETTERS
-        if (whole(path, settings, f"ieee80211{letter}", 0, 1) or 0) == 1
+        if (whole_number(path, settings, f"ieee80211{letter}", 0, 1) or 0) == 1
     ]
 
 
 def _channel(path: Path, settings: Settings, letters: Sequence[str], band: str) -> Settled:
     """The channel of an access point of 802.11n or later."""
-    width, said = 20, "no secondary channel, no wider one"
+    width, text = 20, "no secondary channel, no wider one"
     if re.search(r"\[HT40[+-]?\]", settings.get("ht_capab", Setting("", 0)).value):
-        width, said = 40, "ht_capab has HT40"
+        width, text = 40, "ht_capab has HT40"
     for letter, name in CHWIDTHS.items():
-        wide = WIDTHS.get(whole(path, settings, name, 0, 9) or 0)
+        wide = WIDTHS.get(whole_number(path, settings, name, 0, 9) or 0)
         if letter in letters and wide is not None and wide >= width:
-            width, said = wide, f"{name}={settings[name].value}"
-    operating = whole(path, settings, "op_class", 0, 255)
+            width, text = wide, f"{name}={settings[name].value}"
+    operating = whole_number(path, settings, "op_class", 0, 255)
     if operating is not None and operating in SIX_GHZ_MHZ:
         band, wide = "6 GHz", SIX_GHZ_MHZ[operating]
         if wide > width:
-            width, said = wide, f"op_class={operating}"
-    split = said.endswith("chwidth=3") or operating == SPLIT
+            width, text = wide, f"op_class={operating}"
+    split = text.endswith("chwidth=3") or operating == SPLIT
     channel = settings.get("channel", Setting("0", 0)).value
     short = f"[SHORT-GI-{min(width, 160)}]"
     capabilities = "".join(
@@ -172,10 +172,10 @@ def _channel(path: Path, settings: Settings, letters: Sequence[str], band: str) 
     )
     of_band = f"hw_mode, channel {channel}" if band != "6 GHz" else f"op_class={operating}"
     wanted = Wanted(letters[-1], band, width, short in capabilities, split)
-    return settle(wanted, of_band, said, short.strip("[]"))
+    return settle(wanted, of_band, text, short.strip("[]"))
 
 
-def whole(path: Path, settings: Settings, name: str, least: int, most: int) -> int | None:
+def whole_number(path: Path, settings: Settings, name: str, least: int, most: int) -> int | None:
     """A whole number of the file; None if the file does not have it."""
     setting = settings.get(name)
     if setting is None:
@@ -213,7 +213,7 @@ def _cell(path: Path, settings: Settings, preset: str) -> Iterator[tuple[str, tu
     control = [rate for rate in basic if rate in _control_rates(preset)]
     if control:
         yield "control_rate", (quoted(phy.spelled(max(control))), "fastest of basic_rates")
-    threshold = whole(path, settings, "rts_threshold", -1, 65535)
+    threshold = whole_number(path, settings, "rts_threshold", -1, 65535)
     if threshold is not None and 0 <= threshold < 2347:
         yield "rts_threshold", (quoted(f"{threshold} B"), "rts_threshold")
 
@@ -235,7 +235,7 @@ def _rates(path: Path, settings: Settings, name: str) -> list[float]:
 
 def _access(path: Path, settings: Settings) -> Iterator[tuple[tuple[str, str], Access]]:
     """Access parameters, where the file says any or WMM is on, whose defaults then hold."""
-    on = (whole(path, settings, "wmm_enabled", 0, 1) or 0) == 1
+    on = (whole_number(path, settings, "wmm_enabled", 0, 1) or 0) == 1
     return access(path, settings, wmm=on or bool(_letters(path, settings)))
 
 
@@ -257,9 +257,9 @@ def access(
         own = _own(path, settings, f"tx_queue_{QUEUES[category]}")
         if own is not None or category == "best-effort":
             yield ("cell.ap", category), filled(own, OWN[category])
-        told = _told(path, settings, f"wmm_ac_{BEACONS[category]}")
-        if wmm and (told is not None or category == "best-effort"):
-            yield ("cell", category), filled(told, TOLD[category])
+        messages = _told(path, settings, f"wmm_ac_{BEACONS[category]}")
+        if wmm and (messages is not None or category == "best-effort"):
+            yield ("cell", category), filled(messages, TOLD[category])
 
 
 def filled(access: Access | None, default: Access) -> Access:
@@ -280,9 +280,9 @@ def _values(access: Access) -> tuple[float | None, ...]:
 
 def _own(path: Path, settings: Settings, name: str) -> Access | None:
     """The queue of the access point itself."""
-    aifsn = whole(path, settings, f"{name}_aifs", 1, 255)
+    aifsn = whole_number(path, settings, f"{name}_aifs", 1, 255)
     cwmin, cwmax = (
-        whole(path, settings, f"{name}_{key}", 0, MOST_CW) for key in ("cwmin", "cwmax")
+        whole_number(path, settings, f"{name}_{key}", 0, MOST_CW) for key in ("cwmin", "cwmax")
     )
     burst_s = None
     if (setting := settings.get(f"{name}_burst")) is not None:
@@ -295,11 +295,12 @@ def _own(path: Path, settings: Settings, name: str) -> Access | None:
 
 def _told(path: Path, settings: Settings, name: str) -> Access | None:
     """What stations are told of the category."""
-    aifsn = whole(path, settings, f"{name}_aifs", 1, 255)
+    aifsn = whole_number(path, settings, f"{name}_aifs", 1, 255)
     low, high = (
-        whole(path, settings, f"{name}_{key}", 0, LARGEST_EXPONENT) for key in ("cwmin", "cwmax")
+        whole_number(path, settings, f"{name}_{key}", 0, LARGEST_EXPONENT)
+        for key in ("cwmin", "cwmax")
     )
-    units = whole(path, settings, f"{name}_txop_limit", 0, 65535)
+    units = whole_number(path, settings, f"{name}_txop_limit", 0, 65535)
     return _checked(
         path,
         settings,

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lasthop.access_points import FACTS, Fact, burst, queue
 from lasthop.errors import UserError
 from lasthop.importing import aggregating, phy
 from lasthop.importing.dump import WITHOUT_AP, Dump, Interface, read
 from lasthop.importing.dumped import Dumped
 from lasthop.importing.observed import Connections, Network, Note, Station
 from lasthop.importing.ppdu import GENERATIONS, Sighting
+from lasthop.scenario.access_points import FACTS, Fact, burst, queue
 
 __all__ = ["network"]
 
@@ -169,8 +169,8 @@ def _facts(preset: str, *, ours: bool) -> tuple[Fact, ...]:
         return tuple(
             [FACTS["any-edca"], queue(preset, of_mac80211=False)] if preset in GENERATIONS else []
         )
-    found = queue(preset, of_mac80211=True)
-    return (FACTS["hostapd-edca"], found) if preset in GENERATIONS else (found,)
+    result = queue(preset, of_mac80211=True)
+    return (FACTS["hostapd-edca"], result) if preset in GENERATIONS else (result,)
 
 
 def _seen(dumped: Sequence[Dumped]) -> list[Sighting]:
@@ -213,22 +213,22 @@ def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
 
 def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of a cell that aggregates."""
-    said = {
+    lines = {
         "band": "assumed, from rates and widths; `iw dev wlan0 info` prints it",
         "width": "the widest of the stations'",
         "guard_interval": "of the rates that carried most bytes",
     }
     if known.mhz is not None:
         number = "" if known.number is None else f"channel {known.number}, "
-        said["band"] = f"{number}{known.mhz} MHz"
+        lines["band"] = f"{number}{known.mhz} MHz"
     if known.width_mhz is not None:
         alike = min(known.width_mhz, WIDEST_MHZ) == channel.width_mhz
-        said["width"] = (
+        lines["width"] = (
             "from `iw dev info`"
             if alike
             else f"the widest of the rates; `iw dev info` has {known.width_mhz} MHz"
         )
-    yield from aggregating.keys(channel, said)
+    yield from aggregating.keys(channel, lines)
     yield "edca", ('"hostapd"', "assumed: hostapd's defaults, see above")
 
 
@@ -303,8 +303,8 @@ def _remarks(dumped: Dumped, of_rates: Sequence[str]) -> Iterator[str]:
         yield "this is the machine that wrote the dump, as a station of its access point"
     fields = dumped.block.fields
     signal = fields.get("signal avg") or fields.get("signal")
-    if signal and (found := re.match(r"-?\d+", signal)):
-        level = int(found[0])
+    if signal and (match := re.match(r"-?\d+", signal)):
+        level = int(match[0])
         strange = "" if -110 <= level < 0 else ", which no radio measures"
         yield f"signal {level} dBm{strange}"
     for name, seen in zip(dumped.names, dumped.pair, strict=True):
@@ -327,8 +327,8 @@ def _repeats(dumped: Dumped) -> str:
     shown = f"{part:.0%}" if part >= LEAST_REPEATS else f"{part:.2%}"
     if part < 5e-5:
         shown = "fewer than 0.01%"
-    said = f"{shown} of {'its frames' if dumped.ours else 'the frames to it'} were repeats"
+    text = f"{shown} of {'its frames' if dumped.ours else 'the frames to it'} were repeats"
     if part < LEAST_REPEATS:
-        return said
-    both = f"{said}, collisions and noise together"
+        return text
+    both = f"{text}, collisions and noise together"
     return both if dumped.ours else f"{both}; error_down = {part:.2f} would be all noise"

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lasthop.access_points import FACTS
 from lasthop.importing import aggregating, phy
 from lasthop.importing.capture import Capture, Cell
+from lasthop.importing.counters import StationCounters, Way
 from lasthop.importing.observed import Note
 from lasthop.importing.ppdu import GENERATIONS, Sighting
-from lasthop.importing.tally import Tally, Way
+from lasthop.scenario.access_points import FACTS
 
 __all__ = ["Layer", "keys", "layer", "notes", "place"]
 
@@ -81,11 +81,11 @@ def _most(way: Way) -> Sighting | None:
     return max(way.sent, key=lambda each: way.sent[each], default=None)
 
 
-def _pair(tally: Tally) -> aggregating.Pair:
+def _pair(tally: StationCounters) -> aggregating.Pair:
     return _most(tally.up), _most(tally.down)
 
 
-def place(within: Layer, tally: Tally) -> aggregating.Place:
+def place(within: Layer, tally: StationCounters) -> aggregating.Place:
     """A station's rates as the cell has them, with remarks on what it had else."""
     spread = list(_spread(tally))
     if within.channel is not None:
@@ -102,13 +102,13 @@ def place(within: Layer, tally: Tally) -> aggregating.Place:
     return aggregating.Place(up_bps=rates[0], down_bps=rates[1], remarks=[*remarks, *spread])
 
 
-def _spread(tally: Tally) -> Iterator[str]:
+def _spread(tally: StationCounters) -> Iterator[str]:
     """Which part of the bytes went at the rate that carried most."""
     for name in WAYS:
         sent = tally.way(name).sent
         most = _most(tally.way(name))
         if most is not None and (part := sent[most] / sum(sent.values())) < ALL_ALIKE:
-            rate = aggregating.told(most)
+            rate = aggregating.sighting_text(most)
             yield f"{name}: {rate} for {part:.0%} of the bytes, the rest at {_others(len(sent))}"
 
 
@@ -128,16 +128,18 @@ def notes(within: Layer, cell: Cell) -> Iterator[Note]:
         )
 
 
-def keys(within: Layer, tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
+def keys(
+    within: Layer, tallies: Sequence[StationCounters]
+) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of a cell that aggregates."""
     if within.channel is None:
         return
     seen = any(each.up.sent or each.down.sent for each in tallies)
     assumed = {"width": "the widest of the frames", "guard_interval": "that of most bytes"}
-    said = assumed if seen else {}
+    text = assumed if seen else {}
     if within.band is not None:
-        said["band"] = "channel of the capture"
-    yield from aggregating.keys(within.channel, said)
+        text["band"] = "channel of the capture"
+    yield from aggregating.keys(within.channel, text)
     edca = FACTS["any-edca"]
     yield edca.key, (edca.value, f"assumed: {edca.short}, see above")
     if not seen:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lasthop.access_points import Fact
+from lasthop.scenario.access_points import Fact
 
 __all__ = ["Access", "Connections", "Flow", "Network", "Note", "Station", "Stream"]
 

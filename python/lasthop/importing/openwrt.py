@@ -2,8 +2,8 @@
 
 Only what decides about air time is taken: band, mode, rates, RTS threshold, bursts and WMM; names,
 keys and addresses stay where they are. OpenWrt hands these options to hostapd, whose defaults hold
-for the rest. Bursts and queue follow from the table `lasthop.access_points`. ``/etc/config/sqm``
-is read by `lasthop.importing.sqm`.
+for the rest. Bursts and queue follow from the table `lasthop.scenario.access_points`.
+``/etc/config/sqm`` is read by `lasthop.importing.sqm`.
 
 Firmwares of vendors that descend from OpenWrt have radios of other types than ``mac80211``, and
 write the generation into ``hwmode``: ``11axa`` is 802.11ax at 5 GHz, where ``htmode`` ``HT80`` is
@@ -15,14 +15,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lasthop.access_points import BURST_S, FACTS, Fact, burst, queue
 from lasthop.errors import UserError
 from lasthop.importing import hostapd, phy, sqm
 from lasthop.importing.hostapd import OWN, TOLD, Setting, assumed_station, quoted
 from lasthop.importing.observed import Access, Network, Note
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
-from lasthop.importing.uci import Section, read, switch, whole
+from lasthop.importing.uci import Section, read, switch, whole_number
+from lasthop.scenario.access_points import BURST_S, FACTS, Fact, burst, queue
 
 __all__ = ["network"]
 
@@ -92,15 +92,15 @@ def network(
     notes = list(_networks(path, chosen, own, serving))
     if radio is None:
         notes += _other_radios(chosen.name, list(radios), serving, interfaces)
-    mode, said = _mode(path, chosen)
+    mode, text = _mode(path, chosen)
     preset = {"b": "802.11b", "a": "802.11a"}.get(mode, "802.11g")
-    band = _band(mode, said)
+    band = _band(mode, text)
     cell = {}
     letter = _letter(path, chosen, mode)
     settled = None
     if letter is not None:
-        settled = _channel(path, chosen, letter, band, said)
-        preset, said = settled.within.phy, settled.said["width"]
+        settled = _channel(path, chosen, letter, band, text)
+        preset, text = settled.within.phy, settled.said["width"]
         notes += settled.notes
         cell = dict(cell_keys(settled))
     notes.append(Note("the stations and their traffic are assumed"))
@@ -112,7 +112,7 @@ def network(
     return Network(
         source=f"OpenWrt settings {path.name}, {chosen.name}",
         phy=preset,
-        phy_note=said,
+        phy_note=text,
         stations=[assumed_station(number) for number in range(1, stations + 1)],
         cell=cell | dict(_cell(path, chosen, preset)),
         access=dict(_access(path, options, bursts, wmm=wmm)),
@@ -185,10 +185,10 @@ def _facts(
     if not _is_mac80211(radio):
         unknown = queue(preset, of_mac80211=False)
         return (FACTS["any-edca"], *([unknown] if preset in GENERATIONS else []))
-    found = [FACTS["openwrt-edca"]]
+    results = [FACTS["openwrt-edca"]]
     if bursts is not None and isinstance(bursts[1], Fact) and BURST_OPTION not in options:
-        found.append(bursts[1])
-    return (*found, queue(preset, of_mac80211=True))
+        results.append(bursts[1])
+    return (*results, queue(preset, of_mac80211=True))
 
 
 def _serves(path: Path, radio: Section, interfaces: Sequence[Section]) -> bool:
@@ -208,7 +208,7 @@ def _mode(path: Path, radio: Section) -> tuple[str, str]:
     if band:
         return _known_mode(path, radio, "band", BANDS.get(band), "2g, 5g, 6g"), f"band {band}"
     hwmode = radio.options.get("hwmode", "").lower()
-    channel = whole(path, radio, "channel", 0, 253) if _numbered(radio) else None
+    channel = whole_number(path, radio, "channel", 0, 253) if _numbered(radio) else None
     if hwmode and hwmode not in BANDS:
         parts = _parts(path, radio)
         high = "a" in parts or parts[:1] == ["ac"]
@@ -222,8 +222,8 @@ def _mode(path: Path, radio: Section) -> tuple[str, str]:
         mode = BANDS[hwmode]
         return _known_mode(path, radio, "hwmode", mode, "2g, 5g, 6g"), f"hwmode {hwmode}"
     if channel:
-        said = f"channel {channel}" + ("" if channel <= 14 else ", no band is given")
-        return ("a" if channel > 14 else "g"), said
+        text = f"channel {channel}" + ("" if channel <= 14 else ", no band is given")
+        return ("a" if channel > 14 else "g"), text
     return "g", "no band is given: 2.4 GHz is assumed"
 
 
@@ -239,18 +239,18 @@ def _parts(path: Path, radio: Section) -> list[str]:
     text = radio.options.get("hwmode", "").lower()
     if not text or text in BANDS:
         return []
-    found = HWMODE.fullmatch(text)
-    if found is None:
+    match = HWMODE.fullmatch(text)
+    if match is None:
         _known_mode(path, radio, "hwmode", None, "11 with a, b, g, n, ac, ax and be, and auto")
-    return PART.findall(found[1] or "") if found else []
+    return PART.findall(match[1] or "") if match else []
 
 
 def _numbered(radio: Section) -> bool:
     return radio.options.get("channel", "auto").lower() not in ("", "0", "auto", "acs_survey")
 
 
-def _band(mode: str, said: str) -> str:
-    if said.startswith(("band 6g", "hwmode 6g")):
+def _band(mode: str, text: str) -> str:
+    if text.startswith(("band 6g", "hwmode 6g")):
         return "6 GHz"
     return "5 GHz" if mode == "a" else "2.4 GHz"
 
@@ -258,8 +258,8 @@ def _band(mode: str, said: str) -> str:
 def _letter(path: Path, radio: Section, mode: str) -> str | None:
     """Return the newest later physical layer of a radio; None if it has none."""
     htmode = radio.options.get("htmode", "").upper()
-    found = HTMODE.fullmatch(htmode)
-    if found is None and htmode not in NONE:
+    match = HTMODE.fullmatch(htmode)
+    if match is None and htmode not in NONE:
         where = f"{path}:{radio.lines['htmode']}: `{radio.name}.htmode`"
         raise UserError(
             f'{where}: "{radio.options["htmode"][:20]}"; expected HT, VHT, HE or EHT with a '
@@ -268,28 +268,28 @@ def _letter(path: Path, radio: Section, mode: str) -> str | None:
     if mode == "b" or htmode in ("NONE", "NOHT"):
         return None
     letters = [each for each in _parts(path, radio) if each in LETTERS]
-    if found:
-        letters.append(LATER[found[1]])
+    if match:
+        letters.append(LATER[match[1]])
     return max(letters, key=LETTERS.index, default=None)
 
 
 def _channel(path: Path, radio: Section, letter: str, band: str, of_mode: str) -> Settled:
     """Return the channel of a radio of 802.11n or later."""
     htmode = radio.options.get("htmode", "").upper()
-    found = HTMODE.fullmatch(htmode)
-    split = found is not None and found[2] == "80+80"
-    width_mhz = 20 if found is None else 160 if split else int(found[2])
+    match = HTMODE.fullmatch(htmode)
+    split = match is not None and match[2] == "80+80"
+    width_mhz = 20 if match is None else 160 if split else int(match[2])
     capabilities = radio.options.get("ht_capab", "") + radio.options.get("vht_capab", "")
     short = f"short_gi_{min(width_mhz, 160)}"
     listed = short.upper().replace("_", "-") in capabilities
     allowed = listed or ("SHORT-GI" not in capabilities and switch(path, radio, short))
     wanted = Wanted(letter, band, width_mhz, allowed, split)
     hwmode = radio.options.get("hwmode", "").lower()
-    said = f"htmode {htmode}" if found else f"hwmode {hwmode}, no htmode is given"
-    if found and LATER[found[1]] != letter:
-        said = f"hwmode {hwmode}, htmode {htmode}"
+    text = f"htmode {htmode}" if match else f"hwmode {hwmode}, no htmode is given"
+    if match and LATER[match[1]] != letter:
+        text = f"hwmode {hwmode}, htmode {htmode}"
     of_guard = f"{short}{'' if short in radio.options or listed else ', on by default'}"
-    return settle(wanted, of_mode, said, of_guard)
+    return settle(wanted, of_mode, text, of_guard)
 
 
 BURST_OPTION = "tx_queue_data2_burst"
@@ -320,7 +320,7 @@ def _hostapd_options(
     path: Path, radio: Section, interfaces: Sequence[Section]
 ) -> dict[str, Setting]:
     """Return lines that OpenWrt hands to hostapd as they are."""
-    found = {}
+    results = {}
     for section, name in [
         (radio, "hostapd_options"),
         *((each, "hostapd_bss_options") for each in interfaces),
@@ -328,8 +328,8 @@ def _hostapd_options(
         for word in section.options.get(name, "").split():
             key, equals, value = word.partition("=")
             if equals and key.startswith(("tx_queue_", "wmm_ac_", "wmm_enabled")):
-                found[key] = Setting(value, section.lines[name])
-    return found
+                results[key] = Setting(value, section.lines[name])
+    return results
 
 
 def _cell(path: Path, radio: Section, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -338,7 +338,7 @@ def _cell(path: Path, radio: Section, preset: str) -> Iterator[tuple[str, tuple[
     if rates:
         yield "rate", (quoted(phy.spelled(max(rates))), "fastest of supported_rates")
     if radio.options.get("rts", "off") != "off":
-        threshold = whole(path, radio, "rts", -1, 65535)
+        threshold = whole_number(path, radio, "rts", -1, 65535)
         if threshold is not None and 0 <= threshold < 2347:
             yield "rts_threshold", (quoted(f"{threshold} B"), "rts")
 
@@ -360,13 +360,13 @@ def _access(
     wmm: bool,
 ) -> Iterator[tuple[tuple[str, str], Access]]:
     """Access parameters: hostapd's, OpenWrt's burst, and what options of hostapd say."""
-    found = {("cell.ap", "best-effort"): OWN["best-effort"]}
+    results = {("cell.ap", "best-effort"): OWN["best-effort"]}
     if wmm:
-        found["cell", "best-effort"] = TOLD["best-effort"]
-    found |= dict(hostapd.access(path, options, wmm=wmm))
+        results["cell", "best-effort"] = TOLD["best-effort"]
+    results |= dict(hostapd.access(path, options, wmm=wmm))
     if bursts is not None and BURST_OPTION not in options:
-        txop_s, said = bursts
-        note = f"{said.short}, see above" if isinstance(said, Fact) else said
-        own = found["cell.ap", "best-effort"]
-        found["cell.ap", "best-effort"] = replace(own, txop_s=txop_s, txop_note=note)
-    yield from found.items()
+        txop_s, text = bursts
+        note = f"{text.short}, see above" if isinstance(text, Fact) else text
+        own = results["cell.ap", "best-effort"]
+        results["cell.ap", "best-effort"] = replace(own, txop_s=txop_s, txop_note=note)
+    yield from results.items()

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO, NamedTuple
 
-from lasthop.allowance import check_time, need
 from lasthop.errors import UserError
 from lasthop.extras import missing as missing_package
-from lasthop.opening import opened
+from lasthop.progress.cost_limits import check_time, need
+from lasthop.scenario.files import opened
 
 __all__ = ["Packet", "Progress", "packets"]
 
@@ -145,18 +145,18 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
     index = 0
     while len(head := file.read(header.size)) == header.size:
         index += 1
-        seconds, fraction, length, whole = header.unpack(head)
+        seconds, fraction, length, total = header.unpack(head)
         _check(path, f"packet {index}", length)
         file.read(skip)
         content = file.read(length)
         if len(content) < length:
             return  # The capture was cut short.
-        yield Packet(link, seconds + fraction / ticks, content, missing(whole, length))
+        yield Packet(link, seconds + fraction / ticks, content, missing(total, length))
 
 
-def missing(whole: int, length: int) -> int:
+def missing(total: int, length: int) -> int:
     """Return how much of a packet was not captured; 0 if what it says of it cannot be. [bytes]"""
-    return whole - length if length < whole <= MOST_PACKET_BYTES else 0
+    return total - length if length < total <= MOST_PACKET_BYTES else 0
 
 
 def _check(path: Path, what: str, length: int) -> None:
@@ -227,13 +227,13 @@ def _packet(
     if len(body) < 20:
         raise UserError(f"{path}: a packet without its header: the file is damaged")
     if kind == ENHANCED:
-        number, high, low, length, whole = struct.unpack(f"{order}IIIII", body[:20])
+        number, high, low, length, total = struct.unpack(f"{order}IIIII", body[:20])
     else:
-        number, _, high, low, length, whole = struct.unpack(f"{order}HHIIII", body[:20])
+        number, _, high, low, length, total = struct.unpack(f"{order}HHIIII", body[:20])
     if number >= len(interfaces):
         raise UserError(f"{path}: a packet of interface {number}, which is not described")
     if length > len(body) - 20:
         raise UserError(f"{path}: a packet is longer than its block: the file is damaged")
     known = interfaces[number]
     time_s = known.offset_s + (high << 32 | low) / known.ticks
-    return Packet(known.link, time_s, body[20 : 20 + length], missing(whole, length))
+    return Packet(known.link, time_s, body[20 : 20 + length], missing(total, length))

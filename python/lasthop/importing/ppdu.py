@@ -110,14 +110,15 @@ class Sighting(NamedTuple):
     said: str = ""
 
 
-def is_allowed(one: Modulation) -> bool:
+def is_allowed(modulation: Modulation) -> bool:
     """Whether the standard has this combination of MCS, streams and width."""
     return (
-        0 <= one.mcs <= MOST_MCS[one.phy]
-        and 1 <= one.streams <= MOST_STREAMS[one.phy]
-        and one.width_mhz in SUBCARRIERS[one.phy]
+        0 <= modulation.mcs <= MOST_MCS[modulation.phy]
+        and 1 <= modulation.streams <= MOST_STREAMS[modulation.phy]
+        and modulation.width_mhz in SUBCARRIERS[modulation.phy]
         and not (
-            one.phy == "802.11ac" and one.streams in NOT_IN_VHT.get((one.width_mhz, one.mcs), ())
+            modulation.phy == "802.11ac"
+            and modulation.streams in NOT_IN_VHT.get((modulation.width_mhz, modulation.mcs), ())
         )
     )
 
@@ -151,13 +152,13 @@ def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) ->
     def of(mcs: int, streams: int) -> Modulation:
         return Modulation(phy, mcs, streams, width_mhz, guard_interval_ns)
 
-    def apart(one: Modulation) -> float:
-        return abs(log(one.rate_bps / seen.rate_bps)) if seen.rate_bps else 0.0
+    def apart(modulation: Modulation) -> float:
+        return abs(log(modulation.rate_bps / seen.rate_bps)) if seen.rate_bps else 0.0
 
     streams = min(max(own.streams, 1), MOST_STREAMS[phy])
-    kept = of(min(own.mcs, highest_mcs(phy, width_mhz, streams)), streams)
-    if is_allowed(kept) and apart(kept) <= NEAR:
-        return kept
+    remaining = of(min(own.mcs, highest_mcs(phy, width_mhz, streams)), streams)
+    if is_allowed(remaining) and apart(remaining) <= NEAR:
+        return remaining
     every = (
         of(mcs, count)
         for count in range(1, MOST_STREAMS[phy] + 1)
@@ -165,5 +166,5 @@ def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) ->
     )
     return min(
         filter(is_allowed, every),
-        key=lambda one: apart(one) + OF_STREAMS * abs(one.streams - streams),
+        key=lambda each: apart(each) + OF_STREAMS * abs(each.streams - streams),
     )

@@ -70,7 +70,7 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
         "",
         "[cell]",
         entry("phy", text(network.phy), network.phy_note),
-        *(entry(key, value, said) for key, (value, said) in network.cell.items()),
+        *(entry(key, value, message) for key, (value, message) in network.cell.items()),
         *_queue(network),
         *_parameters(
             network.access.get(("cell", "best-effort"), Access()),
@@ -81,8 +81,8 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
         if (table, category) != ("cell", "best-effort"):
             lines += ["", *_access(table, category, access)]
     if network.wire:
-        lines += ["", "[wire]", *(entry(k, v, said) for k, (v, said) in network.wire.items())]
-    lines += ["", "[tcp]", *(entry(k, v, said) for k, (v, said) in network.tcp.items())]
+        lines += ["", "[wire]", *(entry(k, v, message) for k, (v, message) in network.wire.items())]
+    lines += ["", "[tcp]", *(entry(k, v, message) for k, (v, message) in network.tcp.items())]
     lines += _tcp(network)
     for line in _stations(network, addresses):
         lines.append(line)
@@ -103,13 +103,13 @@ def text(value: str) -> str:
     return '"' + escaped.replace("\\", "\\\\").replace('"', '\\"').replace("\\\\u", "\\u") + '"'
 
 
-def entry(key: str, value: str, said: str = "") -> str:
+def entry(key: str, value: str, message: str = "") -> str:
     """A line of a table, with its comment."""
     line = f"{key} = {value}" if key else ""
-    if not said:
+    if not message:
         return line
     gap = " " * max(AT - len(line), 2)
-    return f"{line}{gap}# {' '.join(said.split())}"
+    return f"{line}{gap}# {' '.join(message.split())}"
 
 
 def commented(words: str) -> list[str]:
@@ -120,11 +120,11 @@ def commented(words: str) -> list[str]:
 
 def _run(network: Network) -> Iterator[str]:
     span_s = network.duration_s
-    said = "as long as the capture, within 30 s and 5 min" if span_s else "assumed"
+    message = "as long as the capture, within 30 s and 5 min" if span_s else "assumed"
     chosen = min(max(span_s, LEAST_S), MOST_S) if span_s else USUAL_S
     trips = [flow.rtt_s or 0.0 for each in network.stations for flow in each.flows]
     warmup = min(max(WARMUP_S, WARMUP_TRIPS * max(trips, default=0.0)), chosen / 2)
-    yield entry("duration", text(f"{chosen:.0f} s"), said)
+    yield entry("duration", text(f"{chosen:.0f} s"), message)
     yield entry("warmup", text(f"{warmup:.0f} s"), "left out at the start, while windows grow")
     yield entry("replications", "5", "runs, over which intervals are taken")
 
@@ -151,8 +151,8 @@ def _queue(network: Network) -> Iterator[str]:
             yield entry(fact.key, fact.value, f"assumed: {fact.short}, see above")
             return
     if network.phy in GENERATIONS:
-        said = "assumed: packets; a Linux access point has { mac80211 = {} }"
-        yield entry("ap_queue", str(AMPLE_QUEUE), said)
+        message = "assumed: packets; a Linux access point has { mac80211 = {} }"
+        yield entry("ap_queue", str(AMPLE_QUEUE), message)
     else:
         yield entry("ap_queue", "100", "assumed: packets; their number is unknown here")
 
@@ -164,8 +164,8 @@ def _access(table: str, category: str, access: Access) -> Iterator[str]:
     yield from _parameters(access, f"{category.replace('-', ' ')}, {whose}")
 
 
-def _parameters(access: Access, said: str) -> Iterator[str]:
-    origin = f"{said}, hostapd's default" if access.default else said
+def _parameters(access: Access, message: str) -> Iterator[str]:
+    origin = f"{message}, hostapd's default" if access.default else message
     if access.aifsn is not None:
         yield entry("aifsn", str(access.aifsn), origin)
     if access.cwmin is not None:
@@ -225,8 +225,8 @@ def _station(station: Station, shown: Sequence[str]) -> Iterator[str]:
         yield entry("downlink_rate", text(phy.spelled(down)))
     for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
         if error is not None:
-            said = "frames were repeated more often than those of other stations: noise"
-            yield entry(key, f"{error:g}", said)
+            message = "frames were repeated more often than those of other stations: noise"
+            yield entry(key, f"{error:g}", message)
     yield from _flows("upload", station.upload)
     yield from _flows("download", station.download)
     yield from _datagrams("udp_up", station.udp_up)
@@ -237,8 +237,8 @@ def _flows(key: str, connections: Connections | None) -> Iterable[str]:
     if connections is None:
         return
     kind = "" if connections.measured else "assumed"
-    said = "; ".join(part for part in (kind, connections.note) if part)
-    yield entry(key, str(connections.count), said)
+    message = "; ".join(part for part in (kind, connections.note) if part)
+    yield entry(key, str(connections.count), message)
 
 
 def _datagrams(key: str, stream: Stream | None) -> Iterable[str]:

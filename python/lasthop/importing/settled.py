@@ -66,26 +66,26 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
     own = nearest_phy(asked, allowed)
     widest = min(WIDEST_MHZ[wanted.band], max(SUBCARRIERS[own]))
     width_mhz = min(wanted.width_mhz, widest)
-    told = []
+    messages = []
     if asked == AFTER:
-        told.append(later())
+        messages.append(later())
     elif own != asked:
-        told.append(Note(f"{asked} is not at {wanted.band}: simulated as {own}", warns=True))
+        messages.append(Note(f"{asked} is not at {wanted.band}: simulated as {own}", warns=True))
     if width_mhz < wanted.width_mhz and asked != AFTER:
         narrower = f"{own} at {wanted.band} has {widest} MHz at most, not {wanted.width_mhz} MHz"
-        told.append(Note(narrower, warns=True))
+        messages.append(Note(narrower, warns=True))
     if wanted.split:
-        told.append(Note(NOT_HERE["80+80 MHz"], warns=True))
+        messages.append(Note(NOT_HERE["80+80 MHz"], warns=True))
     if width_mhz < wanted.width_mhz:
         of_width = f"{of_width}, of which {own} here has {width_mhz} MHz at most"
     short = wanted.short and own != "802.11ax"
-    said = {
+    lines = {
         "band": of_band,
         "width": of_width,
         "guard_interval": of_guard if short else "assumed",
     }
     within = Channel(own, wanted.band, width_mhz, 400 if short else 800)
-    return Settled(within, said, [*told, limits(own)])
+    return Settled(within, lines, [*messages, limits(own)])
 
 
 def cell_keys(settled: Settled) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -7,8 +7,8 @@ have a rate, which only datagrams have in a scenario.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lasthop.importing.counters import Datagrams, StationCounters, most_at_once
 from lasthop.importing.observed import Connections, Flow, Stream
-from lasthop.importing.tally import Datagrams, Tally, most_at_once
 
 __all__ = ["Sources", "sources"]
 
@@ -24,12 +24,12 @@ class Sources:
     stream: Stream | None
 
 
-def sources(tally: Tally, flows: Sequence[Flow], way: str) -> Sources:
+def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
     """Return what a station sends or receives.
 
     Parameters
     ----------
-    tally : Tally
+    tally : StationCounters
         Counts of the station.
     flows : sequence of Flow
         Its connections that count.
@@ -45,7 +45,7 @@ def sources(tally: Tally, flows: Sequence[Flow], way: str) -> Sources:
     )
 
 
-def payload_bytes(tally: Tally, flows: Sequence[Flow], way: str) -> int:
+def payload_bytes(tally: StationCounters, flows: Sequence[Flow], way: str) -> int:
     """Return the longest payload of a station's TCP segments, else the mean of its packets."""
     longest = max(
         (each.trips.mss_bytes for each in tally.bulk() if each.direction == way), default=0
@@ -60,14 +60,14 @@ def _connections(flows: Sequence[Flow]) -> Connections | None:
     count = most_at_once([(flow.start_s, flow.stop_s) for flow in flows])
     goodput = sum(flow.goodput_bps for flow in flows) / len(flows) / 1e6
     trips = [flow.rtt_s for flow in flows if flow.rtt_s is not None]
-    said = f"measured {goodput:.3g} Mb/s each"
+    text = f"measured {goodput:.3g} Mb/s each"
     if trips:
-        said += f", round trip {sum(trips) / len(trips) * 1e3:.0f} ms"
+        text += f", round trip {sum(trips) / len(trips) * 1e3:.0f} ms"
     again = sum(flow.retransmitted for flow in flows) / max(sum(f.segments for f in flows), 1)
-    said += f", {again:.2%} sent again" if again else ""
+    text += f", {again:.2%} sent again" if again else ""
     if len(flows) > count:
-        said += f"; {len(flows)} one after another"
-    return Connections(count, True, said)
+        text += f"; {len(flows)} one after another"
+    return Connections(count, True, text)
 
 
 def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream | None:
@@ -83,16 +83,16 @@ def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream
     if rate_bps <= 0.0:
         return _stream(datagrams, [], longest)  # Nothing but repeats was seen of them.
     several = f"{len(flows)} connections" if len(flows) > 1 else "1 connection"
-    said = f"{several}, {_mbps(rate_bps)}, not limited by the window"
+    text = f"{several}, {_mbps(rate_bps)}, not limited by the window"
     trips = [flow.handshake_s for flow in flows if flow.handshake_s is not None]
     if trips:
-        said += f", round trip {_range_ms(trips)}"
+        text += f", round trip {_range_ms(trips)}"
     size = longest
     if datagrams.counts:
-        said += f"; and datagrams of {_mbps(datagrams.rate_bps)}"
+        text += f"; and datagrams of {_mbps(datagrams.rate_bps)}"
         size = usual if datagrams.rate_bps > rate_bps else longest
         rate_bps += datagrams.rate_bps
-    return Stream(rate_bps, min(max(size, 1), LARGEST_DATAGRAM), f"measured: {said}")
+    return Stream(rate_bps, min(max(size, 1), LARGEST_DATAGRAM), f"measured: {text}")
 
 
 def _mbps(rate_bps: float) -> str:

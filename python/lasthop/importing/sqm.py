@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lasthop.errors import UserError
 from lasthop.importing.observed import Note
-from lasthop.importing.uci import Section, read, switch, whole
+from lasthop.importing.uci import Section, read, switch, whole_number
 
 __all__ = ["Line", "line"]
 
@@ -144,7 +144,7 @@ def _shaper(path: Path, section: Section, interface: str) -> Shaper:
     rates = [
         DEFAULTS_KBPS[name] if value is None else value
         for name in ("download", "upload")
-        for value in [whole(path, section, name, 0, MOST_KBPS)]
+        for value in [whole_number(path, section, name, 0, MOST_KBPS)]
     ]
     return Shaper(section, interface, *rates)
 
@@ -168,9 +168,9 @@ def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
         return
     for key, name, kbps in zip(("rate", "back_rate"), names, rates, strict=True):
         given = shaper.section.options.get(name)
-        said = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
+        text = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
         if kbps:
-            yield key, (f'"{_rate(kbps)}"', said)
+            yield key, (f'"{_rate(kbps)}"', text)
         else:
             yield key, ('"unlimited"', f"SQM {name} is 0: not shaped")
 
@@ -223,8 +223,8 @@ def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
 def _overhead(path: Path, shaper: Shaper) -> Iterator[Note]:
     """Yield notes on bytes that SQM adds to each packet."""
     section = shaper.section
-    overhead = whole(path, section, "overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
-    least = whole(path, section, "tcMPU", 0, MOST_OVERHEAD) or 0
+    overhead = whole_number(path, section, "overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
+    least = whole_number(path, section, "tcMPU", 0, MOST_OVERHEAD) or 0
     layer = section.options.get("linklayer", "").lower() or "none"
     if layer == "none":
         if overhead:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from lasthop.errors import UserError
-from lasthop.opening import opened
+from lasthop.scenario.files import opened
 
 MOST_BYTES = 4 << 20
 """Longest text that is read: a dump of ten thousand stations. [bytes]"""

@@ -20,7 +20,7 @@ from pathlib import Path
 from lasthop.errors import UserError
 from lasthop.importing.text import read_lines
 
-__all__ = ["Section", "hint_of", "read", "switch", "whole"]
+__all__ = ["Section", "hint_of", "read", "switch", "whole_number"]
 
 TRUE = {"1", "on", "true", "yes", "enabled"}
 FALSE = {"0", "off", "false", "no", "disabled"}
@@ -138,14 +138,14 @@ def _words(path: Path, number: int, line: str) -> list[str]:
 def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
     sections: dict[str, Section] = {}
     for number, line in lines:
-        found = SHOWN.fullmatch(line)
-        assert found is not None, "the caller has matched all lines"
-        value = " ".join(_words(path, number, found["value"]))
-        name = found["section"]
-        if found["option"] is None:
+        match = SHOWN.fullmatch(line)
+        assert match is not None, "the caller has matched all lines"
+        value = " ".join(_words(path, number, match["value"]))
+        name = match["section"]
+        if match["option"] is None:
             sections[name] = Section(value, name, number)
         elif name in sections:
-            sections[name].put(found["option"], value, number)
+            sections[name].put(match["option"], value, number)
         else:
             raise UserError(f"{path}:{number}: `{name}`: no line gives its type")
     yield from sections.values()
@@ -160,7 +160,7 @@ def switch(path: Path, section: Section, name: str, *, default: bool = True) -> 
     return text in TRUE if text else default
 
 
-def whole(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
+def whole_number(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
     """Return a whole number of a section, None if it has none."""
     text = section.options.get(name)
     if not text:

@@ -47,11 +47,11 @@ class AddressSample:
 
     def look(self, known: Collection[Address]) -> set[Address]:
         """Known addresses that packets of the sample since the last look came from or went to."""
-        found: set[Address] = set()
+        results: set[Address] = set()
         for _ in range(MOST_AT_ONCE):
             try:
                 header = self.socket.recv(HEADER_BYTES)
             except OSError:
                 break  # empty, or the interface is gone; the gateway finds out by itself
-            found.update(address for address in ends(header) if address in known)
-        return found
+            results.update(address for address in ends(header) if address in known)
+        return results

@@ -168,8 +168,8 @@ def make_map(name: str, shape: MapShape) -> int:
 
 def update(a_map: int, key: bytes, value: bytes) -> None:
     """Let an entry of a map have this value."""
-    there, data = buffer(key), buffer(value)
-    asked = struct.pack("=IIQQQ", a_map, 0, address(there), address(data), 0)
+    present, data = buffer(key), buffer(value)
+    asked = struct.pack("=IIQQQ", a_map, 0, address(present), address(data), 0)
     for attempt in range(UPDATES):
         try:
             call(MAP_UPDATE, "an entry of a BPF map", asked)
@@ -183,16 +183,16 @@ def update(a_map: int, key: bytes, value: bytes) -> None:
 
 def entry(a_map: int, key: bytes, value_bytes: int) -> bytes:
     """The value of an entry of a map."""
-    there, value = buffer(key), buffer(bytes(value_bytes))
-    asked = struct.pack("=IIQQQ", a_map, 0, address(there), address(value), 0)
+    present, value = buffer(key), buffer(bytes(value_bytes))
+    asked = struct.pack("=IIQQQ", a_map, 0, address(present), address(value), 0)
     call(MAP_LOOKUP, "an entry of a BPF map", asked)
     return value.raw
 
 
 def delete(a_map: int, key: bytes) -> None:
     """Remove an entry of a map."""
-    there = buffer(key)
-    asked = struct.pack("=IIQQQ", a_map, 0, address(there), 0, 0)
+    present = buffer(key)
+    asked = struct.pack("=IIQQQ", a_map, 0, address(present), 0, 0)
     call(MAP_DELETE, "an entry of a BPF map", asked)
 
 
@@ -212,11 +212,11 @@ def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> in
     return operations
 
 
-def link(one: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -> int:
+def link(each: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -> int:
     """Put operations into force, or a program at a target; with the last descriptor or pin it
     ends.
     """
-    return call(LINK_CREATE, what, struct.pack("=IIIIQQ", one, target, kind, 0, 0, 0))
+    return call(LINK_CREATE, what, struct.pack("=IIIIQQ", each, target, kind, 0, 0, 0))
 
 
 def pin(descriptor: int, path: str) -> None:
@@ -244,15 +244,15 @@ def links_of_operations() -> Iterator[tuple[int, int]]:
             raise
         (number,) = struct.unpack_from("=I", asked, 4)
         try:
-            one = call(LINK_FD_BY_ID, "a BPF link", struct.pack("=III", number, 0, 0))
+            descriptor = call(LINK_FD_BY_ID, "a BPF link", struct.pack("=III", number, 0, 0))
         except BpfError as error:
             if error.errno == errno.ENOENT:  # gone meanwhile
                 continue
             raise
         try:
-            info = information(one, 64)
+            info = information(descriptor, 64)
         finally:
-            os.close(one)
+            os.close(descriptor)
         kind, itself, _, _, operations = struct.unpack_from("=IIIII", info)
         if kind == STRUCT_OPS_LINK:
             yield itself, operations
@@ -273,14 +273,14 @@ def value_of(operations: int) -> tuple[int, bytes]:
     BpfError
         If it is gone, or this process may not know.
     """
-    one = call(MAP_FD_BY_ID, "BPF operations", struct.pack("=III", operations, 0, 0))
+    descriptor = call(MAP_FD_BY_ID, "BPF operations", struct.pack("=III", operations, 0, 0))
     try:
-        info = information(one, 80)
+        info = information(descriptor, 80)
         size, kernel_type = (
             struct.unpack_from("=I", info, 12)[0],
             struct.unpack_from("=I", info, 44)[0],
         )
-        value = entry(one, KEY, size)
+        value = entry(descriptor, KEY, size)
     finally:
-        os.close(one)
+        os.close(descriptor)
     return kernel_type, value

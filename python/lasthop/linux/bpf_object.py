@@ -63,13 +63,13 @@ class Object:
     def relocations(self, name: str) -> dict[int, tuple[str, str]]:
         """What each place in a section names: a symbol, and the section in which that is."""
         target = [each.name for each in self.sections].index(name)
-        found = {}
+        results = {}
         for each in self.sections:
             if each.kind == RELOCATIONS and each.info == target:
                 for place, info in RELOCATION.iter_unpack(each.data):
                     symbol, section, _ = self.symbols[info >> 32]
-                    found[place] = symbol, self.sections[section].name
-        return found
+                    results[place] = symbol, self.sections[section].name
+        return results
 
     def types(self) -> Btf:
         """Its BTF, with the places of variables, as the kernel wants it."""
@@ -90,12 +90,12 @@ class Object:
             return {}
         (size,) = struct.unpack_from("<I", data, at)
         at += 4
-        found = {}
+        results = {}
         while at < end:
             name, count = struct.unpack_from("<II", data, at)
-            found[types.text(name)] = data[at + 8 : at + 8 + count * size]
+            results[types.text(name)] = data[at + 8 : at + 8 + count * size]
             at += 8 + count * size
-        return found
+        return results
 
 
 def text(strings: bytes, at: int) -> str:

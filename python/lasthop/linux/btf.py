@@ -85,14 +85,14 @@ class Btf:
     @cached_property
     def places(self) -> list[int]:
         """Where each type stands, from number 1 on; number 0 stands for no type. [bytes]"""
-        found, at, data = [0], self.types_at, self.data
+        result, at, data = [0], self.types_at, self.data
         unpack, behind, nothing = TYPE.unpack_from, BEHIND, (0, 0)
         while at < self.types_end:
-            found.append(at)
+            result.append(at)
             info = unpack(data, at)[1]
             fixed, each = behind.get(info >> 24 & 31, nothing)
             at += 12 + fixed + each * (info & 0xFFFF)
-        return found
+        return result
 
     def text(self, at: int) -> str:
         """The string at a place among the strings."""

@@ -119,7 +119,7 @@ class Changes:
         """Change what is inside an IFB, a block or a hierarchy that these changes have made."""
         self.kernel.carry_out(requests)
 
-    def mend(self, repairs: Iterable[Repair]) -> None:
+    def repair(self, repairs: Iterable[Repair]) -> None:
         """Carry out repairs in order; each inverse that is needed is in the log before.
 
         Raises
@@ -164,15 +164,15 @@ class Changes:
 
         The log is forgotten only if all went well, so that it can be tried again.
         """
-        kept = []
+        remaining = []
         for record in reversed(self.log.records()):
             try:
                 undo(self.kernel, record)
             except (UserError, OSError) as error:
-                kept.append(str(error))
-        if not kept:
+                remaining.append(str(error))
+        if not remaining:
             self.log.clear()
-        return kept
+        return remaining
 
 
 def check_hooks_are_free(kernel: Socket, device: tc.Device) -> None:

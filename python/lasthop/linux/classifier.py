@@ -139,22 +139,22 @@ def moved(
 
     The kernel wants places in instructions or bytes, which are so many bytes each.
     """
-    found = b""
+    result = b""
     for section, before in ((program, 0), (FUNCTIONS, begin)):
         for place, *rest in form.iter_unpack(notes.get(section, b"")):
-            found += form.pack((before + place) // unit, *rest)
-    return found
+            result += form.pack((before + place) // unit, *rest)
+    return result
 
 
 def shape_of(types: Btf, name: str) -> bpf.MapShape:
     """What a map is like, by its definition in the program."""
-    said = types.numbers(name)
+    numbers = types.numbers(name)
     return bpf.MapShape(
-        said["type"],
-        said["key_size"],
-        said["value_size"],
-        said["max_entries"],
-        said.get("map_flags", 0),
+        numbers["type"],
+        numbers["key_size"],
+        numbers["value_size"],
+        numbers["max_entries"],
+        numbers.get("map_flags", 0),
     )
 
 
@@ -166,8 +166,8 @@ def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -
     info = 1 << 16 | int.from_bytes(struct.pack(">H", EVERY_PROTOCOL), "little")
     body = device.header(1, parent, info)
     body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
-    said = (
+    text = (
         f"tc filter add {device.said()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
         f"bpf direct-action object-file {path} section {SECTION}"
     )
-    return Request(tc.NEWFILTER, CREATE | EXCL, body, said)
+    return Request(tc.NEWFILTER, CREATE | EXCL, body, text)

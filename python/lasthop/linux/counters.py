@@ -41,23 +41,23 @@ def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
 
     The flows of fair queues are classes of theirs, without counters of bytes.
     """
-    found = {}
+    results = {}
     for body in kernel.dump(GETCLASS, TCMSG.pack(0, interface, 0, 0, 0)):
         has = dict(attributes(body, TCMSG.size))
         if text(has.get(KIND, b"")) == "htb" and STATISTICS in has:
-            found[TCMSG.unpack_from(body)[2]] = counters(has[STATISTICS])
-    return found
+            results[TCMSG.unpack_from(body)[2]] = counters(has[STATISTICS])
+    return results
 
 
 def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
     """Counters of the queueing disciplines of an interface, by where they hang."""
-    found = {}
+    results = {}
     for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
         _, index, _, parent, _ = TCMSG.unpack_from(body)
         has = dict(attributes(body, TCMSG.size))
         if index == interface and STATISTICS in has:
-            found[parent] = counters(has[STATISTICS])
-    return found
+            results[parent] = counters(has[STATISTICS])
+    return results
 
 
 def leaf_drops(kernel: Socket, interface: int) -> dict[int, int]:
@@ -65,15 +65,15 @@ def leaf_drops(kernel: Socket, interface: int) -> dict[int, int]:
 
     A class counts those that its queue does not take, and none that the queue drops later.
     """
-    found = {}
+    results = {}
     for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
         _, index, _, parent, _ = TCMSG.unpack_from(body)
         has = dict(attributes(body, TCMSG.size))
         if index == interface and STATISTICS in has:
-            _, _, found[parent] = struct.unpack_from(
+            _, _, results[parent] = struct.unpack_from(
                 "=III", dict(attributes(has[STATISTICS]))[QUEUE]
             )
-    return found
+    return results
 
 
 def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
@@ -92,7 +92,7 @@ def counters(payload: bytes) -> Counters:
 
 def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
     """Queueing disciplines of an interface."""
-    found = []
+    results = []
     for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
         _, index, handle, parent, _ = TCMSG.unpack_from(body)
         if index != interface:
@@ -100,8 +100,8 @@ def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
         has = dict(attributes(body, TCMSG.size))
         incoming, outgoing = (number_in(has.get(each)) for each in (INGRESS_BLOCK, EGRESS_BLOCK))
         kind = text(has.get(KIND, b""))
-        found.append(Qdisc(kind, parent == INGRESS, (incoming, outgoing), parent, handle))
-    return found
+        results.append(Qdisc(kind, parent == INGRESS, (incoming, outgoing), parent, handle))
+    return results
 
 
 def number_in(payload: bytes | None) -> int:

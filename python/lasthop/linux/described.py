@@ -116,30 +116,30 @@ def filter_(body: bytes) -> Described | None:
     where = ("filter", index, parent, info, number(has.get(CHAIN)))
     if options is None:
         return None  # the list in which filters stand
-    said = dict(attributes(options))
+    lines = dict(attributes(options))
     if kind == b"u32\0":
         is_root = handle >> 20 >= tc.U32_ROOT_TABLE >> 20
         if is_root and handle & 0xFFFFF == 0:
             return None  # the table that every list begins with
         settings: tuple[object, ...] = (
             kind,
-            number(said.get(tc.U32_DIVISOR)),
-            said.get(tc.U32_SEL),
-            number(said.get(tc.U32_CLASSID)),
-            number(said.get(tc.U32_LINK)),
-            tuple(actions(said.get(tc.U32_ACT, b""))),
+            number(lines.get(tc.U32_DIVISOR)),
+            lines.get(tc.U32_SEL),
+            number(lines.get(tc.U32_CLASSID)),
+            number(lines.get(tc.U32_LINK)),
+            tuple(actions(lines.get(tc.U32_ACT, b""))),
         )
         is_numbered = handle != 0 and not is_root
         return Described((*where, handle if is_numbered else settings), settings)
     if kind == b"bpf\0":
-        program, direct = said.get(tc.BPF_NAME), number(said.get(tc.BPF_FLAGS))
+        program, direct = lines.get(tc.BPF_NAME), number(lines.get(tc.BPF_FLAGS))
         settings = (
             kind,
-            said.get(tc.BPF_OPS),
-            number(said.get(tc.BPF_CLASSID)),
+            lines.get(tc.BPF_OPS),
+            number(lines.get(tc.BPF_CLASSID)),
             program,
             direct,
-            tuple(actions(said.get(tc.BPF_ACT, b""))),
+            tuple(actions(lines.get(tc.BPF_ACT, b""))),
         )
         return Described((*where, settings), settings)
     return Described((*where, kind, handle), (kind, options))
@@ -147,8 +147,8 @@ def filter_(body: bytes) -> Described | None:
 
 def actions(data: bytes) -> Iterator[tuple[object, ...]]:
     """What a filter does with a packet, each step by its kind, verdict, direction and interface."""
-    for _, one in attributes(data):
-        has = dict(attributes(one))
+    for _, item in attributes(data):
+        has = dict(attributes(item))
         kind = has.get(tc.ACT_KIND, b"")
         if kind != b"mirred\0":
             yield (kind,)

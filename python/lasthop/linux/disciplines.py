@@ -42,8 +42,8 @@ class Discipline(NamedTuple):
         """Give it to a class."""
         body = device.header(0, parent) + attribute(tc.KIND, self.kind.encode() + b"\0")
         body += attribute(tc.OPTIONS, self.options)
-        said = f"tc qdisc add {device.said()} parent {tc.shown(parent)} {self.kind} {self.said}"
-        return Request(tc.NEWQDISC, CREATE | EXCL, body, said)
+        text = f"tc qdisc add {device.said()} parent {tc.shown(parent)} {self.kind} {self.said}"
+        return Request(tc.NEWQDISC, CREATE | EXCL, body, text)
 
 
 def numbers(values: dict[int, int]) -> bytes:
@@ -72,8 +72,8 @@ def codel(limit: int, target_s: float, interval_s: float, *, ecn: bool) -> Disci
             leaf_queue.ECN: int(ecn),
         }
     )
-    said = f"limit {limit} target {target}us interval {interval}us {marks(ecn)}"
-    return Discipline("codel", options, said)
+    text = f"limit {limit} target {target}us interval {interval}us {marks(ecn)}"
+    return Discipline("codel", options, text)
 
 
 def fq_codel(
@@ -93,9 +93,9 @@ def fq_codel(
             leaf_queue.MEMORY_LIMIT: memory,
         }
     )
-    said = f"limit {limit} target {target}us interval {interval}us {marks(ecn)}"
+    text = f"limit {limit} target {target}us interval {interval}us {marks(ecn)}"
     return Discipline(
-        "fq_codel", options, f"{said} flows {queues} quantum {quantum_bytes} memory_limit {memory}b"
+        "fq_codel", options, f"{text} flows {queues} quantum {quantum_bytes} memory_limit {memory}b"
     )
 
 
@@ -121,8 +121,8 @@ def pie(
             PIE_ECN: int(ecn),
         }
     )
-    said = f"limit {limit} target {target}us tupdate {update}us alpha {alpha} beta {beta}"
-    return Discipline("pie", options, f"{said} {marks(ecn)}")
+    text = f"limit {limit} target {target}us tupdate {update}us alpha {alpha} beta {beta}"
+    return Discipline("pie", options, f"{text} {marks(ecn)}")
 
 
 def red(
@@ -141,22 +141,22 @@ def red(
     The kernel counts bytes, takes the power of two next to the weight, and drops all beyond the
     upper threshold.
     """
-    least, most, whole = (round(each * packet_bytes) for each in (min_packets, max_packets, limit))
+    least, most, total = (round(each * packet_bytes) for each in (min_packets, max_packets, limit))
     weight_log = min(max(round(-math.log2(weight)), 1), 31)
     probability_log = max(math.floor(math.log2((most - least) / max_p)), 0)
     table, cell_log = idle_table(weight_log, tc.ticks(packet_bytes, rate_bps // 8))
     flags = RED_ECN if ecn else 0
     parameters = struct.pack(
-        "=IIIBBBB", whole, least, most, weight_log, probability_log, cell_log, flags
+        "=IIIBBBB", total, least, most, weight_log, probability_log, cell_log, flags
     )
     options = attribute(RED_PARMS, parameters) + attribute(RED_TABLE, table)
     options += numbers({RED_MAX_P: min(round(max_p * (1 << 32)), (1 << 32) - 1)})
     burst = burst_of(weight_log, least / packet_bytes)
-    said = (
-        f"limit {whole} min {least} max {most} avpkt {packet_bytes} burst {burst} "
+    text = (
+        f"limit {total} min {least} max {most} avpkt {packet_bytes} burst {burst} "
         f"probability {max_p:g} bandwidth {rate_bps}bit{' ecn' if ecn else ''}"
     )
-    return Discipline("red", options, said)
+    return Discipline("red", options, text)
 
 
 def burst_of(weight_log: int, min_packets: float) -> int:

@@ -78,19 +78,19 @@ class Events:
         """Close the socket."""
         self.socket.close()
 
-    def attend(self, port: int, there: "Attended | None" = None) -> None:
+    def attend(self, port: int, event_filter: "EventFilter | None" = None) -> None:
         """Be told from now on what others than this port do to these; None: to anything."""
-        program = [*beginning(port), *([ACCEPT] if there is None else rest(there))]
+        program = [*beginning(port), *([ACCEPT] if event_filter is None else rest(event_filter))]
         attach(self.socket, program)
 
     def read(self) -> set[Event] | None:
         """What has happened since the last time; None if it is more than can be read or kept."""
-        found: set[Event] = set()
+        results: set[Event] = set()
         for _ in range(MOST_AT_ONCE):
             try:
-                found.update(events_in(self.socket.recv(1 << 16)))
+                results.update(events_in(self.socket.recv(1 << 16)))
             except BlockingIOError:
-                return found
+                return results
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise
@@ -98,7 +98,7 @@ class Events:
         return None
 
 
-class Attended(NamedTuple):
+class EventFilter(NamedTuple):
     """What to be told of."""
 
     names: Collection[str]
@@ -111,13 +111,13 @@ class Attended(NamedTuple):
 def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
     """A socket that is told what happens in these groups, as far as a program lets it through."""
     kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
-    there = socket.socket(socket.AF_NETLINK, kind, 0)
-    there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
-    attach(there, program)
-    there.bind((0, 0))
+    connection = socket.socket(socket.AF_NETLINK, kind, 0)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    attach(connection, program)
+    connection.bind((0, 0))
     for group in groups:
-        there.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, group)
-    return there
+        connection.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, group)
+    return connection
 
 
 def events_in(data: bytes) -> Iterable[Event]:
@@ -143,12 +143,12 @@ def beginning(port: int) -> list[Instruction]:
     return [(LOAD_WORD, 0, 0, PORT), (EQUAL, 0, 1, swapped(port, "=I")), REFUSE]
 
 
-def rest(there: Attended) -> list[Instruction]:
+def rest(event_filter: EventFilter) -> list[Instruction]:
     """Let through what happens to these."""
     program: list[Instruction] = [(LOAD_HALF, 0, 0, TYPE)]
     parts = [
-        (OF_LINKS, of_links(there)),
-        (OF_TRAFFIC, of_traffic(there)),
+        (OF_LINKS, of_links(event_filter)),
+        (OF_TRAFFIC, of_traffic(event_filter)),
         (OF_ACTIONS, of_actions()),
     ]
     for kinds, _ in parts:
@@ -171,15 +171,15 @@ def accept_if(value: int) -> list[Instruction]:
     return [(EQUAL, 0, 1, value), ACCEPT]
 
 
-def of_links(there: Attended) -> list[Instruction]:
+def of_links(event_filter: EventFilter) -> list[Instruction]:
     """Interfaces by number, and by name: one that was gone comes back with another number."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
-    for number in there.numbers:
+    for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
     # Were the name elsewhere, all would have to be read.
     program += [(LOAD_HALF, 0, 0, FIRST_ATTRIBUTE + 2), (EQUAL, 1, 0, swapped(IFNAME, "=H"))]
     program.append(ACCEPT)
-    for name in there.names:
+    for name in event_filter.names:
         raw = name.encode() + b"\0"
         raw += bytes(-len(raw) % 4)
         words = [int.from_bytes(raw[k : k + 4], "big") for k in range(0, len(raw), 4)]
@@ -191,13 +191,13 @@ def of_links(there: Attended) -> list[Instruction]:
     return [*program, REFUSE]
 
 
-def of_traffic(there: Attended) -> list[Instruction]:
+def of_traffic(event_filter: EventFilter) -> list[Instruction]:
     """What hangs on interfaces and in blocks."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
-    for number in there.numbers:
+    for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
     program += [(EQUAL, 1, 0, swapped(tc.BLOCK_INDEX, "=i")), REFUSE, (LOAD_WORD, 0, 0, BLOCK)]
-    for number in there.blocks:
+    for number in event_filter.blocks:
         program += accept_if(swapped(number, "=I"))
     return [*program, REFUSE]
 

@@ -57,7 +57,7 @@ class Heard:
 
     def look(self) -> set[tuple[str, Neighbour]]:
         """Who has been heard since the last look, and at which interface."""
-        found = set()
+        results = set()
         for name, each in self.sockets.items():
             for _ in range(MOST_AT_ONCE):
                 try:
@@ -66,8 +66,8 @@ class Heard:
                     break  # nothing more; or the interface is gone, which the gateway finds out
                 host = neighbour_of(header, kind, mac)
                 if host is not None:
-                    found.add((name, host))
-        return found
+                    results.add((name, host))
+        return results
 
 
 def neighbour_of(header: bytes, kind: int, mac: bytes) -> Neighbour | None:

@@ -48,8 +48,8 @@ def add(device: tc.Device, parent: int, queue: Queue) -> Request:
     body += attribute(tc.KIND, queue.discipline.encode() + b"\0")
     body += attribute(tc.OPTIONS, options_of(queue))
     where = "root" if parent == tc.ROOT else f"parent {tc.shown(parent)}"
-    said = f"tc qdisc add {device.said()} {where} {queue.discipline} limit {queue.packets}"
-    return Request(tc.NEWQDISC, CREATE | EXCL, body, said + parameters_said(queue))
+    text = f"tc qdisc add {device.said()} {where} {queue.discipline} limit {queue.packets}"
+    return Request(tc.NEWQDISC, CREATE | EXCL, body, text + parameters_said(queue))
 
 
 def options_of(queue: Queue) -> bytes:

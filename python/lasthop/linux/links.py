@@ -70,8 +70,8 @@ def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
     kind = attribute(LINKINFO, attribute(KIND, b"ifb"))
     body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0") + kind
     body += attribute(ADDRESS, mac) + attribute(TXQLEN, struct.pack("=I", queue_packets))
-    said = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
-    return Request(NEWLINK, CREATE | EXCL, body, said)
+    message = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
+    return Request(NEWLINK, CREATE | EXCL, body, message)
 
 
 def set_up(name: str) -> Request:
@@ -99,7 +99,7 @@ def remove_link(name: str) -> Request:
 
 def every_link(kernel: Socket) -> dict[str, Link]:
     """All interfaces by name."""
-    found = {}
+    results = {}
     for body in kernel.dump(GETLINK, INFO.pack(0, 0, 0, 0, 0)):
         _, hardware, index, flags, _ = INFO.unpack_from(body)
         has = dict(attributes(body, INFO.size))
@@ -112,21 +112,21 @@ def every_link(kernel: Socket) -> dict[str, Link]:
         link = Link(
             index, kind, has.get(ADDRESS, b""), bool(flags & UP), master, hardware, segments, lower
         )
-        found[text(has.get(IFNAME, b""))] = link
-    return found
+        results[text(has.get(IFNAME, b""))] = link
+    return results
 
 
-def below(lan: str, there: Mapping[str, Link]) -> list[str]:
+def below(lan: str, links: Mapping[str, Link]) -> list[str]:
     """Return an interface, and the devices below it: ports of a bridge, a VLAN's device."""
-    found = [lan]
-    for name in found:
-        link = there.get(name)
+    results = [lan]
+    for name in results:
+        link = links.get(name)
         if link is None:
             continue
-        parts = [each for each, other in there.items() if other.master == link.number]
-        lower = [each for each, other in there.items() if other.number == link.lower]
-        found += [each for each in (*parts, *lower) if each not in found]
-    return found
+        parts = [each for each, other in links.items() if other.master == link.number]
+        lower = [each for each, other in links.items() if other.number == link.lower]
+        results += [each for each in (*parts, *lower) if each not in results]
+    return results
 
 
 def link_named(kernel: Socket, name: str) -> Link | None:

@@ -10,10 +10,10 @@ TABLES = {"tcp": LISTENS, "tcp6": LISTENS, "udp": BOUND, "udp6": BOUND}
 
 def listening() -> set[tuple[str, str]]:
     """Protocol, address and port of each in the calling thread's network namespace."""
-    found = set()
+    results = set()
     for table, state in TABLES.items():
         with suppress(OSError):
             lines = Path("/proc/thread-self/net", table).read_text().splitlines()[1:]
             fields = (line.split() for line in lines)
-            found |= {(table, own) for _, own, _, what, *_ in fields if what == state}
-    return found
+            results |= {(table, own) for _, own, _, what, *_ in fields if what == state}
+    return results

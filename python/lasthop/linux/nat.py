@@ -171,16 +171,16 @@ def chain(
     of: str, name: str, kind: bytes, hook: int, priority: int
 ) -> list[tuple[int, int, bytes]]:
     """A chain that packets come to."""
-    there = number(HOOK_NUMBER, hook) + number(HOOK_PRIORITY, priority)
-    body = word(CHAIN_TABLE, of) + word(CHAIN_NAME, name) + attribute(CHAIN_HOOK, there)
+    present = number(HOOK_NUMBER, hook) + number(HOOK_PRIORITY, priority)
+    body = word(CHAIN_TABLE, of) + word(CHAIN_NAME, name) + attribute(CHAIN_HOOK, present)
     return [(NEWCHAIN, CREATE, body + attribute(CHAIN_TYPE, kind + b"\0"))]
 
 
 def rule(of: str, in_chain: str, expressions: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
     """A rule at the end of a chain."""
-    each = b"".join(attribute(ELEMENT, one) for one in expressions)
+    elements = b"".join(attribute(ELEMENT, item) for item in expressions)
     body = word(RULE_TABLE, of) + word(RULE_CHAIN, in_chain)
-    return [(NEWRULE, CREATE | APPEND, body + attribute(RULE_EXPRESSIONS, each))]
+    return [(NEWRULE, CREATE | APPEND, body + attribute(RULE_EXPRESSIONS, elements))]
 
 
 def expression(name: str, data: bytes) -> bytes:

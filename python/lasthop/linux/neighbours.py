@@ -43,7 +43,7 @@ def neighbours(
     A stale entry counts only if it was used, confirmed or updated within `absence_s`. [s]
     Link-local addresses are included only with `link_local`.
     """
-    found = []
+    results = []
     for body in kernel.dump(GETNEIGH, ENTRY.pack(0, interface, 0, 0, 0)):
         _, index, state, _, _ = ENTRY.unpack_from(body)
         if state & STALE and idle_s(body) > absence_s:
@@ -55,8 +55,8 @@ def neighbours(
         if address is None or len(mac) != 6 or mac[0] & 1:
             continue
         if not ((address.is_link_local and not link_local) or address.is_multicast):
-            found.append(Neighbour(address, mac.hex(":")))
-    return found
+            results.append(Neighbour(address, mac.hex(":")))
+    return results
 
 
 def forwarding(kernel: Socket, bridges: Collection[int]) -> Iterator[tuple[str, int]]:
@@ -93,13 +93,13 @@ def addresses_at(kernel: Socket, interface: int) -> set[Address]:
 
 def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[Subnet]:
     """Return the subnets of the addresses of these interfaces, without link-local ones."""
-    found = []
+    results = []
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
         _, length, _, _, index = OWN.unpack_from(body)
         address = address_of(dict(attributes(body, OWN.size)).get(1, b""))
         if index in interfaces and address is not None and not address.is_link_local:
-            found.append(ip_network((address, length), strict=False))
-    return found
+            results.append(ip_network((address, length), strict=False))
+    return results
 
 
 def numbered_addresses(kernel: Socket) -> Iterator[tuple[int, Address]]:

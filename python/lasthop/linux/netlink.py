@@ -45,9 +45,9 @@ class Request(NamedTuple):
 class KernelError(UserError):
     """The kernel refused a change."""
 
-    def __init__(self, number: int, said: str, why: str) -> None:
+    def __init__(self, number: int, text: str, why: str) -> None:
         detail = f": {why}" if why else ""
-        super().__init__(f"{said}: {os.strerror(number)}{detail}")
+        super().__init__(f"{text}: {os.strerror(number)}{detail}")
         self.number = number
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -181,12 +181,12 @@ class Socket:
     def messages(self) -> list[tuple[int, int, bytes]]:
         """What one read brings: type, sequence number and body of each message."""
         data = self.socket.recv(ANSWER_BYTES)
-        found, offset = [], 0
+        result, offset = [], 0
         while offset + HEADER.size <= len(data):
             length, kind, _, sequence, _ = HEADER.unpack_from(data, offset)
-            found.append((kind, sequence, data[offset + HEADER.size : offset + length]))
+            result.append((kind, sequence, data[offset + HEADER.size : offset + length]))
             offset += (length + 3) & ~3
-        return found
+        return result
 
 
 def explanation(answer: bytes) -> str:

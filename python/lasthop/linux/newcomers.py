@@ -55,15 +55,15 @@ class Newcomers:
 
     def read(self) -> set[Address]:
         """Who has been heard of since the last time; what did not fit is left out."""
-        found: set[Address] = set()
+        results: set[Address] = set()
         for _ in range(MOST_AT_ONCE):
             try:
-                found.update(addresses_in(self.socket.recv(1 << 16)))
+                results.update(addresses_in(self.socket.recv(1 << 16)))
             except BlockingIOError:
                 break
             except OSError:
                 continue  # some are lost; who is there is asked for now and then anyway
-        return found
+        return results
 
 
 def addresses_in(data: bytes) -> Iterator[Address]:

@@ -21,8 +21,8 @@ def set_merging(name: str, on: bool) -> None:
     ethtool(name, SET_GRO, int(on))
 
 
-def said(name: str, on: bool) -> str:
-    """The command that turns merging on or off."""
+def shell_command(name: str, on: bool) -> str:
+    """Return the shell command that turns merging on or off."""
     return f"ethtool -K {name} gro {'on' if on else 'off'}"
 
 
@@ -35,6 +35,6 @@ def ethtool(name: str, command: int, value: int = 0) -> int:
         try:
             fcntl.ioctl(handle, SIOCETHTOOL, request)
         except OSError as error:
-            what = said(name, bool(value)) if command == SET_GRO else f"ethtool -k {name}"
+            what = shell_command(name, bool(value)) if command == SET_GRO else f"ethtool -k {name}"
             raise UserError(f"{what}: {error.strerror}") from None
     return int(struct.unpack("=II", data.tobytes())[1])

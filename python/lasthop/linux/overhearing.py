@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from lasthop.linux.packets import MOST_AT_ONCE, Instruction, attach, packet_socket
 from lasthop.linux.ping import SO_TIMESTAMPNS, Clock, arrival_s
-from lasthop.linux.segments import LARGEST_WINDOW, MOST_SEEN, Look, RoundTrip, parsed
+from lasthop.linux.segments import LARGEST_WINDOW, MOST_SEEN, RoundTrip, RoundTripProbe, parsed
 from lasthop.linux.tc import Address
 
 OUTGOING = 4
@@ -48,7 +48,7 @@ class Overhearing:
 
     def __init__(self, interface: str, clock: Clock | None = None) -> None:
         self.clock = Clock() if clock is None else clock
-        self.looks: dict[str, Look] = {}
+        self.looks: dict[str, RoundTripProbe] = {}
         """Looks by station."""
         self.addresses: dict[str, Collection[Address]] = {}
         self.needed_s = time.monotonic()
@@ -74,7 +74,7 @@ class Overhearing:
             if look.is_over or look.is_late(now_s):
                 del self.looks[name]
         for name in stations:
-            self.looks.setdefault(name, Look())
+            self.looks.setdefault(name, RoundTripProbe())
         self.addresses = {name: stations.get(name) or self.addresses[name] for name in self.looks}
         self.attach()
 
@@ -103,7 +103,7 @@ class Overhearing:
         None counts if the clock has been set since the last look: which stamps are before that?
         """
         by_address = {a: name for name, each in self.addresses.items() for a in each}
-        found = []
+        results = []
         for _ in range(MOST_AT_ONCE):
             try:
                 packet, ancillary, _, (_, _, kind, *_) = self.socket.recvmsg(HEADERS_BYTES, 64)
@@ -120,17 +120,17 @@ class Overhearing:
             if leaves:
                 look.leaves(segment, at_s)
             elif (trip := look.returns(segment, at_s)) is not None:
-                found.append((name, trip))
+                results.append((name, trip))
         self.attach()
         if self.clock.look():
             self.looks.clear()
             return
-        for name, trip in found:
+        for name, trip in results:
             yield name, trip._replace(sent_s=self.clock.monotonic_s(trip.sent_s))
 
 
 def program_for(
-    looks: Mapping[str, Look],
+    looks: Mapping[str, RoundTripProbe],
     addresses: Mapping[str, Collection[Address]],
     most: int = MOST_INSTRUCTIONS,
 ) -> list[Instruction]:
@@ -205,7 +205,7 @@ def all_of(address: Address) -> Block:
     ]
 
 
-def is_flow(look: Look, *, leaves: bool) -> Block:
+def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
     """Whether a packet is of a look's flow, and its direction this one; X is where TCP begins."""
     assert look.flow is not None
     station, station_port, _, other_port = look.flow
@@ -225,7 +225,7 @@ def is_flow(look: Look, *, leaves: bool) -> Block:
     return block
 
 
-def ack_of(look: Look) -> Block:
+def ack_of(look: RoundTripProbe) -> Block:
     """Whether a packet covers the first segment that is waited for."""
     return [
         *is_flow(look, leaves=False),
@@ -235,7 +235,7 @@ def ack_of(look: Look) -> Block:
     ]
 
 
-def again_of(look: Look) -> Block:
+def again_of(look: RoundTripProbe) -> Block:
     """Whether a packet of the flow is sent again."""
     return [
         *is_flow(look, leaves=True),

@@ -37,12 +37,12 @@ def packet_socket(
     return each
 
 
-def attach(one: socket.socket, program: Sequence[Instruction]) -> None:
+def attach(connection: socket.socket, program: Sequence[Instruction]) -> None:
     """Let the kernel run this program for all that is to be queued at a socket, and no other."""
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code)
-    whole = struct.pack("HP", len(program), ctypes.addressof(buffer))
-    one.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, whole)
+    total = struct.pack("HP", len(program), ctypes.addressof(buffer))
+    connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, total)
 
 
 def first_packet(interface: str) -> socket.socket | None:

@@ -109,8 +109,8 @@ class Secret:
 
     def digest(self, nonce: bytes, address: Address, sequence: int) -> bytes:
         """What only this process can compute."""
-        said = nonce + sequence.to_bytes(2) + address.packed
-        return hashlib.blake2s(said, key=self.key, digest_size=DIGEST_BYTES).digest()
+        text = nonce + sequence.to_bytes(2) + address.packed
+        return hashlib.blake2s(text, key=self.key, digest_size=DIGEST_BYTES).digest()
 
 
 class Pinger:
@@ -163,7 +163,7 @@ class Pinger:
 
         None counts if the clock has been set since the last look: which stamps are before that?
         """
-        found = []
+        results = []
         for version, raw in self.sockets.items():
             for _ in range(MOST_AT_ONCE):
                 try:
@@ -181,10 +181,10 @@ class Pinger:
                     continue
                 address = ip_address(source.partition("%")[0])
                 if self.secret.knows(data[HEADER.size :], address, sequence):
-                    found.append((sequence, arrival_s(ancillary)))
+                    results.append((sequence, arrival_s(ancillary)))
         if self.clock.look():
             return []
-        return [Answer(sequence, self.clock.monotonic_s(stamp_s)) for sequence, stamp_s in found]
+        return [Answer(sequence, self.clock.monotonic_s(stamp_s)) for sequence, stamp_s in results]
 
 
 def raw_sockets() -> dict[int, socket.socket]:

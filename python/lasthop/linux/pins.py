@@ -45,7 +45,7 @@ def let_go(name: str) -> bool:
     return True
 
 
-def kept() -> list[str]:
+def pinned() -> list[str]:
     """Names of what is kept; none where this process may not know."""
     try:
         names = [each.name for each in PLACE.iterdir()]
@@ -55,7 +55,7 @@ def kept() -> list[str]:
 
 
 def _leave_if_empty() -> None:
-    if kept() or not PLACE.is_dir():
+    if pinned() or not PLACE.is_dir():
         return
     try:
         if PLACE.is_mount():

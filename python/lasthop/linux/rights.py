@@ -114,14 +114,14 @@ def tried(discipline: str = "pfifo") -> Trial:
     """
     if not sys.platform.startswith("linux"):
         return Trial(None, f"needs Linux, this is {sys.platform}")
-    said = in_a_process(discipline, CLONE_NEWNET)
-    if said.startswith(FORBIDDEN):
-        said = in_a_process(discipline, CLONE_NEWUSER | CLONE_NEWNET)
-    if said.startswith(FORBIDDEN):
-        return Trial(said.removeprefix(FORBIDDEN), None)
-    if said.startswith(WELL):
-        return Trial(None, None, said.removeprefix(WELL))
-    return Trial(None, said or "the trial ended without an answer")
+    text = in_a_process(discipline, CLONE_NEWNET)
+    if text.startswith(FORBIDDEN):
+        text = in_a_process(discipline, CLONE_NEWUSER | CLONE_NEWNET)
+    if text.startswith(FORBIDDEN):
+        return Trial(text.removeprefix(FORBIDDEN), None)
+    if text.startswith(WELL):
+        return Trial(None, None, text.removeprefix(WELL))
+    return Trial(None, text or "the trial ended without an answer")
 
 
 def in_a_process(discipline: str, kinds: int) -> str:
@@ -136,9 +136,9 @@ def in_a_process(discipline: str, kinds: int) -> str:
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as answer:
-        said = answer.read()
+        text = answer.read()
     os.waitpid(child, 0)
-    return said
+    return text
 
 
 def try_everything(discipline: str, kinds: int) -> str:

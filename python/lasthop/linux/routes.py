@@ -30,7 +30,7 @@ EVERYTHING = IPv4Network("0.0.0.0/0")
 
 
 @dataclass(frozen=True)
-class Habits:
+class RouteMetrics:
     """How TCP behaves towards an address."""
 
     acknowledges_each: bool = False
@@ -46,7 +46,7 @@ class Habits:
             yield "initcwnd", INITCWND, self.initial_window
 
 
-def habits_towards(address: str, interface: str, habits: Habits) -> Request:
+def habits_towards(address: str, interface: str, habits: RouteMetrics) -> Request:
     """A route to an IPv4 address."""
     metrics = list(habits.metrics())
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN, STATIC, ON_LINK, UNICAST, 0)
@@ -55,8 +55,8 @@ def habits_towards(address: str, interface: str, habits: Habits) -> Request:
     values = (attribute(number, struct.pack("=I", value)) for _, number, value in metrics)
     body += attribute(METRICS, b"".join(values))
     words = " ".join(f"{name} {value}" for name, _, value in metrics)
-    said = f"ip route add {address} dev {interface} {words}"
-    return Request(NEWROUTE, CREATE | EXCL, body, said)
+    text = f"ip route add {address} dev {interface} {words}"
+    return Request(NEWROUTE, CREATE | EXCL, body, text)
 
 
 def all_local(addresses: IPv4Network, interface: str) -> Request:
@@ -65,25 +65,25 @@ def all_local(addresses: IPv4Network, interface: str) -> Request:
     body = ROUTE.pack(socket.AF_INET, bits, 0, 0, LOCAL_TABLE, STATIC, HOST, LOCAL, 0)
     body += attribute(DST, addresses.network_address.packed)
     body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
-    said = f"ip route add local {addresses} dev {interface}"
-    return Request(NEWROUTE, CREATE | EXCL, body, said)
+    text = f"ip route add local {addresses} dev {interface}"
+    return Request(NEWROUTE, CREATE | EXCL, body, text)
 
 
 def through(addresses: IPv4Network, interface: str) -> Request:
     """A route to all these addresses, whose hosts are at the interface itself."""
-    said = f"ip route add {addresses} dev {interface}"
-    return _route(addresses, ON_LINK, interface, said)
+    text = f"ip route add {addresses} dev {interface}"
+    return _route(addresses, ON_LINK, interface, text)
 
 
 def by_way_of(gateway: IPv4Address, interface: str) -> Request:
     """A route to whatever has no other, by way of a host at the interface."""
-    said = f"ip route add default via {gateway} dev {interface}"
-    return _route(EVERYTHING, UNIVERSE, interface, said, attribute(GATEWAY, gateway.packed))
+    text = f"ip route add default via {gateway} dev {interface}"
+    return _route(EVERYTHING, UNIVERSE, interface, text, attribute(GATEWAY, gateway.packed))
 
 
 def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address, list[Network]]:
     """Return the networks that this machine reaches through routers at these interfaces."""
-    found: dict[Address, list[Network]] = {}
+    results: dict[Address, list[Network]] = {}
     for body in kernel.dump(GETROUTE, ROUTE.pack(0, 0, 0, 0, 0, 0, 0, 0, 0)):
         family, bits, *_ = ROUTE.unpack_from(body)
         has = dict(attributes(body, ROUTE.size))
@@ -93,8 +93,8 @@ def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address,
         network = ip_network((has.get(DST, nothing), bits), strict=False)
         for via, interface in hops(has):
             if interface in interfaces:
-                found.setdefault(via, []).append(network)
-    return found
+                results.setdefault(via, []).append(network)
+    return results
 
 
 def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
@@ -113,11 +113,11 @@ def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
 
 
 def _route(
-    addresses: IPv4Network, scope: int, interface: str, said: str, more: bytes = b""
+    addresses: IPv4Network, scope: int, interface: str, text: str, more: bytes = b""
 ) -> Request:
     """A route of the main table."""
     bits = addresses.prefixlen
     body = ROUTE.pack(socket.AF_INET, bits, 0, 0, MAIN, STATIC, scope, UNICAST, 0)
     body += attribute(DST, addresses.network_address.packed)
     body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
-    return Request(NEWROUTE, CREATE | EXCL, body + more, said)
+    return Request(NEWROUTE, CREATE | EXCL, body + more, text)

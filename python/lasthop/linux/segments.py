@@ -137,7 +137,7 @@ def timestamps(options: bytes) -> tuple[int | None, int | None]:
 
 
 @dataclass
-class Look:
+class RoundTripProbe:
     """A look at a station's segments: some are taken, then their ACKs are waited for.
 
     ``open --TAKEN segments, or `close`--> waits --all covered, or too late--> over``

@@ -143,10 +143,10 @@ def timeout_of_a_syn() -> float:
     def ask() -> float:
         descriptor = open_tun("lasthop", PROBE_ADDRESS, PROBE_MASK, 1500)
         try:
-            with socket.socket() as one:
-                one.setblocking(False)
-                one.connect_ex((NOWHERE, 9))
-                info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTO_OFFSET + 4)
+            with socket.socket() as item:
+                item.setblocking(False)
+                item.connect_ex((NOWHERE, 9))
+                info = item.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTO_OFFSET + 4)
                 (rto_us,) = struct.unpack_from("=I", info, RTO_OFFSET)
                 return float(rto_us) / 1e6
         finally:

@@ -147,8 +147,8 @@ def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
         )
     if error.errno == errno.ENOSYS:
         return UserError(f"congestion control {law}: this kernel has no BPF", NEEDS)
-    said = f": {error.log.strip().splitlines()[-1]}" if error.log.strip() else ""
-    return UserError(f"congestion control {law}: {error.strerror}{said}", NEEDS)
+    message = f": {error.log.strip().splitlines()[-1]}" if error.log.strip() else ""
+    return UserError(f"congestion control {law}: {error.strerror}{message}", NEEDS)
 
 
 def named(value: bytes, kernel: Btf) -> str:

@@ -23,13 +23,13 @@ def write(name: str, value: str) -> None:
     UserError
         If the kernel has no such setting there, or not with this value.
     """
-    said = f"sysctl {name}={value}"
+    text = f"sysctl {name}={value}"
     words = name.split(".")
     if not name.startswith(ALLOWED) or not all(word.replace("_", "a").isalnum() for word in words):
-        raise UserError(f"{said}: not a network setting", "net.ipv4.tcp_sack=0")
+        raise UserError(f"{text}: not a network setting", "net.ipv4.tcp_sack=0")
     file = ROOT.joinpath(*words)
     if not file.is_file():
-        raise UserError(f"{said}: a network namespace does not have this setting")
+        raise UserError(f"{text}: a network namespace does not have this setting")
     try:
         before = file.read_text().strip()
         if not value:
@@ -37,5 +37,5 @@ def write(name: str, value: str) -> None:
         file.write_text(value)
     except OSError as error:
         raise UserError(
-            f"{said}: the kernel refuses the value: {error.strerror}", f"it is {before}"
+            f"{text}: the kernel refuses the value: {error.strerror}", f"it is {before}"
         ) from None

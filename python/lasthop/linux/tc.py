@@ -121,8 +121,8 @@ def hooks(device: Device, incoming: int, outgoing: int) -> Request:
     body = device.header(INGRESS & 0xFFFF0000, INGRESS) + attribute(KIND, b"clsact\0")
     for kind, block in ((INGRESS_BLOCK, incoming), (EGRESS_BLOCK, outgoing)):
         body += attribute(kind, struct.pack("=I", block))
-    said = f"tc qdisc add {device.said()} ingress_block {incoming} egress_block {outgoing} clsact"
-    return Request(NEWQDISC, CREATE | EXCL, body, said)
+    text = f"tc qdisc add {device.said()} ingress_block {incoming} egress_block {outgoing} clsact"
+    return Request(NEWQDISC, CREATE | EXCL, body, text)
 
 
 def del_hooks(device: Device, kind: str = "clsact") -> Request:
@@ -143,8 +143,8 @@ def htb_qdisc(
     body = device.header(classid(major, 0), parent)
     body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
     where = "root" if parent == ROOT else f"parent {shown(parent)}"
-    said = f"tc qdisc add {device.said()} {where} handle {major:x}: htb default {default:x}"
-    return Request(NEWQDISC, CREATE | EXCL, body, f"{said} direct_qlen {direct_packets}")
+    text = f"tc qdisc add {device.said()} {where} handle {major:x}: htb default {default:x}"
+    return Request(NEWQDISC, CREATE | EXCL, body, f"{text} direct_qlen {direct_packets}")
 
 
 def splitter(device: Device, longest_bytes: int) -> Request:
@@ -162,18 +162,18 @@ def splitter(device: Device, longest_bytes: int) -> Request:
     options += attribute(TBF_BURST, struct.pack("=I", longest_bytes))
     body = device.header(classid(SPLITTER, 0), ROOT)
     body += attribute(KIND, b"tbf\0") + attribute(OPTIONS, options)
-    said = (
+    text = (
         f"tc qdisc add {device.said()} root handle {SPLITTER:x}: tbf rate {SPLIT_BPS}bit "
         f"burst {longest_bytes}b limit {SPLIT_LIMIT_BYTES}b"
     )
-    return Request(NEWQDISC, CREATE | EXCL, body, said)
+    return Request(NEWQDISC, CREATE | EXCL, body, text)
 
 
 def del_qdisc(device: Device, parent: int = ROOT) -> Request:
     """Remove the queueing discipline of a class, or the one at the root."""
     where = "root" if parent == ROOT else f"parent {shown(parent)}"
-    said = f"tc qdisc del {device.said()} {where}"
-    return Request(DELQDISC, 0, device.header(0, parent), said)
+    text = f"tc qdisc del {device.said()} {where}"
+    return Request(DELQDISC, 0, device.header(0, parent), text)
 
 
 def htb_class(
@@ -209,12 +209,12 @@ def htb_class(
             options += attribute(kind, struct.pack("=Q", value))
     body = device.header(number, parent)
     body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
-    said = (
+    text = (
         f"tc class {'change' if change else 'add'} {device.said()} parent {shown(parent)} "
         f"classid {shown(number)} htb rate {rate * 8}bit ceil {ceil * 8}bit "
         f"burst {burst_bytes}b cburst {cburst_bytes}b quantum {quantum_bytes}"
     )
-    return Request(NEWCLASS, 0 if change else CREATE | EXCL, body, said)
+    return Request(NEWCLASS, 0 if change else CREATE | EXCL, body, text)
 
 
 def ticks(size: int, rate: int) -> int:
@@ -228,8 +228,8 @@ def ticks(size: int, rate: int) -> int:
 
 def del_class(device: Device, number: int) -> Request:
     """Remove a class that no filter points to."""
-    said = f"tc class del {device.said()} classid {shown(number)}"
-    return Request(DELCLASS, 0, device.header(number), said)
+    text = f"tc class del {device.said()} classid {shown(number)}"
+    return Request(DELCLASS, 0, device.header(number), text)
 
 
 def u32_table(
@@ -237,8 +237,8 @@ def u32_table(
 ) -> Request:
     """Return the request for a hash table of 256 buckets, with the preference `order`."""
     options = attribute(U32_DIVISOR, struct.pack("=I", BUCKETS))
-    said = f"handle {table:x}: u32 divisor {BUCKETS}"
-    return u32(at, family, major, table << 20, options, said, order=order)
+    text = f"handle {table:x}: u32 divisor {BUCKETS}"
+    return u32(at, family, major, table << 20, options, text, order=order)
 
 
 def link_table(
@@ -257,8 +257,8 @@ def link_table(
     match = protocol_match(family, protocol)
     selector = selector_of([match], flags=0, hash_mask=hash_mask, hash_offset=hashed)
     options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
-    said = f"u32 {match_said(match)} hashkey mask 0x{hash_mask:08x} at {hashed} link {table:x}:"
-    return u32(at, family, major, 0, options, said, order=order)
+    text = f"u32 {match_said(match)} hashkey mask 0x{hash_mask:08x} at {hashed} link {table:x}:"
+    return u32(at, family, major, 0, options, text, order=order)
 
 
 def protocol_match(family: int, protocol: int | None) -> Match:
@@ -309,14 +309,14 @@ def u32_entry(
     options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
     where = f"{table:x}:{bucket(address):x}"
     way, name = ("src" if source else "dst"), "ip" if address.version == 4 else "ip6"
-    said = f"handle {where}:{node:x} u32 ht {where}: match {name} {way} {ip_network(address)}"
+    text = f"handle {where}:{node:x} u32 ht {where}: match {name} {way} {ip_network(address)}"
     if redirect is None:
         options += attribute(U32_CLASSID, struct.pack("=I", flow))
-        said += f" flowid {shown(flow)}"
+        text += f" flowid {shown(flow)}"
     else:
         options += attribute(U32_ACT, attribute(1, mirred(redirect)))
-        said += f" action mirred egress redirect dev {redirect.name}"
-    return u32(at, address.version, major, handle, options, said, order=order)
+        text += f" action mirred egress redirect dev {redirect.name}"
+    return u32(at, address.version, major, handle, options, text, order=order)
 
 
 def u32_passes(at: Block, family: int, protocol: int, *, order: int) -> Request:
@@ -325,8 +325,8 @@ def u32_passes(at: Block, family: int, protocol: int, *, order: int) -> Request:
     target = at.number & 0xFFFF0000
     options = selector_of([match], flags=U32_TERMINAL)
     options += attribute(U32_CLASSID, struct.pack("=I", target))
-    said = f"u32 {match_said(match)} flowid {shown(target)}"
-    return u32(at, family, 0, 0, options, said, order=order)
+    text = f"u32 {match_said(match)} flowid {shown(target)}"
+    return u32(at, family, 0, 0, options, text, order=order)
 
 
 def u32_echo(
@@ -338,8 +338,8 @@ def u32_echo(
     matches = [protocol_match(family, protocol), to_type]
     options = selector_of(matches, flags=U32_TERMINAL)
     options += attribute(U32_CLASSID, struct.pack("=I", flow))
-    said = " ".join(["u32", *map(match_said, matches), "flowid", shown(flow)])
-    return u32(device, family, major, 0, options, said, order=order)
+    text = " ".join(["u32", *map(match_said, matches), "flowid", shown(flow)])
+    return u32(device, family, major, 0, options, text, order=order)
 
 
 def u32_host_passes(at: Block, address: Address, *, source: bool, order: int) -> Request:
@@ -348,8 +348,8 @@ def u32_host_passes(at: Block, address: Address, *, source: bool, order: int) ->
     target = at.number & 0xFFFF0000
     options = selector_of(matches, flags=U32_TERMINAL)
     options += attribute(U32_CLASSID, struct.pack("=I", target))
-    said = " ".join(["u32", *map(match_said, matches), "flowid", shown(target)])
-    return u32(at, address.version, 0, 0, options, said, order=order)
+    text = " ".join(["u32", *map(match_said, matches), "flowid", shown(target)])
+    return u32(at, address.version, 0, 0, options, text, order=order)
 
 
 def u32_redirect(at: Block, device: Device, *, order: int) -> Request:
@@ -357,8 +357,8 @@ def u32_redirect(at: Block, device: Device, *, order: int) -> Request:
     everything = Match(0, 0, 0)
     options = selector_of([everything], flags=U32_TERMINAL)
     options += attribute(U32_ACT, attribute(1, mirred(device)))
-    said = f"u32 {match_said(everything)} action mirred egress redirect dev {device.name}"
-    return u32(at, ANY, 0, 0, options, said, order=order)
+    text = f"u32 {match_said(everything)} action mirred egress redirect dev {device.name}"
+    return u32(at, ANY, 0, 0, options, text, order=order)
 
 
 def u32_group(device: Device, flow: int, *, order: int, major: int) -> Request:
@@ -395,8 +395,8 @@ def link_macs(device: Device, table: int, *, source: bool, order: int, major: in
     everything = Match(0, 0, 0)
     selector = selector_of([everything], flags=0, hash_mask=mask, hash_offset=hashed)
     options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
-    said = f"u32 {match_said(everything)} hashkey mask 0x{mask:08x} at {hashed} link {table:x}:"
-    return u32(device, ANY, major, 0, options, said, order=order)
+    text = f"u32 {match_said(everything)} hashkey mask 0x{mask:08x} at {hashed} link {table:x}:"
+    return u32(device, ANY, major, 0, options, text, order=order)
 
 
 def mac_entry(
@@ -419,16 +419,16 @@ def mac_entry(
     options += attribute(U32_CLASSID, struct.pack("=I", flow))
     where = f"{table:x}:{last:x}"
     words = " ".join(map(match_said, matches))
-    said = f"handle {where}:{node:x} u32 ht {where}: {words} flowid {shown(flow)}"
-    return u32(device, ANY, major, handle, options, said, order=order)
+    text = f"handle {where}:{node:x} u32 ht {where}: {words} flowid {shown(flow)}"
+    return u32(device, ANY, major, handle, options, text, order=order)
 
 
 def del_mac(device: Device, table: int, node: int, mac: str, *, order: int, major: int) -> Request:
     """Remove a MAC address from a hash table."""
     last = mac_bytes(mac)[-1]
     handle = table << 20 | last << 12 | node
-    said = f"handle {table:x}:{last:x}:{node:x} u32"
-    return u32(device, ANY, major, handle, None, said, order=order)
+    text = f"handle {table:x}:{last:x}:{node:x} u32"
+    return u32(device, ANY, major, handle, None, text, order=order)
 
 
 def entry_handle(table: int, node: int, address: Address | Subnet) -> int:
@@ -447,8 +447,8 @@ def del_filter(
 ) -> Request:
     """Remove a host or a subnet from a hash table."""
     handle = entry_handle(table, node, address)
-    said = f"handle {table:x}:{bucket(address):x}:{node:x} u32"
-    return u32(at, address.version, major, handle, None, said, order=order)
+    text = f"handle {table:x}:{bucket(address):x}:{node:x} u32"
+    return u32(at, address.version, major, handle, None, text, order=order)
 
 
 def mirred(device: Device) -> bytes:
@@ -514,19 +514,19 @@ def bpf_filter(
     body = device.header(0, parent, 1 << 16 | everything)
     body += attribute(KIND, b"bpf\0") + attribute(OPTIONS, options)
     code = ",".join(" ".join(map(str, each)) for each in program)
-    said = (
+    text = (
         f"tc filter add {device.said()} parent {shown(parent)} protocol all pref 1 "
         f"bpf bytecode '{len(program)},{code}'"
     )
-    return Request(NEWFILTER, CREATE | EXCL, body, said)
+    return Request(NEWFILTER, CREATE | EXCL, body, text)
 
 
 def changing(request: Request) -> Request:
     """Set what is there already, a class or a queueing discipline, as the request that made it."""
     if request.kind == NEWCLASS:
         return request._replace(flags=0, said=request.said.replace(" add ", " change ", 1))
-    said = request.said.replace(" add ", " replace ", 1)
-    return request._replace(flags=CREATE | REPLACE, said=said)
+    text = request.said.replace(" add ", " replace ", 1)
+    return request._replace(flags=CREATE | REPLACE, said=text)
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
@@ -539,15 +539,15 @@ def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
     if kind == NEWQDISC:
         header = TCMSG.pack(0, index, 0, parent, 0)
         return Request(DELQDISC, 0, header, f"tc qdisc del {where}")
-    said = f"tc filter del {where} pref {info >> 16}"
+    text = f"tc filter del {where} pref {info >> 16}"
     if whole_list:
         header = TCMSG.pack(0, index, 0, parent, info)
     else:
-        said += f" handle 0x{handle:x}"
+        text += f" handle 0x{handle:x}"
     for each in (KIND, CHAIN):
         if each in has:
             header += attribute(each, has[each])
-    return Request(DELFILTER, 0, header, said)
+    return Request(DELFILTER, 0, header, text)
 
 
 def address(text: str) -> Address:

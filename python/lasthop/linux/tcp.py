@@ -68,9 +68,9 @@ def available_congestion() -> list[str]:
 
 def has_congestion(name: str) -> bool:
     """Whether the kernel has a congestion control, or gets it from a module now."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as item:
         try:
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+            item.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
         except PermissionError:
             return True  # it is there, for others
         except OSError:

@@ -85,7 +85,7 @@ class UdpSample:
 
 def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address, Counted]:
     """What lies in a socket from known addresses."""
-    found: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
+    result: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
     for _ in range(MOST_AT_ONCE):
         try:
             header = packets.recv(HEADER_BYTES)
@@ -93,16 +93,16 @@ def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address
             break  # empty, or the interface is gone; the gateway finds out by itself
         source, length = source_and_length(header)
         if source is not None and source in known:
-            before = found[source]
-            found[source] = Counted(before.packets + 1, before.bytes + length)
-    return found
+            before = result[source]
+            result[source] = Counted(before.packets + 1, before.bytes + length)
+    return result
 
 
 def statistics(packets: socket.socket) -> tuple[int, int]:
     """Packets that passed a socket's filter since the last question, and those dropped of them."""
     try:
-        said = packets.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
+        text = packets.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
     except OSError:
         return 0, 0
-    passed, dropped = STATISTICS.unpack(said)
+    passed, dropped = STATISTICS.unpack(text)
     return passed, dropped

@@ -70,7 +70,7 @@ class UndoLog:
             return []
         except OSError as error:
             raise UserError(f"{self.path}: {error.strerror}") from None
-        return [record for record in map(whole, lines) if record is not None]
+        return [record for record in map(complete_record, lines) if record is not None]
 
     def clear(self) -> None:
         """Forget everything: it has been undone."""
@@ -84,7 +84,7 @@ class UndoLog:
             ) from None
 
 
-def whole(line: bytes) -> dict[str, Any] | None:
+def complete_record(line: bytes) -> dict[str, Any] | None:
     """The record of a line; None if it is not all there."""
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):

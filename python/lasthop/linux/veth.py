@@ -21,14 +21,14 @@ AF_SPEC, INET_CONF, FORWARDING = 26, 1, 1
 
 def add_pair(name: str, peer: str, namespace: int) -> Request:
     """Two interfaces, the other one in the network namespace of a descriptor."""
-    there = attribute(IFNAME, peer.encode() + b"\0")
-    there += attribute(NET_NS_FD, struct.pack("=I", namespace))
-    pair = attribute(VETH_PEER, INFO.pack(0, 0, 0, 0, 0) + there)
+    present = attribute(IFNAME, peer.encode() + b"\0")
+    present += attribute(NET_NS_FD, struct.pack("=I", namespace))
+    pair = attribute(VETH_PEER, INFO.pack(0, 0, 0, 0, 0) + present)
     kind = attribute(KIND, b"veth") + attribute(INFO_DATA, pair)
     body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
     body += attribute(LINKINFO, kind)
-    said = f"ip link add {name} type veth peer name {peer} netns {namespace}"
-    return Request(NEWLINK, CREATE | EXCL, body, said)
+    text = f"ip link add {name} type veth peer name {peer} netns {namespace}"
+    return Request(NEWLINK, CREATE | EXCL, body, text)
 
 
 def address(interface: str, own: IPv4Interface) -> Request:

@@ -40,33 +40,33 @@ def documents(text: str) -> tuple[list[Any], list[str]]:
         If a number is NaN or infinite.
     """
     try:
-        whole = DECODER.decode(text)
+        total = DECODER.decode(text)
     except ValueError as error:
-        found, broken = _among_lines(text, error)
+        result, broken = _among_lines(text, error)
     else:
         # A list of reports is what `jq --slurp` makes.
-        several = isinstance(whole, list) and whole and isinstance(whole[0], dict)
-        found, broken = (whole if several else [whole]), []
-    return list(_joined(found)), broken
+        several = isinstance(total, list) and total and isinstance(total[0], dict)
+        result, broken = (total if several else [total]), []
+    return list(_joined(result)), broken
 
 
 def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
     """Return the documents that begin a line or follow another one; raise `error` if none does."""
-    found: list[Any] = []
+    results: list[Any] = []
     broken: list[str] = []
     end = 0
     while (at := _next(text, end)) >= 0:
         try:
             document, end = DECODER.raw_decode(text, at)
-            found.append(document)
+            results.append(document)
         except ValueError as cut:
             error = error if broken else cut
             line = text.count("\n", 0, at) + 1
             broken.append(f"the report that begins in line {line} is incomplete: left out")
             end = at + 1
-    if not found:
+    if not results:
         raise error
-    return found, broken
+    return results, broken
 
 
 def _next(text: str, end: int) -> int:
@@ -79,13 +79,13 @@ def _next(text: str, end: int) -> int:
     return -1 if beginning is None else beginning.start()
 
 
-def _joined(found: list[Any]) -> Iterator[Any]:
+def _joined(result: list[Any]) -> Iterator[Any]:
     """Yield the documents, with the events of each report of ``--json-stream`` as one.
 
     ``--json-stream-full-output`` adds the whole report after its events, which it replaces.
     """
     report: dict[str, Any] | None = None
-    for document in found:
+    for document in result:
         if isinstance(document, dict) and document.keys() == {"event", "data"}:
             name, data = str(document["event"]), document["data"]
             if report is not None and name == "start" and "start" in report:

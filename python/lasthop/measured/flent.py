@@ -75,23 +75,23 @@ def read(file: Tree) -> Measurement:
     series = file.at("results")
     meta = file.at("metadata").at("SERIES_META")
     notes: list[str] = []
-    found = sorted(streams(series, meta, notes), key=lambda each: _in_order(each.name))
-    found += voip(file, meta.at(VOIP), notes)
+    results = sorted(streams(series, meta, notes), key=lambda each: _in_order(each.name))
+    results += voip(file, meta.at(VOIP), notes)
     measured = list(queues(series, file.at("metadata").at("LOCAL_HOST").text()))
-    notes += [*pings(series), *left_out(series, meta, found)]
-    if not found and not measured:
+    notes += [*pings(series), *left_out(series, meta, results)]
+    if not results and not measured:
         known = ", ".join(list(series.table())[:4]) or "none"
         raise NothingMeasuredError(
             f"{file.path}: no series of a TCP or UDP upload or download, of VoIP or of a qdisc; "
             f"its series are {known}"
         )
-    return Measurement(str(file.path), "flent", found, notes, queues=measured)
+    return Measurement(str(file.path), "flent", results, notes, queues=measured)
 
 
 def _in_order(name: str) -> tuple[str, int]:
     """Streams 2 and 10 in the order of their numbers."""
-    found = re.search(r"(\d+)$", name)
-    return (name[: found.start()], int(found[1])) if found else (name, 0)
+    match = re.search(r"(\d+)$", name)
+    return (name[: match.start()], int(match[1])) if match else (name, 0)
 
 
 def is_computed(name: str, about: Tree) -> bool:
@@ -105,11 +105,11 @@ def direction_of(name: str, about: Tree) -> str | None:
 
     netperf's command counts more than the name, since ``--swap-up-down`` changes only the command.
     """
-    found = NAMED.fullmatch(name)
+    match = NAMED.fullmatch(name)
     test = COMMAND.search(about.at("COMMAND").text())
-    if test is not None and (found or UNDIRECTED.fullmatch(name)):
+    if test is not None and (match or UNDIRECTED.fullmatch(name)):
         return "down" if test[1] == "TCP_MAERTS" else "up"
-    return WAYS[found[2].lower()] if found else None
+    return WAYS[match[2].lower()] if match else None
 
 
 def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
@@ -212,9 +212,9 @@ def queues(series: Tree, local_host: str) -> Iterator[Queue]:
     """Yield each qdisc whose statistics were read."""
     hosts: dict[str, dict[str, Tree]] = {}
     for name in series.table():
-        found = QDISC.fullmatch(name)
-        if found is not None and found["what"]:
-            hosts.setdefault(found["host"] or "", {})[found["what"]] = series.at(name)
+        match = QDISC.fullmatch(name)
+        if match is not None and match["what"]:
+            hosts.setdefault(match["host"] or "", {})[match["what"]] = series.at(name)
     for host, known in hosts.items():
         nothing = Tree(series.path, None)
         delay_ms = mean_of(known.get("delay", nothing))
@@ -255,9 +255,9 @@ def pings(series: Tree) -> Iterator[str]:
             yield f"{name}: mean {mean:.3g} ms, not compared"
 
 
-def left_out(series: Tree, meta: Tree, found: list[Stream]) -> Iterator[str]:
+def left_out(series: Tree, meta: Tree, result: list[Stream]) -> Iterator[str]:
     """Yield a line about series of rates that are neither compared nor computed from others."""
-    taken = {each.name for each in found}
+    taken = {each.name for each in result}
     names = [
         name
         for name in series.table()

@@ -48,16 +48,16 @@ def read(file: Tree) -> Measurement:
     machine = Machine(server, bool(settings.at("reverse").value) == server)
     counted = Counted(file, list(of_intervals(file.at("intervals"), machine)))
     mss = start.at("tcp_mss_default").number() or 1448.0
-    found = list(streams(counted, machine, mss, notes))
-    if error and not any(each.goodput_bps for each in found):
+    results = list(streams(counted, machine, mss, notes))
+    if error and not any(each.goodput_bps for each in results):
         raise NothingMeasuredError(f"{file.path}: iperf3 failed: {error}")
-    if not found:
+    if not results:
         raise NothingMeasuredError(
             f"{file.path}: `end.streams`: has no stream: the run was cut short"
         )
     if error:
         notes.insert(0, f"interrupted ({error}): the counts until then are used")
-    return Measurement(str(file.path), "iperf3", found, notes)
+    return Measurement(str(file.path), "iperf3", results, notes)
 
 
 class Machine(NamedTuple):
@@ -108,13 +108,13 @@ class Intervals:
 
 def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Intervals]]:
     """Yield the counts of each stream with its socket, in the order of their first intervals."""
-    found: dict[float, Intervals] = {}
+    results: dict[float, Intervals] = {}
     for interval in intervals.items() if intervals.value is not None else ():
         listed = interval.at("streams")
         for stream in listed.items() if listed.value is not None else ():
             socket = stream.at("socket").number() or 0.0
             sends = machine.is_sender(stream.at("sender").value)
-            known = found.setdefault(socket, Intervals(sends, udp="packets" in stream.table()))
+            known = results.setdefault(socket, Intervals(sends, udp="packets" in stream.table()))
             if stream.at("omitted").value:
                 continue
             known.bits += 8.0 * (stream.at("bytes").number() or 0.0)
@@ -124,7 +124,7 @@ def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Int
                 known.again = (known.again or 0.0) + max(again, 0.0)
             if trip_us := stream.at("rtt").number():
                 known.trips_us.append(trip_us)
-    yield from found.items()
+    yield from results.items()
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ class Counted:
 
     def listed(self) -> list[Tree]:
         """Return the streams of the end report."""
-        found = self.file.at("end").at("streams")
-        return list(found.items()) if found.value is not None else []
+        result = self.file.at("end").at("streams")
+        return list(result.items()) if result.value is not None else []
 
 
 def streams(
@@ -247,8 +247,8 @@ def share(udp: Tree, counted: Counted, machine: Machine, sends: bool) -> float:
         for each in tables
         if each.value is not None and machine.is_sender(each.at("sender").value) == sends
     ]
-    whole = sum(map(arrived, alike))
-    return arrived(udp) / whole if whole else 1.0 / len(alike)
+    total = sum(map(arrived, alike))
+    return arrived(udp) / total if total else 1.0 / len(alike)
 
 
 def segments(

@@ -14,9 +14,9 @@ from itertools import product
 from math import isfinite
 from typing import Any
 
+from lasthop.answers.estimates import Estimate
+from lasthop.answers.fairness import MET_PERCENT, fairness_levels, jain
 from lasthop.errors import UserError
-from lasthop.estimates import Estimate
-from lasthop.fairness import MET_PERCENT, fairness_levels, jain
 from lasthop.measured.observed import Measurement, Stream
 from lasthop.measured.qdiscs import Queues, match_queues
 
@@ -120,22 +120,22 @@ def match(
         If a name is of nothing in the scenario.
     """
     samples: Samples = defaultdict(list)
-    told: list[str] = []
+    lines: list[str] = []
     qdiscs: set[str] = set()
     unused: list[str] = []
     for name, measurement in given:
         before = _count(samples)
-        told += [f"{measurement.source}: {note}" for note in measurement.notes]
+        lines += [f"{measurement.source}: {note}" for note in measurement.notes]
         if measurement.program == "lasthop":
-            told.append(_by_names(measurement, samples))
+            lines.append(_by_names(measurement, samples))
             continue
         if name not in queues.others or named(flows, name):
-            told += _by_order(flows, total, name, measurement, samples)
+            lines += _by_order(flows, total, name, measurement, samples)
         elif measurement.streams:
             count = _counted(len(measurement.streams))
-            told.append(f"{measurement.source}: {count} left out: {name} is a queue")
+            lines.append(f"{measurement.source}: {count} left out: {name} is a queue")
         read: Samples = defaultdict(list)
-        told += match_queues(queues, name, measurement, read)
+        lines += match_queues(queues, name, measurement, read)
         qdiscs |= {item for list_name, item, _ in read if list_name == "queues"}
         for place, values in read.items():
             samples[place] += values
@@ -147,7 +147,7 @@ def match(
         inside = lists.setdefault(list_name, {}).setdefault(item, {})
         inside[quantity] = Estimate.of(values).to_dict()
     files = [measurement.source for _, measurement in given]
-    return Measured(lists, told, files, frozenset(qdiscs), unused)
+    return Measured(lists, lines, files, frozenset(qdiscs), unused)
 
 
 def _count(samples: Samples) -> int:
@@ -263,12 +263,12 @@ def _paired(
 ) -> tuple[list[tuple[Stream, Flow]], str]:
     """Return each stream with its flow, of as many, and how they were matched, in words."""
     in_order = list(zip(streams, flows, strict=True))
-    told, asked = ([each.category for each in side] for side in (streams, flows))
-    if not all(asked) or (len({*asked}) == 1 and len({*told} - {*asked, ""}) == 0):
+    messages, asked = ([each.category for each in side] for side in (streams, flows))
+    if not all(asked) or (len({*asked}) == 1 and len({*messages} - {*asked, ""}) == 0):
         return in_order, "by order"
-    if not all(told):
+    if not all(messages):
         return in_order, "by order, since not all names of streams contain an access category"
-    if Counter(told) != Counter(asked):
+    if Counter(messages) != Counter(asked):
         return in_order, "by order, since streams and flows have different access categories"
     left: dict[str, list[Flow]] = defaultdict(list)
     for flow in flows:
@@ -346,9 +346,9 @@ def _competes(flow: Flow, goodput_bps: float | None) -> bool:
 
 def _shares(sums: Mapping[str, float], unmet: Collection[str], samples: Samples) -> None:
     """Shares, and fairness of the stations with `unmet` demands, as the registry defines them."""
-    whole = sum(sums.values())
+    total = sum(sums.values())
     for name, value in sums.items():
-        samples["stations", name, "goodput_share"].append(value / whole)
+        samples["stations", name, "goodput_share"].append(value / total)
     sums = {name: value for name, value in sums.items() if name in unmet}
     for name, level in fairness_levels(sums).items():
         samples["stations", name, "fairness_level"].append(level)

@@ -9,9 +9,9 @@ from lasthop.errors import UserError
 from lasthop.measured.matching import Flow, Measured, match
 from lasthop.measured.qdiscs import Queues
 from lasthop.measured.reading import read
-from lasthop.models.reading import CellScenario, CsmaScenario, SensorFlow, TcpFlow, UdpFlow
-from lasthop.models.reading import Flow as TypedFlow
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CellScenario, CsmaScenario, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import Flow as TypedFlow
 
 __all__ = ["Files", "measurements"]
 

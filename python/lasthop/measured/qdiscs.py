@@ -95,12 +95,12 @@ def _placed(
 
 
 def _values(qdisc: Queue) -> str:
-    said = []
+    lines = []
     if qdisc.sojourn_s is not None:
-        said.append(f"mean delay {qdisc.sojourn_s * 1e3:.3g} ms")
+        lines.append(f"mean delay {qdisc.sojourn_s * 1e3:.3g} ms")
     if qdisc.packets is not None:
-        said.append(f"{qdisc.packets:.3g} packets")
-    return ", ".join(said)
+        lines.append(f"{qdisc.packets:.3g} packets")
+    return ", ".join(lines)
 
 
 def _hint(qdisc: Queue, queues: Queues, measurement: Measurement) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lasthop.envelope import fault_in_format
+from lasthop.answers.envelope import fault_in_format
 from lasthop.errors import UserError
 from lasthop.measured import flent, iperf3
 from lasthop.measured.observed import Measurement, NothingMeasuredError
@@ -33,7 +33,7 @@ def read(path: str | Path) -> list[Measurement]:
     """
     path = Path(path)
     trees, notes = read_documents(path)
-    found: list[Measurement] = []
+    results: list[Measurement] = []
     failed: list[NothingMeasuredError] = []
     for number, tree in enumerate(trees, 1):
         try:
@@ -43,12 +43,12 @@ def read(path: str | Path) -> list[Measurement]:
             continue
         if len(trees) > 1:
             each = replace(each, source=f"{path} (report {number} of {len(trees)})")
-        found.append(each)
-    if not found:
+        results.append(each)
+    if not results:
         raise failed[0]
     left_out = [f"{str(error).removeprefix(f'{path}: ')}: left out" for error in failed]
-    found[0] = replace(found[0], notes=[*notes, *left_out, *found[0].notes])
-    return found
+    results[0] = replace(results[0], notes=[*notes, *left_out, *results[0].notes])
+    return results
 
 
 def _measurement(path: Path, tree: Any) -> Measurement:

@@ -13,7 +13,7 @@ from typing import Any
 
 from lasthop.errors import UserError
 from lasthop.measured.documents import NoNumberError, documents
-from lasthop.opening import opened
+from lasthop.scenario.files import opened
 
 __all__ = ["Tree", "read_documents"]
 

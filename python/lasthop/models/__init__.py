@@ -12,7 +12,7 @@ from importlib import import_module
 from lasthop.errors import UserError
 from lasthop.models.answer import Quantities
 from lasthop.models.errors import ConvergenceError, ModelError, in_words
-from lasthop.models.reading import Readable, Scenario, read
+from lasthop.scenario.typed import Readable, Scenario, read
 
 __all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predict"]
 
@@ -30,15 +30,15 @@ class Model:
     def predict(self, scenario: Scenario, options: Mapping[str, object]) -> Quantities:
         """Return the prediction; raise `ModelError` if the scenario breaks an assumption."""
         package = import_module(f"lasthop.models.{self.name}")
-        found: Quantities
+        results: Quantities
         with in_words(self.name, package.ASSUMPTIONS):
             if hasattr(package, "Options"):
-                found = package.predict(scenario, package.Options.of(options, self.name))
+                results = package.predict(scenario, package.Options.of(options, self.name))
             elif options:
                 raise UserError(f'option "{next(iter(options))}": model {self.name} has no options')
             else:
-                found = package.predict(scenario)
-        return found
+                results = package.predict(scenario)
+        return results
 
 
 MODELS: Mapping[str, Model] = {

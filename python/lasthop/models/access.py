@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from lasthop.models.reading import BEST_EFFORT, Node
+from lasthop.scenario.typed import BEST_EFFORT, Node
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
-from lasthop.fairness import jain
-from lasthop.models.errors import Doubt, told
-from lasthop.models.reading import Scenario
+from lasthop.answers.fairness import jain
+from lasthop.models.errors import Doubt, warning_text
+from lasthop.scenario.typed import Scenario
 
 FORMAT = 1
 """Format of a saved prediction; that of the engine's results."""
@@ -30,7 +30,7 @@ def cell_item(
 
     Every flow of a model of a cell takes what it can get, so that all stations with flows compete.
     """
-    shares = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
+    shares = [station["goodput_bps"]["mean"] for station in stations if "goodput_bps" in station]
     item: Quantities = {
         "name": "cell",
         "goodput_bps": estimate(goodput_bps),
@@ -89,7 +89,7 @@ def prediction(
             f"{number}: {words.removeprefix('that ').removeprefix('of ')}"
             for number, words in assumptions.items()
         ],
-        "warnings": [told(model, each) for each in warnings],
+        "warnings": [warning_text(model, each) for each in warnings],
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
-from lasthop.models.reading import (
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     CsmaScenario,
@@ -45,10 +45,10 @@ def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenar
     ModelError
         It has something that no model of a cell knows.
     """
-    found = read(scenario)
-    beyond = _beyond(found, aggregates=aggregates)
-    if beyond is None and isinstance(found, CellScenario):
-        return found
+    result = read(scenario)
+    beyond = _beyond(result, aggregates=aggregates)
+    if beyond is None and isinstance(result, CellScenario):
+        return result
     why = beyond or "there is no `cell`"
     raise ModelError("cell", why)
 

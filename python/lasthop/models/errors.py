@@ -6,13 +6,13 @@ from typing import TypeAlias
 
 from lasthop.errors import ConvergenceError, ModelError, where_told
 
-__all__ = ["ConvergenceError", "Doubt", "ModelError", "in_words", "refuse", "told"]
+__all__ = ["ConvergenceError", "Doubt", "ModelError", "in_words", "refuse", "warning_text"]
 
 Doubt: TypeAlias = tuple[str, str]
 """An assumption, by the paper's number, and what a scenario has that breaks it or nearly does."""
 
 
-def told(model: str, doubt: Doubt | str) -> str:
+def warning_text(model: str, doubt: Doubt | str) -> str:
     """Return a warning in words, with the place of the assumption."""
     if isinstance(doubt, str):
         return doubt

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lasthop.models.reading import AggregatingCell, CellScenario, CsmaScenario, Scenario
+from lasthop.scenario.typed import AggregatingCell, CellScenario, CsmaScenario, Scenario
 
 __all__ = ["StatedError", "stated_errors"]
 

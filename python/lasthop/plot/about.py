@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from lasthop.models import MODELS
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer, Prediction
-    from lasthop.scenario import Scenario
+    from lasthop.answers.answer import Answer
+    from lasthop.prediction.prediction import Prediction
+    from lasthop.scenario.scenario import Scenario
 
 LONGEST = 40
 """Characters of a value that a title shows."""
@@ -31,7 +32,7 @@ def about(*answers: "Answer") -> str:
     return ", ".join(_parts(answers))
 
 
-def told(changed: dict[str, str]) -> str:
+def changes_text(changed: dict[str, str]) -> str:
     """Changed values as a title has them."""
     return ", ".join(f"{path}={cut(value)}" for path, value in changed.items())
 
@@ -46,7 +47,7 @@ def cut(value: str) -> str:
 def _parts(answers: tuple["Answer", ...]) -> Iterator[str]:
     with_scenario = next((each for each in answers if each.has_scenario), None)
     if with_scenario is not None and (changed := changes(with_scenario.scenario)):
-        yield told(changed)
+        yield changes_text(changed)
     for each in answers:
         if each.summary["kind"] == "prediction":
             yield f"model {each.summary['model']}"

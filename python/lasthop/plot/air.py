@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from lasthop.errors import UserError
-from lasthop.models.reading import CellScenario
 from lasthop.plot.about import about
 from lasthop.plot.countdown import counted_down, gaps_of
 from lasthop.plot.figure import (
@@ -25,9 +24,10 @@ from lasthop.plot.figure import (
 from lasthop.plot.frames import Frame, lost_in, rows
 from lasthop.plot.ink import ON_FILL
 from lasthop.plot.legend import legend_columns
+from lasthop.scenario.typed import CellScenario
 
 if TYPE_CHECKING:
-    from lasthop.result import Result
+    from lasthop.simulation.result import Result
 
 KINDS = {
     "segment": ("data", "#0072B2"),
@@ -87,7 +87,7 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
     frames = frames_of(result, from_s, to_s)
     shown = [frame for frame in frames if frame.end_s > from_s]
     names = rows_of(shown, ["ap", *(station.name for station in known.stations)])
-    said = about(result)
+    text = about(result)
     name = str(result.summary["scenario"])
     if ax is not None:
         with one_panel(0.0, ax):
@@ -96,7 +96,7 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
             keys = keys_of(shown, backoffs=counts)
             ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(0, -0.25))
             return figure_of(ax)
-    height = 24 + ROW_MM * len(names) + headline_mm(name, said, WIDTH)
+    height = 24 + ROW_MM * len(names) + headline_mm(name, text, WIDTH)
     with house_style(height, WIDTH) as figure:
         axes = figure.subplots()
         counts = draw(axes, frames, names, known, (from_s, to_s))
@@ -105,7 +105,7 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
         wide = round(figure.get_figwidth() / COLUMN_INCHES)
         columns = legend_columns(labels, wide, len(keys), spacing=1.2)
         figure.legend(handles=keys, loc="outside lower left", ncols=columns, columnspacing=1.2)
-        headline(figure, name, said)
+        headline(figure, name, text)
     return figure
 
 
@@ -206,8 +206,8 @@ def keys_of(frames: Sequence[Frame], *, backoffs: bool) -> list[Patch | Line2D]:
     if any((frame.mpdus or 0) > 1 for frame in frames):
         kinds = [(OF_MPDUS.get(name, name), color) for name, color in kinds]
     partly = {"corrupted"} if any(frame.lost for frame in frames) else set()
-    there = {frame.fate for frame in frames} | partly
-    fates = [FATES[fate] for fate in FATES if fate in there]
+    present = {frame.fate for frame in frames} | partly
+    fates = [FATES[fate] for fate in FATES if fate in present]
     keys: list[Patch | Line2D] = [
         Patch(color=color, label=label) for label, color in (*kinds, *fates)
     ]

@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from lasthop.display.columns import shown_with_nodes
-from lasthop.models.reading import CellScenario, SensorFlow
-from lasthop.plot.beside import (
-    COLORS,
-    TARGET,
-    Beside,
-    Row,
-    draw_equal,
-    explain,
-    says_something,
-)
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
 from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, estimates, rows_height
 from lasthop.plot.sharers import Sharer, meaning_of_groups
+from lasthop.plot.side_by_side import (
+    COLORS,
+    TARGET,
+    Row,
+    SideBySide,
+    draw_equal,
+    explain,
+    says_something,
+)
+from lasthop.scenario.typed import CellScenario, SensorFlow
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 SMALL_PART = 0.01
 """Part of the largest value below which a value gets no row, where there are many rows. [-]"""
@@ -33,7 +33,7 @@ WAYS = ", ↑ up, ↓ down"
 
 
 def cell_figure(
-    beside: Beside,
+    beside: SideBySide,
     name: str,
     place: Place | None = None,
     *,
@@ -48,7 +48,7 @@ def cell_figure(
 
     Parameters
     ----------
-    beside : Beside
+    beside : SideBySide
         The answers.
     name : str
         What stands above everything.
@@ -75,8 +75,8 @@ def cell_figure(
     waits = is_known(beside, nodes, "queue_packets")
     hidden = {"sojourn_s": "", "queue_packets": ""}
     if has_sojourns:
-        kept, hidden["sojourn_s"] = worth_a_row(sojourns_of(beside), "sojourn_s", 1e3)
-        panels.append(kept)
+        remaining, hidden["sojourn_s"] = worth_a_row(sojourns_of(beside), "sojourn_s", 1e3)
+        panels.append(remaining)
     panels += [nodes] * waits
     columns = in_columns([rows_height(len(rows)) for rows in panels])
     if waits and len(columns) > 1:
@@ -119,7 +119,7 @@ def cell_figure(
     return figure
 
 
-def is_known(beside: Beside, rows: Sequence[Row], quantity: str) -> bool:
+def is_known(beside: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
     """Whether an answer knows a quantity of some row."""
     return any(
         says_something(estimates([row.of(kind) for row in rows], quantity))
@@ -128,7 +128,7 @@ def is_known(beside: Beside, rows: Sequence[Row], quantity: str) -> bool:
 
 
 def draw_shares(
-    axes: Axes, beside: Beside, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
+    axes: Axes, beside: SideBySide, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
     """Shares of the cell's goodput, beside equal ones."""
     title(axes, "Share of the goodput")
@@ -139,7 +139,7 @@ def draw_shares(
 
 def draw_goodputs(
     axes: Axes,
-    beside: Beside,
+    beside: SideBySide,
     users: Sequence[Row],
     numbers: NumberColumns,
     first: Sequence[tuple[Sharer, Row]] = (),
@@ -149,9 +149,9 @@ def draw_goodputs(
     beside.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = beside.first.summary.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):
-        whole = (cells[0].get("goodput_bps") or {"mean": None})["mean"]
-        if whole is not None:
-            draw_equal(axes, first, asking(beside.first), whole / 1e6)
+        mean = (cells[0].get("goodput_bps") or {"mean": None})["mean"]
+        if mean is not None:
+            draw_equal(axes, first, asking(beside.first), mean / 1e6)
     axes.set_xlabel(f"goodput [Mb/s]{ways(first)}")
 
 
@@ -169,7 +169,7 @@ def asking(answer: "Answer") -> set[str]:
     return {flow.station for flow in bulk if flow.station} or every
 
 
-def nodes_of(beside: Beside) -> list[Row]:
+def nodes_of(beside: SideBySide) -> list[Row]:
     """Access points, stations, and queues of links, which have another name for what waits."""
     hidden = hidden_of(beside.first)
     links = [
@@ -181,7 +181,7 @@ def nodes_of(beside: Beside) -> list[Row]:
     return [*beside.rows("aps"), *stations, *links]
 
 
-def sojourns_of(beside: Beside) -> list[Row]:
+def sojourns_of(beside: SideBySide) -> list[Row]:
     """Queues of access points, of stations (alike stations as one row), and of links."""
     hidden = hidden_of(beside.first)
     groups: list[tuple[str, Sequence[str]]] = [
@@ -199,7 +199,7 @@ def as_node(queue: object) -> dict[str, object]:
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 
 
-def wired_of(beside: Beside) -> list[Row]:
+def wired_of(beside: SideBySide) -> list[Row]:
     """Classes of wired flows."""
     hidden = hidden_of(beside.first)
     kind = next(iter(beside.answers))
@@ -215,7 +215,7 @@ def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
     return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)
 
 
-def sharing_classes(beside: Beside) -> list[Row]:
+def sharing_classes(beside: SideBySide) -> list[Row]:
     """Classes that share the access point's queue."""
     if not beside.first.has_scenario:
         return []
@@ -231,15 +231,15 @@ def sharing_classes(beside: Beside) -> list[Row]:
 
 
 def draw_classes(
-    axes: Axes, beside: Beside, classes: Sequence[Row], numbers: NumberColumns
+    axes: Axes, beside: SideBySide, classes: Sequence[Row], numbers: NumberColumns
 ) -> None:
     """Goodput of each class beside its target, which is a part of what all classes got."""
     title(axes, "Goodput of the classes of a shared queue")
     beside.draw(axes, classes, "goodput_bps", 1e-6, numbers)
     kind = next(iter(beside.answers))
     items = [row.of(kind) for row in classes]
-    whole = sum(item["goodput_bps"]["mean"] or 0.0 for item in items) / 1e6
-    targets = [item["target_share"]["mean"] * whole for item in items]
+    total = sum(item["goodput_bps"]["mean"] or 0.0 for item in items) / 1e6
+    targets = [item["target_share"]["mean"] * total for item in items]
     rows = range(len(classes))
     axes.vlines(
         targets,
@@ -258,12 +258,12 @@ def worth_a_row(rows: list[Row], quantity: str, scale: float = 1.0) -> tuple[lis
     """Rows that are worth showing, and a note that tells of the others."""
 
     def largest(row: Row) -> float:
-        said = (item.get(quantity) for item in row.said.values())
-        return max((scale * (item["mean"] or 0.0) for item in said if item), default=0.0)
+        text = (item.get(quantity) for item in row.said.values())
+        return max((scale * (item["mean"] or 0.0) for item in text if item), default=0.0)
 
     least = SMALL_PART * max(map(largest, rows), default=0.0)
-    kept = [row for row in rows if largest(row) >= least]
-    count = len(rows) - len(kept)
+    remaining = [row for row in rows if largest(row) >= least]
+    count = len(rows) - len(remaining)
     if count < 2:
         return rows, ""
-    return kept, f"\n{count} others have less than {least:.2g}"
+    return remaining, f"\n{count} others have less than {least:.2g}"

@@ -3,16 +3,16 @@
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING
 
-from lasthop.models.reading import CsmaScenario
-from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
 from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
+from lasthop.plot.side_by_side import SideBySide
+from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
-    from lasthop.compare import Comparison
+    from lasthop.answers.answer import Answer
+    from lasthop.comparison.compare import Comparison
 
 
 def comparison_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
@@ -23,7 +23,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
     """
     if isinstance(comparison.scenario.typed, CsmaScenario):
         return graph_figure(comparison, place)
-    beside = Beside.of(
+    others = SideBySide.of(
         comparison.simulation,
         comparison.prediction,
         comparison.emulation,
@@ -31,8 +31,8 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
     )
     name, note = comparison.scenario.typed.name, message_of(comparison)
     if "stations" not in comparison.simulation.summary:
-        return network_figure(beside, name, place, swing=comparison.swing, note=note)
-    return cell_figure(beside, name, place, note=note)
+        return network_figure(others, name, place, swing=comparison.swing, note=note)
+    return cell_figure(others, name, place, note=note)
 
 
 def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
@@ -42,7 +42,7 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
         panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
     panels.append((f"simulation: {'the same' if panels else OF_LINKS}", comparison.simulation))
     figure = conflict_figure(panels, place)
-    about = Beside.of(comparison.simulation).about()
+    about = SideBySide.of(comparison.simulation).about()
     lines = [about, *comparison.beyond_stated]
     headline(figure, comparison.scenario.typed.name, "; ".join(filter(None, lines)))
     return figure
@@ -51,8 +51,8 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
 def message_of(comparison: "Comparison") -> str | None:
     """The reason for missing predictions, or the predictions with larger errors than stated."""
     if comparison.refusal is not None:
-        said = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
-        return fill(said, 66)
+        text = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
+        return fill(text, 66)
     # a line is not broken before a percent sign
     lines = (line.replace(" %", "\u00a0%") for line in comparison.beyond_stated)
     return "\n".join(fill(line, 66) for line in lines) or None

@@ -11,8 +11,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from lasthop.digits import plain
-from lasthop.models.reading import Csma, CsmaLink, CsmaNode, CsmaScenario
+from lasthop.answers.digits import plain
+from lasthop.errors import UserError
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     LEFT,
@@ -26,9 +26,10 @@ from lasthop.plot.figure import (
     one_panel,
     title,
 )
+from lasthop.scenario.typed import Csma, CsmaLink, CsmaNode, CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 Point = tuple[float, float]
 Floats = NDArray[np.float64]
@@ -98,6 +99,14 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
             meanings = [fill(meaning, NARROW) for meaning in meanings]
         figure.legend(lines, meanings, loc="outside lower left")
     return figure
+
+
+def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
+    """Draw the conflict graph of an answer; into axes, if they are given."""
+    if not isinstance(answer.scenario.typed, CsmaScenario):
+        raise UserError("no conflict graph: the scenario has no `csma`")
+    name = str(answer.summary["scenario"])
+    return conflict_figure([(name, answer)]) if axes is None else conflict_axes(name, answer, axes)
 
 
 def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:
@@ -191,10 +200,10 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
                 text += f" + {100 * idle:.0f} %"
             if item["name"] in carried:
                 text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
-            beside(axes, text, (x, y), is_placed=bool(csma.nodes))
+            draw_label(axes, text, (x, y), is_placed=bool(csma.nodes))
 
 
-def beside(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
+def draw_label(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
     """What a link gets: under its disc, or outside the circle on which it stands."""
     radius = (LARGEST_AREA / pi) ** 0.5
     if is_placed:
@@ -226,7 +235,7 @@ def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[s
         return dict(zip(names, circle, strict=True)), 2.0 * CENTRE[1] + 2.0
     where = {node.name: (node.x_m, node.y_m) for node in nodes}
     ends = [(where[link.from_node], where[link.to_node]) for link in links]
-    middles = np.array([np.add(one, other) / 2.0 for one, other in ends])
+    middles = np.array([np.add(item, other) / 2.0 for item, other in ends])
     is_named = len(links) <= MOST_NAMED
     box = np.array(BOX if is_named else DOT)
     scale = to_paper(middles, WIDTH - box[0])
@@ -264,8 +273,8 @@ def clear(places: Floats, box: Floats) -> Floats:
         pairs = np.argwhere(np.triu(covering(at, box)))
         if not len(pairs):
             break
-        one, other = sorted(pairs[0], key=lambda k: (at[k, 1], k))
-        at[other, 1] = at[one, 1] + box[1]
+        item, other = sorted(pairs[0], key=lambda k: (at[k, 1], k))
+        at[other, 1] = at[item, 1] + box[1]
     return at
 
 

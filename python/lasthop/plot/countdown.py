@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from lasthop.models.aggregates.durations import expected_response_ns
 from lasthop.models.dcf.airtime import aifs_s, eifs_lead_s
-from lasthop.models.reading import AggregatingCell, Cell, CellScenario
 from lasthop.plot.frames import Frame
+from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario
 
 FAILED = ("collided", "corrupted")
 """Fates of frames that nobody received."""

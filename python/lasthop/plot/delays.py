@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matplotlib.axes import Axes
 
-from lasthop.calls import DELAY_P99_S, LOSS, Call
+from lasthop.answers.calls import DELAY_P99_S, LOSS, Call
 from lasthop.display.delays import Delays, completion_columns
-from lasthop.plot.beside import CALL_LIMIT, Beside, Row, says_something
 from lasthop.plot.figure import title
 from lasthop.plot.rows import NumberColumns, estimates
 from lasthop.plot.sharers import ARROWS, groups_of, title_of
+from lasthop.plot.side_by_side import CALL_LIMIT, Row, SideBySide, says_something
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 __all__ = ["DelayPanel", "Members", "delay_panels", "rows_of"]
 
@@ -72,7 +72,7 @@ class DelayPanel:
     label: str
     limit: float | None = None
 
-    def draw(self, axes: Axes, beside: Beside, numbers: NumberColumns) -> None:
+    def draw(self, axes: Axes, beside: SideBySide, numbers: NumberColumns) -> None:
         """Draw bars, numbers, and the limit of a good call."""
         title(axes, self.title)
         beside.draw(axes, self.rows, self.quantity, self.scale, numbers)
@@ -82,18 +82,18 @@ class DelayPanel:
         axes.set_xlabel(self.label)
 
 
-def delay_panels(beside: Beside) -> list[DelayPanel]:
+def delay_panels(beside: SideBySide) -> list[DelayPanel]:
     """Return the panels of delays and losses; none if no delay of the first answer matters."""
     delays = Delays.of(beside.first)
     return [panel for panel in _panels(beside, delays) if _says_something(beside, panel)]
 
 
-def rows_of(beside: Beside, list_name: str, members: Sequence[Members]) -> list[Row]:
+def rows_of(beside: SideBySide, list_name: str, members: Sequence[Members]) -> list[Row]:
     """Return a row for each group of items, as all answers and measurements have them."""
     return beside.grouped(list_name, [(each.label, each.names) for each in members])
 
 
-def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
+def _panels(beside: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
     answer = beside.first
     datagrams = _places(delays.datagrams, delays.datagram_list)
 
@@ -124,7 +124,7 @@ def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
         yield DelayPanel("Completion", transfers, column.quantity, 1, label)
 
 
-def _says_something(beside: Beside, panel: DelayPanel) -> bool:
+def _says_something(beside: SideBySide, panel: DelayPanel) -> bool:
     """Whether some answer has a value. Losses must not all be zero."""
     values = [
         estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in beside.answers
@@ -136,12 +136,14 @@ def _says_something(beside: Beside, panel: DelayPanel) -> bool:
 
 def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
     """Places of items: station and direction, or the name of a class or wired flow."""
-    found = []
+    results = []
     for item in items:
         name, host = str(item["name"]), str(item.get("station") or "")
         is_of_station = list_name == "flows" and host and item.get("direction") in ARROWS
-        found.append((host, ARROWS[item["direction"]], name) if is_of_station else ("", name, name))
-    return found
+        results.append(
+            (host, ARROWS[item["direction"]], name) if is_of_station else ("", name, name)
+        )
+    return results
 
 
 def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
@@ -151,9 +153,9 @@ def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
     rows: dict[tuple[str, str], list[Place]] = {}
     for host, rest, name in places:
         rows.setdefault((groups.get(host, host), rest), []).append((host, rest, name))
-    found = []
+    results = []
     for (group, rest), members in rows.items():
         hosts = tuple(dict.fromkeys(host for host, _, _ in members))
         title = title_of(group, hosts) if group else ""
-        found.append(Members(f"{title} {rest}".strip(), tuple(name for _, _, name in members)))
-    return found
+        results.append(Members(f"{title} {rest}".strip(), tuple(name for _, _, name in members)))
+    return results

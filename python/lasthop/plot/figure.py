@@ -118,9 +118,9 @@ def house_style(height_mm: float, columns: int = 1, place: Place | None = None) 
     if place is not None:
         if not isinstance(place, MatplotlibFigure | SubFigure):
             raise UserError(f"figure={place!r}: expected a figure of matplotlib or a part of one")
-        whole = cast("Figure", place.figure)
-        if whole.get_layout_engine() is None:
-            whole.set_layout_engine("constrained")
+        total = cast("Figure", place.figure)
+        if total.get_layout_engine() is None:
+            total.set_layout_engine("constrained")
         yield cast("Figure", place)
         return
     with style.context(HOUSE):
@@ -170,7 +170,7 @@ def headline(figure: Figure, text: str, about: str = "") -> None:
         above = fill(text, WIDEST_NAME * columns) + room
         line = figure.suptitle(above, x=LEFT / columns, ha="left", parse_math=False)
         if below:
-            said = Annotation(
+            annotation = Annotation(
                 below,
                 (0.0, 0.0),
                 xycoords=line,
@@ -179,5 +179,5 @@ def headline(figure: Figure, text: str, about: str = "") -> None:
                 color=QUIET,
                 parse_math=False,
             )
-            said.set_in_layout(False)
-            figure.add_artist(said)
+            annotation.set_in_layout(False)
+            figure.add_artist(annotation)

@@ -66,11 +66,11 @@ class Scale:
 
 def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) -> None:
     """Draw a map of one item: both paths in equal steps, whatever their values."""
-    found, name = drawn
+    result, name = drawn
     lines = how.lines
     assert lines is not None
     values = np.full((len(lines.texts), len(how.x.texts)), np.nan)
-    for settings, value in found.items[name].items():
+    for settings, value in result.items[name].items():
         x, line = how.at(settings)
         values[lines.texts.index(line), how.x.texts.index(x)] = value.value
     image = axes.imshow(values, origin="lower", aspect="auto", cmap=COLORS)
@@ -79,7 +79,7 @@ def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) 
     for side, axis in (("x", how.x), ("y", lines)):
         name_side(axes, side, axis)
     bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
-    bar.set_label(found.quantity.label)
+    bar.set_label(result.quantity.label)
     bar.outline.set_visible(False)
     if len(how.x.texts) <= MOST_NUMBERED[0] and len(lines.texts) <= MOST_NUMBERED[1]:
         write_numbers(axes, values, scale)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from lasthop.digits import plain
-from lasthop.plot.beside import COLORS, Beside, Row, explain
+from lasthop.answers.digits import plain
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import (
     MODEL,
@@ -20,9 +19,10 @@ from lasthop.plot.figure import (
 )
 from lasthop.plot.panels import in_columns, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, rows_height
+from lasthop.plot.side_by_side import COLORS, Row, SideBySide, explain
 
 if TYPE_CHECKING:
-    from lasthop.swing import Swing
+    from lasthop.comparison.oscillation import Swing
 
 TRACE_MM = 58.0
 """Height of the panel with a queue's trace. [mm]"""
@@ -51,7 +51,7 @@ them.
 
 
 def network_figure(
-    beside: Beside,
+    beside: SideBySide,
     name: str,
     place: Place | None = None,
     *,
@@ -65,7 +65,7 @@ def network_figure(
 
     Parameters
     ----------
-    beside : Beside
+    beside : SideBySide
         The answers.
     name : str
         What stands above everything.
@@ -137,9 +137,9 @@ def draw_swing(axes: Axes, swing: "Swing") -> None:
     if swing.cycle is not None:
         times, queue = swing.cycle
         turns = int(np.ceil(length / (times[-1] + times[1])))
-        whole = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
-        shown = whole <= swing.times_s[-1]
-        axes.plot(whole[shown], np.tile(queue, turns)[shown], color=MODEL, label=CYCLE)
+        total = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
+        shown = total <= swing.times_s[-1]
+        axes.plot(total[shown], np.tile(queue, turns)[shown], color=MODEL, label=CYCLE)
     axes.set_xlim(start, swing.times_s[-1])
     axes.set_ylim(bottom=0)
     axes.set_xlabel(period_text(swing))

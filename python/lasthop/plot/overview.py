@@ -2,25 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from lasthop.models.reading import CsmaScenario
-from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
 from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
+from lasthop.plot.side_by_side import SideBySide
+from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 
 def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:
     """Goodputs and queues of a cell; of wires goodputs, use and queues; or a conflict graph."""
-    beside, name = Beside.of(answer), str(answer.summary["scenario"])
+    others, name = SideBySide.of(answer), str(answer.summary["scenario"])
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         how = "simulation: " if answer.summary["kind"] == "simulation" else ""
         figure = conflict_figure([(f"{how}{OF_LINKS}", answer)], place)
-        headline(figure, name, beside.about())
+        headline(figure, name, others.about())
         return figure
     if "stations" in answer.summary:
-        return cell_figure(beside, name, place, shares=False)
-    return network_figure(beside, name, place)
+        return cell_figure(others, name, place, shares=False)
+    return network_figure(others, name, place)

@@ -1,10 +1,13 @@
-"""Colours of what is told apart: few members by hue, many ordered ones along a colour map."""
+"""Styles of drawn things: few members differ by hue, many ordered members by a colour map."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib
 from matplotlib.colors import to_hex
+
+from lasthop.plot.figure import QUIET
 
 DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 """Colours of few members, of the palette in house.mplstyle."""
@@ -17,22 +20,33 @@ LARGEST_MARK, SMALLEST_MARK = 4.6, 3.0
 [points]"""
 
 
+PAPER: Mapping[str, Any] = {
+    "color": "black",
+    "marker": "x",
+    "markersize": 6,
+    "linestyle": "",
+    "markeredgewidth": 1.2,
+}
+INTERVAL: Mapping[str, Any] = {"color": QUIET, "marker": "|", "markersize": 8, "linestyle": ""}
+LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
+
+
 @dataclass(frozen=True)
-class Look:
+class Style:
     """Colour, and size of the points."""
 
     color: str
     size: float
 
 
-def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A look for each member, in their order."""
+def styles(labels: Sequence[str]) -> dict[str, Style]:
+    """Return a style for each member, in their order."""
     count = len(labels)
     parts = [k / max(1, count - 1) for k in range(count)]
     colormap = matplotlib.colormaps["plasma"]
     spread = [to_hex(colormap(DARKEST + (LIGHTEST - DARKEST) * part)) for part in parts]
     colors = DISTINCT[:count] if count <= len(DISTINCT) else spread
     return {
-        label: Look(color, LARGEST_MARK + (SMALLEST_MARK - LARGEST_MARK) * part)
+        label: Style(color, LARGEST_MARK + (SMALLEST_MARK - LARGEST_MARK) * part)
         for label, color, part in zip(labels, colors, parts, strict=True)
     }

@@ -39,14 +39,14 @@ def tallest(columns: Columns, heights_mm: Sequence[float]) -> float:
 
 def stacked(figure: MatplotlibFigure, columns: Columns, heights_mm: Sequence[float]) -> list[Axes]:
     """Axes of all panels, in order; the shorter column leaves room free below it."""
-    whole = tallest(columns, heights_mm)
+    total = tallest(columns, heights_mm)
     places = [figure]
     if len(columns) > 1:  # apart, so that names of one column take no width from the other
         places = list(figure.subfigures(1, len(columns)))  # type: ignore[arg-type]
     axes = []
     for place, column in zip(places, columns, strict=True):
         heights = [heights_mm[k] for k in column]
-        rest = whole - sum(heights)
+        rest = total - sum(heights)
         ratios = [*heights, rest] if rest > 0.0 else heights
         grid = place.add_gridspec(len(ratios), 1, height_ratios=ratios)
         axes += [place.add_subplot(grid[row]) for row in range(len(heights))]

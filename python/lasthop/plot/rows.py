@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
 from lasthop.plot.figure import SPREAD
 
 LABELLED_ROWS = 16
@@ -56,10 +56,10 @@ def estimates(items: Sequence[Mapping[str, Any]], quantity: str, scale: float = 
     return [spread(item.get(quantity) or {}, scale) for item in items]
 
 
-def spread(found: Mapping[str, Any], scale: float = 1) -> Spread:
+def spread(result: Mapping[str, Any], scale: float = 1) -> Spread:
     """An estimate as results have it, perhaps with `least` and `most`, times `scale`."""
     keys = ("mean", "ci95", "least", "most")
-    return Spread(*(scaled(found.get(key), scale) for key in keys))
+    return Spread(*(scaled(result.get(key), scale) for key in keys))
 
 
 def scaled(value: float | None, scale: float) -> float:
@@ -171,9 +171,9 @@ class NumberColumns:
     """Who may say something, in their order from left to right, each with the colour."""
     panels: list[tuple[Axes, dict[str, list[str]]]] = field(default_factory=list)
 
-    def add(self, axes: Axes, said: dict[str, list[str]]) -> None:
+    def add(self, axes: Axes, text: dict[str, list[str]]) -> None:
         """Numbers of a panel, by who says them."""
-        self.panels.append((axes, said))
+        self.panels.append((axes, text))
 
     @property
     def several(self) -> bool:
@@ -186,9 +186,9 @@ class NumberColumns:
         for axes in heads_of if self.several else ():
             _raise_title(axes)
         for who, width in self._widths().items():
-            for axes, said in self.panels:
-                if len(said.get(who, ())) <= LABELLED_ROWS:
-                    for row, text in enumerate(said.get(who, ())):
+            for axes, message in self.panels:
+                if len(message.get(who, ())) <= LABELLED_ROWS:
+                    for row, text in enumerate(message.get(who, ())):
                         _beside(axes, text, (1.02, row), indent, self.colors[who])
                 if self.several and axes in heads_of:
                     _above(axes, who, indent, self.colors[who])
@@ -198,7 +198,7 @@ class NumberColumns:
         """Width of each column that there is, its head included. [digits]"""
         widths = {}
         for who in self.colors:
-            texts = [text for _, said in self.panels for text in said.get(who, ())]
+            texts = [text for _, message in self.panels for text in message.get(who, ())]
             if any(texts):
                 widths[who] = max(map(len, [*texts, who]))
         return widths

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from lasthop.answers.quantities import registry
 from lasthop.errors import UserError, nearest
 from lasthop.plot.about import about
 from lasthop.plot.figure import QUIET, Figure, Place, headline, headline_mm, house_style
 from lasthop.plot.palette import DISTINCT
 from lasthop.plot.sharers import title_of
-from lasthop.quantities import registry
 
 if TYPE_CHECKING:
-    from lasthop.result import Result
+    from lasthop.simulation.result import Result
 
 MOST_PANELS = 12
 """Most items that are drawn each in a panel; the title counts the rest."""
@@ -72,9 +72,9 @@ def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
     order += [name for name in known if name not in order]
     groups = Groups.of(result)
     warm_up_s = float(result.summary["warmup_s"])
-    said = about(result)
+    text = about(result)
     name = str(result.summary["scenario"])
-    height = 12 + PANEL_MM * len(order) + headline_mm(name, said)
+    height = 12 + PANEL_MM * len(order) + headline_mm(name, text)
     with house_style(height, place=place) as figure:
         panels = figure.subplots(len(order), sharex=True, squeeze=False)[:, 0]
         for axes, quantity in zip(panels, order, strict=True):
@@ -88,7 +88,7 @@ def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
         shaded = "; shaded: warm-up" if warm_up_s > 0.0 else ""
         panels[-1].set_xlabel(f"time [s], first replication{shaded}")
         figure.align_ylabels(panels)
-        headline(figure, name, said)
+        headline(figure, name, text)
     return figure
 
 
@@ -130,11 +130,11 @@ class Groups:
 
     def split(self, names: Sequence[str]) -> dict[tuple[str, str], list[str]]:
         """Names by group and direction, in their order."""
-        found: dict[tuple[str, str], list[str]] = {}
+        results: dict[tuple[str, str], list[str]] = {}
         for name in names:
             key = self.of_name.get(name, name), self.ways.get(name, "")
-            found.setdefault(key, []).append(name)
-        return found
+            results.setdefault(key, []).append(name)
+        return results
 
 
 def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -185,8 +185,8 @@ def draw_items(
             columnspacing=1.2,
         )
         return
-    said = handles[0].get_label() if len(handles) == 1 else f"{len(items)} lines"
-    axes.annotate(str(said), (1.0, 1.03), xycoords="axes fraction", ha="right", fontsize=7)
+    text = handles[0].get_label() if len(handles) == 1 else f"{len(items)} lines"
+    axes.annotate(str(text), (1.0, 1.03), xycoords="axes fraction", ha="right", fontsize=7)
 
 
 def in_a_line(labels: Sequence[str]) -> int:
@@ -201,10 +201,10 @@ def said_of(group: str, way: str, names: Sequence[str]) -> str:
     """The name of an item, or of a group with how many there are."""
     if len(names) == 1:
         return names[0]
-    whole = title_of(group, names)
-    if ".." not in whole:
-        whole = f"{group}{f' {way}' if way else ''} ({len(names)})"
-    return whole
+    total = title_of(group, names)
+    if ".." not in total:
+        total = f"{group}{f' {way}' if way else ''} ({len(names)})"
+    return total
 
 
 def unit_of(quantity: str) -> tuple[str, float]:
@@ -232,8 +232,8 @@ def series_figure(result: "Result", quantity: str, place: Place | None = None) -
         )
     unit, scale = unit_of(quantity)
     shown = tracks[:MOST_PANELS]
-    name, said = str(result.summary["scenario"]), about(result)
-    height = 24 + 11 * len(shown) + headline_mm(name, said)
+    name, text = str(result.summary["scenario"]), about(result)
+    height = 24 + 11 * len(shown) + headline_mm(name, text)
     with house_style(height, place=place) as figure:
         rows = figure.subplots(len(shown), sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, track in zip(rows, shown, strict=True):
@@ -253,7 +253,7 @@ def series_figure(result: "Result", quantity: str, place: Place | None = None) -
         rows[0].set_ylim(bottom=0)
         rows[-1].set_xlabel("time [s]")
         figure.supylabel(f"{words(quantity)} [{unit}]", fontsize=7.5)
-        headline(figure, name, said)
+        headline(figure, name, text)
         if len(tracks) > len(shown):
             rows[0].set_title(f"the first {len(shown)} of {len(tracks)}", color=QUIET, fontsize=7)
     return figure

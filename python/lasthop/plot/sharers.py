@@ -6,11 +6,11 @@ from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from lasthop.answers.estimates import Estimate
 from lasthop.errors import UserError
-from lasthop.estimates import Estimate
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 Item = Mapping[str, Any]
 Samples = Mapping[str, Mapping[str, Mapping[str, Sequence[float | None]]]]
@@ -85,8 +85,8 @@ def sharers(
         group = groups[name]
         return group, tuple(ways.get(name, ())), name if group in torn else ""
 
-    for (group, of_group, _), found in groupby(names, alike):
-        members = tuple(found)
+    for (group, of_group, _), result in groupby(names, alike):
+        members = tuple(result)
         name = title_of(group, members)
         if members[0] in parted:
             rows += [Sharer(f"{name} {ARROWS[way]}", members, way) for way in of_group]
@@ -102,11 +102,11 @@ def groups_of(answer: "Answer", names: Sequence[str]) -> dict[str, str]:
     if answer.has_scenario:
         known = {station.name: station.group for station in answer.scenario.typed.stations}
         return {name: known.get(name, name) for name in names}
-    found = {}
+    results = {}
     for name in names:
         stem, dash, number = name.rpartition("-")
-        found[name] = stem if dash and number.isdecimal() else name
-    return found
+        results[name] = stem if dash and number.isdecimal() else name
+    return results
 
 
 def title_of(group: str, members: Sequence[str]) -> str:
@@ -130,10 +130,10 @@ def meaning_of_groups(rows: Sequence[Sharer]) -> str:
 
 def ways_of(answer: "Answer") -> dict[str, list[str]]:
     """The directions in which each station has flows, up first."""
-    found: dict[str, set[str]] = {}
+    results: dict[str, set[str]] = {}
     for flow in flows_of_stations(answer):
-        found.setdefault(flow["station"], set()).add(flow["direction"])
-    return {name: [way for way in ARROWS if way in of_one] for name, of_one in found.items()}
+        results.setdefault(flow["station"], set()).add(flow["direction"])
+    return {name: [way for way in ARROWS if way in of_one] for name, of_one in results.items()}
 
 
 def flows_of_stations(answer: "Answer") -> Iterator[Item]:
@@ -153,8 +153,8 @@ def knows_ways(answer: "Answer", name: str) -> bool:
     """Whether what an answer says of a station it says of all of its flows, too."""
     stations = {item["name"]: item for item in answer.summary.get("stations", ())}
     own = [flow for flow in flows_of_stations(answer) if flow["station"] == name]
-    said = [quantity for quantity in OF_WAYS if quantity in stations.get(name, {})]
-    return all(quantity in flow for quantity in said for flow in own)
+    lines = [quantity for quantity in OF_WAYS if quantity in stations.get(name, {})]
+    return all(quantity in flow for quantity in lines for flow in own)
 
 
 def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def together(
     quantities: Sequence[str],
 ) -> dict[str, Any]:
     """Mean over members of sums over the items of each; what some item lacks is left out."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for quantity in quantities:
         items = [item for part in parts for item in part]
         if not items or any(not part for part in parts):
@@ -183,14 +183,14 @@ def together(
         if any((item.get(quantity) or {}).get("mean") is None for item in items):
             continue
         if len(items) == 1:
-            found[quantity] = items[0][quantity]
+            results[quantity] = items[0][quantity]
             continue
         sums = [sum(item[quantity]["mean"] for item in part) for part in parts]
         runs = [samples.get(item["name"], {}).get(quantity) for item in items]
-        found[quantity] = {"mean": fmean(sums), "ci95": interval(runs, len(parts))}
+        results[quantity] = {"mean": fmean(sums), "ci95": interval(runs, len(parts))}
         if len(sums) > 1:
-            found[quantity] |= {"least": min(sums), "most": max(sums)}
-    return found
+            results[quantity] |= {"least": min(sums), "most": max(sums)}
+    return results
 
 
 def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> float | None:

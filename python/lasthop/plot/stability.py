@@ -11,7 +11,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from lasthop.plot.family import PAPER
 from lasthop.plot.figure import (
     MODEL,
     QUIET,
@@ -22,6 +21,7 @@ from lasthop.plot.figure import (
     house_style,
     title,
 )
+from lasthop.plot.palette import PAPER
 from lasthop.stability.branch import Branch
 from lasthop.stability.case import Case
 from lasthop.stability.chart import Chart
@@ -62,8 +62,8 @@ SYMBOLS = {
 
 def axis_label(name: str, unit: str) -> str:
     """Return a parameter's name and unit."""
-    said = SYMBOLS.get(name, name)
-    return said if unit == "-" else f"{said} [{unit}]"
+    text = SYMBOLS.get(name, name)
+    return text if unit == "-" else f"{text} [{unit}]"
 
 
 def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figure:
@@ -145,14 +145,14 @@ def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDA
     return chart.x.value(places[0]), chart.y.value(places[1]), finer
 
 
-def hopf_figure(found: Scan, name: str | None = None, about: str = "") -> Figure:
+def hopf_figure(scan: Scan, name: str | None = None, about: str = "") -> Figure:
     """Draw the growth rate of a disturbance along a parameter, and mark where stability changes."""
-    axis = found.axis
-    crossings = [edge.value for edge in found.edges]
-    values = np.append(found.values, crossings)
+    axis = scan.axis
+    crossings = [edge.value for edge in scan.edges]
+    values = np.append(scan.values, crossings)
     order = np.argsort(values)
-    values, growth = values[order], np.append(found.roots.real, np.zeros(len(crossings)))[order]
-    above = name or found.case.model.title
+    values, growth = values[order], np.append(scan.roots.real, np.zeros(len(crossings)))[order]
+    above = name or scan.case.model.title
     with house_style(62.0 + headline_mm(above, about)) as figure:
         axes = figure.subplots()
         headline(figure, above, about)
@@ -163,9 +163,9 @@ def hopf_figure(found: Scan, name: str | None = None, about: str = "") -> Figure
         axes.fill_between(values, 0, 1, where=stable, color=STABLE, linewidth=0, **level)
         axes.set_xscale("log" if axis.logarithmic else "linear")
         axes.set_xlim(axis.low, axis.high)
-        name_axis(axes.xaxis, found.case, axis.name, logarithmic=axis.logarithmic)
+        name_axis(axes.xaxis, scan.case, axis.name, logarithmic=axis.logarithmic)
         axes.set_ylabel("growth rate [1/s]")
-        is_time = found.case.number(axis.name).unit == "s"
+        is_time = scan.case.number(axis.name).unit == "s"
         factor, unit = (1e3, " ms") if is_time else (1.0, "")
         keys: list[Any] = [
             Patch(color=STABLE, label="stable"),
@@ -173,7 +173,7 @@ def hopf_figure(found: Scan, name: str | None = None, about: str = "") -> Figure
         ]
         places = {HopfPoint: (BIRTH, "Hopf point"), Jump: (HERE, "corner")}
         for kind, (look, meaning) in places.items():
-            edges = [edge for edge in found.edges if isinstance(edge, kind)]
+            edges = [edge for edge in scan.edges if isinstance(edge, kind)]
             for edge in edges:
                 axes.plot(edge.value, 0.0, **look)
                 text = f"{factor * edge.value:.4g}{unit}"
@@ -257,28 +257,28 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None, about: st
         return figure
 
 
-def sweep_figure(found: Sweep, name: str | None = None, about: str = "") -> Figure:
+def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figure:
     """Draw swing and period over the parameter, going up and coming back."""
-    above = name or found.case.model.title
+    above = name or sweep.case.model.title
     with house_style(94.0 + headline_mm(above, about)) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
         looks = (
-            (found.down, MODEL, "<", "parameter decreasing"),
-            (found.up, SIMULATION, ">", "parameter increasing"),
+            (sweep.down, MODEL, "<", "parameter decreasing"),
+            (sweep.up, SIMULATION, ">", "parameter increasing"),
         )
         for ends, color, marker, label in looks:
             heights = [np.nan if end is None else end.amplitude for end in ends]
             times = [np.nan if end is None or end.period is None else end.period for end in ends]
             look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.5}
             look["clip_on"] = False  # marks of rest stand on the axis
-            swing.plot(found.values, heights, label=label, **look)
-            period.plot(found.values, times, **look)
+            swing.plot(sweep.values, heights, label=label, **look)
+            period.plot(sweep.values, times, **look)
         swing.set_ylabel("amplitude of the\nwindow [packets]")
         period.set_ylabel("period [s]")
         for axes in (swing, period):  # From 0 on, with room above.
             axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
         swing.locator_params(axis="x", nbins=5)
-        name_axis(period.xaxis, found.case, found.parameter)
+        name_axis(period.xaxis, sweep.case, sweep.parameter)
         headline(figure, above, about)
         figure.legend(*swing.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         return figure

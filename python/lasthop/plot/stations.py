@@ -5,16 +5,16 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from lasthop.errors import UserError
-from lasthop.plot.beside import COLORS, LOOKS, Beside, Row, draw_equal
 from lasthop.plot.cell import asking, nodes_of, ways
 from lasthop.plot.figure import LINE_MM, Figure, figure_of, headline, headline_mm, one_panel, title
 from lasthop.plot.rows import NumberColumns, estimates, rows_height
 from lasthop.plot.sharers import meaning_of_groups
+from lasthop.plot.side_by_side import COLORS, STYLES, Row, SideBySide, draw_equal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 GOODPUT = ("goodput_bps", 1e-6, "goodput [Mb/s]")
 SHARE = ("goodput_share", 100.0, "share of the goodput [%]")
@@ -36,34 +36,34 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
     """Mean queue of the access point and each station or group, or of each link where there is no
     cell, with 95 % intervals.
     """
-    beside = Beside.of(answer)
+    others = SideBySide.of(answer)
     if "stations" in answer.summary:
-        rows, quantity = nodes_of(beside), "queue_packets"
-        meaning = meaning_of_groups([row for row, _ in beside.station_rows(by_way=False)])
+        rows, quantity = nodes_of(others), "queue_packets"
+        meaning = meaning_of_groups([row for row, _ in others.station_rows(by_way=False)])
     else:
-        rows, quantity, meaning = beside.rows("queues"), "occupancy_packets", ""
-    return bars_figure(beside, rows, quantity, 1, "mean queue [packets]", ax, meaning=meaning)
+        rows, quantity, meaning = others.rows("queues"), "occupancy_packets", ""
+    return bars_figure(others, rows, quantity, 1, "mean queue [packets]", ax, meaning=meaning)
 
 
 def of_sharers(
     answer: "Answer", quantity: str, scale: float, label: str, ax: "Axes | None"
 ) -> Figure:
     """A quantity of all who share."""
-    beside = Beside.of(answer)
+    others = SideBySide.of(answer)
     if not answer.summary.get("stations"):
-        every = (beside.rows(name) for name in ("classes", "flows"))
-        return bars_figure(beside, next(filter(None, every), []), quantity, scale, label, ax)
-    stations = beside.station_rows()
+        every = (others.rows(name) for name in ("classes", "flows"))
+        return bars_figure(others, next(filter(None, every), []), quantity, scale, label, ax)
+    stations = others.station_rows()
     rows = [row for _, row in stations]
     meaning = meaning_of_groups([row for row, _ in stations])
-    figure = bars_figure(beside, rows, quantity, scale, label + ways(stations), ax, meaning=meaning)
+    figure = bars_figure(others, rows, quantity, scale, label + ways(stations), ax, meaning=meaning)
     if quantity == SHARE[0]:
         draw_equal(figure.axes[0] if ax is None else ax, stations, asking(answer), 100.0)
     return figure
 
 
 def bars_figure(
-    beside: Beside,
+    beside: SideBySide,
     rows: Sequence[Row],
     quantity: str,
     scale: float,
@@ -78,7 +78,7 @@ def bars_figure(
     [kind] = beside.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)
     if all(isnan(each.value) for each in values):
-        raise UserError(f"the {LOOKS[kind].name} of this scenario has no {quantity}")
+        raise UserError(f"the {STYLES[kind].name} of this scenario has no {quantity}")
     name, about = str(beside.first.summary["scenario"]), beside.about()
     height = rows_height(len(rows)) + (LINE_MM if meaning else 0.0)
     with one_panel(height + headline_mm(name, about), ax) as axes:
@@ -90,6 +90,6 @@ def bars_figure(
         beside.draw(axes, rows, quantity, scale, numbers)
         numbers.write()
         has_intervals = not all(isnan(each.half) for each in values)
-        said = f"{label}, 95 % intervals" if has_intervals else label
-        axes.set_xlabel(f"{said}\n{meaning}" if meaning else said)
+        text = f"{label}, 95 % intervals" if has_intervals else label
+        axes.set_xlabel(f"{text}\n{meaning}" if meaning else text)
         return figure_of(axes)

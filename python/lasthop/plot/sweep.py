@@ -10,8 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from lasthop.errors import UserError, listed
-from lasthop.plot.about import changes, told
-from lasthop.plot.beside import CALL_LIMIT
+from lasthop.plot.about import changes, changes_text
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     QUIET,
@@ -26,8 +25,9 @@ from lasthop.plot.figure import (
 from lasthop.plot.heat import Scale, draw_map
 from lasthop.plot.layout import Layout, layout
 from lasthop.plot.legend import legend_columns
-from lasthop.plot.palette import Look, looks
+from lasthop.plot.palette import Style, styles
 from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
+from lasthop.plot.side_by_side import CALL_LIMIT
 from lasthop.plot.swept import (
     MOST_LINES,
     NONE,
@@ -83,14 +83,14 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if not len(sweep.points):
         raise UserError("no point is finished, so that nothing can be drawn")
     how = layout(sweep)
-    found = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
-    panels = panels_of(found, how)
+    results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
+    panels = panels_of(results, how)
     if len(panels) > MOST_PANELS:  # those that the sweep asks about come first
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
-    note = note_of(found, panels, shown, how)
+    note = note_of(results, panels, shown, how)
     keys = keys_of(shown, how)
-    said = told(changes(sweep.scenario))
+    text = changes_text(changes(sweep.scenario))
     by_rows = not how.is_map and not how.x.is_numeric
     columns = 2 if how.is_map and len(shown) > 1 else 1
     rows = -(-len(shown) // columns)
@@ -98,12 +98,12 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if how.is_map and how.lines is not None:
         each_mm = max(PANEL_MM, 22 + 4.2 * min(len(how.lines.texts), 12))
     name = sweep.scenario.typed.name
-    height = each_mm * rows + 8 + 4.5 * (-(-len(keys) // 3)) + headline_mm(name, said, columns)
+    height = each_mm * rows + 8 + 4.5 * (-(-len(keys) // 3)) + headline_mm(name, text, columns)
     height += NOTE_LINE_MM * note.count("\n")
     if how.ticks is not None:
         height += how.ticks.extra_mm
     scales = scales_of(shown) if how.is_map else {}
-    every_look = looks(list(line_names(shown, how)))
+    style_of_line = styles(list(line_names(shown, how)))
     with house_style(height, columns, place) as figure:
         along = not how.is_map and not by_rows
         grid = figure.subplots(rows, columns, sharex=along, squeeze=False)
@@ -114,14 +114,14 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
             if how.is_map:
                 draw_map(axes, panel.only, how, scales[panel.swept.quantity])
             elif by_rows:
-                draw_rows(axes, panel, how, every_look)
+                draw_rows(axes, panel, how, style_of_line)
             else:
-                draw_lines(axes, panel, how, every_look)
+                draw_lines(axes, panel, how, style_of_line)
             if panel.title:
                 title(axes, panel.title)
         if along:
             every[-1].set_xlabel(how.label)
-        headline(figure, name, said)
+        headline(figure, name, text)
         legend(figure, keys, note)
     return figure
 
@@ -153,10 +153,10 @@ class Panel:
         return self.swept, self.names[0]
 
 
-def panels_of(found: Sequence[Swept], how: Layout) -> list[Panel]:
+def panels_of(swepts: Sequence[Swept], how: Layout) -> list[Panel]:
     """A panel a quantity, and where lines are values of a path, a panel an item."""
     panels = []
-    for each in found:
+    for each in swepts:
         names = tuple(each.items)
         if how.lines is None and len(names) <= MOST_LINES:
             panels.append(Panel(each, "", names))
@@ -168,11 +168,11 @@ def panels_of(found: Sequence[Swept], how: Layout) -> list[Panel]:
 
 def scales_of(panels: Sequence[Panel]) -> dict[Quantity, Scale]:
     """One scale of colours for all maps of a quantity."""
-    found: dict[Quantity, list[float]] = {}
+    results: dict[Quantity, list[float]] = {}
     for panel in panels:
         each = panel.swept.items[panel.names[0]].values()
-        found.setdefault(panel.swept.quantity, []).extend(value.value for value in each)
-    return {quantity: Scale.of(values) for quantity, values in found.items()}
+        results.setdefault(panel.swept.quantity, []).extend(value.value for value in each)
+    return {quantity: Scale.of(values) for quantity, values in results.items()}
 
 
 def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
@@ -201,18 +201,18 @@ def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
     if how.is_map or has_titles or len(names) < 2:
         return []
     return [
-        Line2D([], [], color=look.color, marker="o", markersize=3, linewidth=1.2, label=names[key])
-        for key, look in looks(list(names)).items()
+        Line2D([], [], color=style.color, marker="o", markersize=3, linewidth=1.2, label=names[key])
+        for key, style in styles(list(names)).items()
     ]
 
 
-def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look]) -> None:
+def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
     """A line for each item, or for each value of a path, over numbers."""
     places = how.x.places()
     for line, values in lines_of(panel, how).items():
         texts = [text for text in how.x.texts if text in values]
         x, known = [places[text] for text in texts], [values[text] for text in texts]
-        look: dict[str, Any] = {"color": every[line].color, "linestyle": "-"}
+        style: dict[str, Any] = {"color": every[line].color, "linestyle": "-"}
         axes.errorbar(
             x,
             [each.value for each in known],
@@ -221,7 +221,7 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look])
             markersize=3,
             elinewidth=0.8,
             capsize=1.5,
-            **look,
+            **style,
         )
         if any(each.most > each.least for each in known):
             low, high = [each.least for each in known], [each.most for each in known]
@@ -266,7 +266,7 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
             axes.set_ylim(0.0, max(axes.get_ylim()[1], room))
 
 
-def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look]) -> None:
+def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
     """A row for each value that is no number, with a point for each line."""
     lines = lines_of(panel, how)
     step = 0.7 / max(1, len(lines))
@@ -298,23 +298,23 @@ def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look]) 
 
 
 def note_of(
-    found: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
+    swepts: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
 ) -> str:
     """What lines are of, what bands are, and what is not drawn."""
-    said = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
+    text = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
     if not how.is_map and any(
         value.most > value.least
         for panel in shown
         for name in panel.names
         for value in panel.swept.items[name].values()
     ):
-        said.append("a group: mean and range")
+        text.append("a group: mean and range")
     if not how.is_map and any(panel.swept.quantity.limit is not None for panel in shown):
-        said.append(f"dash-dotted: {CALL_LIMIT}")
+        text.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):
-        said.append(f"the first {len(shown)} of {len(panels)} panels")
-    said += dict.fromkeys(fault for each in found for fault in missing(each))
-    return fill("; ".join(said), NOTE_WIDTH)
+        text.append(f"the first {len(shown)} of {len(panels)} panels")
+    text += dict.fromkeys(fault for each in swepts for fault in missing(each))
+    return fill("; ".join(text), NOTE_WIDTH)
 
 
 def missing(each: Swept) -> Iterator[str]:

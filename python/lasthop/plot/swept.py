@@ -8,16 +8,16 @@ from math import isnan, log, nan
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, cast
 
-from lasthop.calls import DELAY_P99_S, FLOW_NAME, LOSS
+from lasthop.answers.calls import DELAY_P99_S, FLOW_NAME, LOSS
+from lasthop.answers.quantities import LISTS, registry
 from lasthop.display.columns import COLUMNS
 from lasthop.display.delays import Delays, completion_columns
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
 from lasthop.plot.sharers import ARROWS, OF_WAYS, item_of, sharers, together
-from lasthop.quantities import LISTS, registry
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
     from lasthop.sweep import Sweep
     from lasthop.sweep.columns import Column
 
@@ -202,10 +202,10 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     if asked is None:
         chosen = next((line for line in DEFAULTS if line[0] in known), ())
         others = [Quantity.of(*each) for each in chosen if each in known]
-        found = [*delay_quantities(sweep), *others]
-        if not found:
+        results = [*delay_quantities(sweep), *others]
+        if not results:
             raise UserError("nothing was delivered at the first point; name a quantity to draw")
-        return found
+        return results
     list_name, _, name = asked.rpartition(".")
     order = ("stations", "classes", "cells", "links", "queues", "aps", "flows")
     fitting = [each for each in known if each[1] == name and list_name in ("", each[0])]
@@ -234,13 +234,13 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
     if delays.calls or delays.datagrams:
         name = "flows" if delays.calls else delays.datagram_list
         limits = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
-        found = [
+        results = [
             Quantity(name, DELAY, "99 % of packets\nwithin [ms]", 1e3, DELAY, limits[0]),
             Quantity(name, "loss_probability", "lost packets [%]", 100, DELAY, limits[1]),
         ]
     elif delays.reports:
         delay, delivery = "report_delay_p95_s", "report_delivery"
-        found = [
+        results = [
             Quantity("flows", delay, "95 % of reports\nwithin [ms]", 1e3, delay),
             Quantity("flows", delivery, "reports in time [%]", 100, delivery),
         ]
@@ -249,11 +249,11 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
             "completion_p95_s": "95 % complete\nwithin [s]",
             "completion_s": "mean completion [s]",
         }
-        found = [
+        results = [
             Quantity(delays.transfer_list, name, labels[name], 1.0, name)
             for name in (column.quantity for column in completion_columns(delays.transfers))
         ]
-    return found
+    return results
 
 
 class Bare:
@@ -290,16 +290,16 @@ def reader(sweep: "Sweep") -> Read:
                     items = worst_of_hosts(items, quantity.name)
                 if not items:
                     continue
-                found = together([[item] for item in items], {}, [quantity.name])
-                yield name, spread(found.get(quantity.name) or {}, quantity.scale)
+                result = together([[item] for item in items], {}, [quantity.name])
+                yield name, spread(result.get(quantity.name) or {}, quantity.scale)
             return
         answer = cast("Answer", Bare(summary))
         names = [str(item["name"]) for item in summary.get("stations", ())]
         groups = {name: table_of(name, tables) for name in names}
         for row in sharers([answer], by_way=quantity.name in OF_WAYS, groups=groups):
             arrow = row.label[-2:] if row.label.endswith(("↑", "↓")) else ""
-            found = item_of(answer, row).get(quantity.name) or {}
-            yield groups[row.members[0]] + arrow, spread(found, quantity.scale)
+            result = item_of(answer, row).get(quantity.name) or {}
+            yield groups[row.members[0]] + arrow, spread(result, quantity.scale)
 
     return read
 
@@ -313,14 +313,14 @@ def is_drawn(item: Mapping[str, Any], quantity: Quantity) -> bool:
 
 def worst_of_hosts(items: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
     """The item of each host with the largest value, such as the latest flow of its calls."""
-    found: dict[str, tuple[float, Mapping[str, Any]]] = {}
+    results: dict[str, tuple[float, Mapping[str, Any]]] = {}
     for item in items:
         parts = FLOW_NAME.fullmatch(str(item["name"]))
         host = str(item.get("station") or (parts["owner"] if parts else item["name"]))
         value = float((item.get(quantity) or {}).get("mean") or 0.0)
-        if host not in found or value > found[host][0]:
-            found[host] = value, item
-    return [item for _, item in found.values()]
+        if host not in results or value > results[host][0]:
+            results[host] = value, item
+    return [item for _, item in results.values()]
 
 
 def alike(
@@ -332,7 +332,7 @@ def alike(
     stations are called by station and direction.
     """
     stations = {str(item["name"]) for item in summary.get("stations", ())}
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    results: dict[str, list[Mapping[str, Any]]] = {}
     for item in summary.get(list_name, ()):
         name = str(item["name"])
         station = str(item.get("station") or name)
@@ -342,8 +342,8 @@ def alike(
             name = table_of(station, tables) + rest
         elif by_way and (parts := FLOW_NAME.fullmatch(name)) is not None:
             name = f"{parts['owner']} {ARROWS[parts['direction']]}"
-        found.setdefault(name, []).append(item)
-    return found
+        results.setdefault(name, []).append(item)
+    return results
 
 
 @dataclass(frozen=True)
@@ -388,15 +388,15 @@ def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
     """Read the quantities at all points, a point at a time."""
     read = reader(sweep)
     paths = sweep.paths
-    found: list[dict[str, dict[tuple[str, ...], Spread]]] = [{} for _ in quantities]
+    results: list[dict[str, dict[tuple[str, ...], Spread]]] = [{} for _ in quantities]
     for point in sweep.points:
         at = tuple(point.settings[path] for path in paths)
-        for quantity, items in zip(quantities, found, strict=True):
+        for quantity, items in zip(quantities, results, strict=True):
             for name, value in read(point.summary, quantity):
                 items.setdefault(name, {})[at] = value
     return [
         Swept(quantity, *drawn(items, paths))
-        for quantity, items in zip(quantities, found, strict=True)
+        for quantity, items in zip(quantities, results, strict=True)
     ]
 
 

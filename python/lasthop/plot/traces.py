@@ -6,10 +6,9 @@ from itertools import cycle
 
 from matplotlib.lines import Line2D
 
-from lasthop.plot.family import LEVEL
 from lasthop.plot.figure import Figure, house_style, title
 from lasthop.plot.legend import legend_columns
-from lasthop.plot.palette import DISTINCT
+from lasthop.plot.palette import DISTINCT, LEVEL
 
 DASHES = (":", "--")
 """Line styles of a panel's levels, one after the other."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
+from lasthop.answers.estimates import Estimate
 from lasthop.display.answers import NAMES_OF_SETTINGS
-from lasthop.estimates import Estimate
-from lasthop.plot.about import changes, told
+from lasthop.plot.about import changes, changes_text
 from lasthop.plot.figure import (
     MODEL,
     QUIET,
@@ -27,7 +27,7 @@ from lasthop.tuning.measures import estimated
 from lasthop.tuning.trial import Trial
 
 if TYPE_CHECKING:
-    from lasthop.tune import Tuning
+    from lasthop.tuning.tune import Tuning
 
 PANELS = (
     ("goodput_bps", 1e-6, "Goodput", "goodput of the cell [Mb/s]"),
@@ -70,7 +70,9 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
     panels = [*counted, *PANELS, *_other_categories(tuning)]
     height = 16 + ROW_MM * len(trials)
     name = tuning.base.typed.name
-    about = ", ".join(filter(None, (f"tuned for {tuning.objective}", told(changes(tuning.base)))))
+    about = ", ".join(
+        filter(None, (f"tuned for {tuning.objective}", changes_text(changes(tuning.base))))
+    )
     is_long = any(map(tuning.objection, trials))
     total_mm = len(panels) * height + 14 + NOTE_MM * (1 + is_long) + headline_mm(name, about)
     with house_style(total_mm, place=place) as figure:
@@ -170,8 +172,8 @@ def _widen(axes: Axes, values: Estimates) -> None:
 def _row_by_row(
     trials: Sequence[Trial], value: Callable[[Trial], Estimate | None], scale: float
 ) -> Estimates:
-    found = [value(trial) or Estimate(nan, None) for trial in trials]
-    return [Spread(one.mean * scale, scaled(one.ci95, scale)) for one in found]
+    results = [value(trial) or Estimate(nan, None) for trial in trials]
+    return [Spread(each.mean * scale, scaled(each.ci95, scale)) for each in results]
 
 
 def _name_rows(axes: Axes, tuning: "Tuning") -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
-from lasthop.calls import DELAY_P99_S, LOSS
-from lasthop.digits import span
+from lasthop.answers.calls import DELAY_P99_S, LOSS
+from lasthop.answers.digits import span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.what_if import label, title
-from lasthop.plot.about import changes, told
+from lasthop.plot.about import changes, changes_text
 from lasthop.plot.figure import (
     EMULATION,
     MEASUREMENT,
@@ -29,7 +29,7 @@ from lasthop.plot.figure import title as above
 from lasthop.plot.legend import legend_columns
 
 if TYPE_CHECKING:
-    from lasthop.paired import Measure
+    from lasthop.batch.paired import Measure
     from lasthop.whatif.what_if import WhatIf
 
 COLORS = (SIMULATION, MODEL, EMULATION, MEASUREMENT)
@@ -80,7 +80,7 @@ def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
     typed = what_if.scenario.typed
     runs = f"{typed.replications} x {span(typed.duration_s)}, seed {typed.seed}"
     known = changes(what_if.scenario)
-    changed = told({path: known[path] for path in known if path not in OF_RUNS})
+    changed = changes_text({path: known[path] for path in known if path not in OF_RUNS})
     parts = [changed, runs, f"{more} more quantities in the table" if more else ""]
     marks = "* best; grey: as it is, within the noise"
     marks += "; dashed: limit of a good call" * bool(what_if.call_measures)
@@ -101,15 +101,15 @@ def panels(measures: Sequence["Measure"]) -> Iterator[Panel]:
     def quantity(measure: "Measure") -> tuple[str, str]:
         return measure.list_name, measure.quantity
 
-    for (list_name, name), found in groupby(measures, quantity):
-        column, items = column_of(list_name, name), list(found)
+    for (list_name, name), result in groupby(measures, quantity):
+        column, items = column_of(list_name, name), list(result)
         for first in range(0, len(items), len(COLORS)):
             yield column, items[first : first + len(COLORS)]
 
 
 def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Measure"]) -> None:
     """Draw the bars of one quantity, a group of bars per case."""
-    found = {(each.case, each.measure.key): each for each in what_if.changes}
+    results = {(each.case, each.measure.key): each for each in what_if.changes}
     height = THICK / len(measures)
     names = [run.case.name for run in what_if.runs]
     for place, (measure, color) in enumerate(zip(measures, COLORS, strict=False)):
@@ -122,7 +122,7 @@ def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Meas
             if half:
                 mark |= {"xerr": half, "ecolor": "black", "error_kw": {"elinewidth": 0.7}}
             axes.barh(y, mean, 0.9 * height, **mark)
-            change = found.get((name, measure.key))
+            change = results.get((name, measure.key))
             is_best = change is not None and change.is_best
             is_same = change is not None and not change.difference.is_beyond
             if value is not None:

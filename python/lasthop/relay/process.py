@@ -62,8 +62,8 @@ def main(core: str, descriptor: int) -> int:
         print(json.dumps(answer) if todo["json"] else text, flush=True)
 
     def status() -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(relay.metrics() or "{}")
-        return found
+        loads: dict[str, Any] = json.loads(relay.metrics() or "{}")
+        return loads
 
     addresses = [written(each) for each in relay.addresses()]
     doors = [text.replace("{}", at, 1) for text, at in zip(todo["doors"], addresses, strict=True)]

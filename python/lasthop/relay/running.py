@@ -6,8 +6,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from lasthop._core import Relay
-from lasthop.descriptors import raise_descriptors
 from lasthop.errors import UserError
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.relay import programs
 from lasthop.relay.settings import (
     LOOPBACK,
@@ -59,8 +59,8 @@ class Running:
 
     def metrics(self) -> dict[str, Any]:
         """Return the metrics of the relay; empty after the relay has stopped."""
-        found: dict[str, Any] = json.loads(self.relay.metrics() or "{}")
-        return found
+        loads: dict[str, Any] = json.loads(self.relay.metrics() or "{}")
+        return loads
 
 
 class Server(Running):

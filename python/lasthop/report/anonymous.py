@@ -70,7 +70,7 @@ class Anonymiser:
         """Return a text with neutral names."""
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda found: self._names[found[0]], text)
+        return self._pattern.sub(lambda result: self._names[result[0]], text)
 
     def tree(self, tree: Any) -> Any:
         """Return a tree of dictionaries and lists with neutral names.
@@ -82,7 +82,7 @@ class Anonymiser:
 
     def toml(self, text: str) -> str:
         """Return a scenario file with neutral names and without comments."""
-        bare = STRING_OR_COMMENT.sub(lambda found: found[1] or "", text)
+        bare = STRING_OR_COMMENT.sub(lambda result: result[1] or "", text)
         lines = [line.rstrip() for line in self.text(bare).splitlines()]
         for name in self.scenario_names:
             lines = [line.replace(f'"{name}"', '"a network"') for line in lines]

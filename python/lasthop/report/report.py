@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
-from lasthop.answer import Answer
-from lasthop.compare import Comparison
+from lasthop.answers.answer import Answer
+from lasthop.answers.overwrite import refuse_if_foreign
+from lasthop.answers.saving import text_writer, write_atomically
+from lasthop.comparison.compare import Comparison
 from lasthop.display.page import Page, Table, inline
-from lasthop.ownership import refuse_if_foreign
 from lasthop.plot.about import changes
 from lasthop.report.anonymous import Anonymiser
 from lasthop.report.template import DATA, TITLE, template
-from lasthop.result import Result
-from lasthop.saving import text_writer, write_atomically
+from lasthop.simulation.result import Result
 from lasthop.sweep import Sweep
 
 if TYPE_CHECKING:
-    from lasthop.tuning.found import Tuning
+    from lasthop.tuning.tuning import Tuning
     from lasthop.whatif.what_if import WhatIf
 
 __all__ = ["Report", "Reported", "report_of", "write_report"]
@@ -224,7 +224,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
     """
     scenario = getattr(answer, "base", None) or answer.scenario
     page: Page = answer.page()
-    is_one_run = isinstance(answer, Answer | Comparison)
+    runs = list(runs_of(answer))
     return Report(
         page.title,
         page.about,
@@ -234,10 +234,10 @@ def report_of(answer: Reported, command: str = "") -> Report:
         scenario.content.decode(),
         [*changes(scenario).items()],
         page.notes,
-        list(warnings_of(answer)),
-        list(runs_of(answer)),
+        list(getattr(answer, "warnings", ())),
+        runs,
         [] if isinstance(answer, Answer) else page.tables,
-        "" if is_one_run or page.picture is None else inline(page.picture),
+        "" if runs or page.picture is None else inline(page.picture),
         page.alt,
     )
 
@@ -285,25 +285,11 @@ def write_report(
     return place
 
 
-def warnings_of(answer: Reported) -> Iterator[str]:
-    """Yield the warnings of an answer."""
-    if isinstance(answer, Comparison):
-        for each in (answer.prediction, answer.simulation, answer.emulation):
-            if each is not None:
-                yield from getattr(each, "warnings", ())
-    else:
-        yield from getattr(answer, "warnings", ())
-
-
 def runs_of(answer: Reported) -> Iterator[Run]:
     """Yield the results that the page's views can show."""
-    if isinstance(answer, Comparison):
-        prediction = None if answer.prediction is None else answer.prediction.summary
-        yield replace(_run(answer.simulation), prediction=prediction)
-        if answer.emulation is not None:
-            yield _run(answer.emulation)
-    elif isinstance(answer, Answer):
-        yield _run(answer)
+    for single, prediction in answer.single_answers():
+        run = _run(single)
+        yield run if prediction is None else replace(run, prediction=prediction.summary)
 
 
 def _run(answer: Answer) -> Run:

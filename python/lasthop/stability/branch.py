@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.allowance import check_time
+from lasthop.progress.cost_limits import check_time
 from lasthop.stability.case import Case
 from lasthop.stability.cycle import (
     TOLERANCE,
@@ -126,7 +126,7 @@ class _Continuation:
     def run(self, most: int, swing: float, progress: Progress | None) -> Branch:
         """Trace the branch."""
         first, second = self.near(0.5 * swing), self.near(swing)
-        found, values = [], []
+        result, values = [], []
         before, last = first, second
         ended = f"it is followed for {most} cycles at most"
         step = self.length(second - first)
@@ -137,7 +137,7 @@ class _Continuation:
                 ended = f"{self.point.parameter} leaves its range"
                 break
             cycle = self.cycle(last)
-            found.append(refined(cycle, FINEST))
+            result.append(refined(cycle, FINEST))
             values.append(value)
             if progress is not None:
                 progress(count + 1, most)
@@ -150,7 +150,7 @@ class _Continuation:
                 ended = "the cycle cannot be followed further: it is about to reach a limit"
                 break
             before, (last, step) = last, onwards
-        return Branch(self.form, self.point.parameter, np.array(values), found, ended)
+        return Branch(self.form, self.point.parameter, np.array(values), result, ended)
 
     def near(self, swing: float) -> Array:
         """Return a cycle of a small swing, from the normal form."""
@@ -161,12 +161,12 @@ class _Continuation:
         value = point.value + form.mu2 * (0.5 * swing * self.rest[0]) ** 2
         guess = np.concatenate([values.ravel(), [point.period, value]])
         direction = np.concatenate([wave.ravel() * self.rest[0], [0.0, 0.0]])
-        found = self.corrected(guess, direction)
-        if found is None:
+        result = self.corrected(guess, direction)
+        if result is None:
             raise ConvergenceError(
                 f"{point.case.model.name}: no limit cycle found near the Hopf point"
             )
-        return found
+        return result
 
     def split(self, unknowns: Array) -> tuple[Array, float, float]:
         """Return values, period and parameter."""
@@ -187,9 +187,9 @@ class _Continuation:
         secant = last - before
         secant = secant / self.length(secant)
         while step > SLOWEST * self.length(last - np.concatenate([self.flat(), last[-2:]])):
-            found = self.corrected(last + step * secant, secant * self.weights())
-            if found is not None and (found - last) @ (secant * self.weights()) > 0.5 * step:
-                return found, min(1.4 * step, FASTEST)
+            result = self.corrected(last + step * secant, secant * self.weights())
+            if result is not None and (result - last) @ (secant * self.weights()) > 0.5 * step:
+                return result, min(1.4 * step, FASTEST)
             step *= 0.5
         return None
 
@@ -231,19 +231,19 @@ class _Continuation:
         """Return a Newton step of cycle, period and parameter together."""
         h = 1e-6 * abs(self.point.value)
         with np.errstate(all="ignore"):
-            found = system(self.case(value), self.mesh, values, period)
+            result = system(self.case(value), self.mesh, values, period)
             ends = [
                 residual(self.case(value + s * h), self.mesh, values, period) for s in (1.0, -1.0)
             ]
         size = values.size
         matrix = np.zeros((size + 2, size + 2))
-        matrix[:size, :size] = found.by_values.reshape(size, size)
-        matrix[:size, size] = found.by_period.ravel()
+        matrix[:size, :size] = result.by_values.reshape(size, size)
+        matrix[:size, size] = result.by_period.ravel()
         matrix[:size, size + 1] = (ends[0] - ends[1]).ravel() / (2.0 * h)
         matrix[size, :size] = flow.ravel()
         matrix[size + 1] = direction
         phase = flow.ravel() @ moved[:size]
-        target = -np.concatenate([found.residual.ravel(), [phase, direction @ moved]])
+        target = -np.concatenate([result.residual.ravel(), [phase, direction @ moved]])
         if not np.all(np.isfinite(matrix)):
             return np.full(size + 2, np.nan)
         return np.asarray(np.linalg.solve(matrix, target))
@@ -252,8 +252,8 @@ class _Continuation:
         """Return a cycle with its multipliers."""
         values, period, value = self.split(unknowns)
         case = self.case(value)
-        found = multipliers(case, self.mesh, values, period)
-        return Cycle(case, self.mesh, values.copy(), period, found)
+        result = multipliers(case, self.mesh, values, period)
+        return Cycle(case, self.mesh, values.copy(), period, result)
 
     def remeshed(self, before: Array, last: Array, cycle: Cycle) -> tuple[Array, Array]:
         """Return both cycles on a mesh that suits the last one."""

@@ -73,15 +73,15 @@ def _passed(
     x: Axis, y: Axis, curves: Sequence[HopfCurve], shape: NDArray[np.int64]
 ) -> set[tuple[int, int]]:
     """Return the cells that curves pass through where they bound the stable region."""
-    found: set[tuple[int, int]] = set()
+    results: set[tuple[int, int]] = set()
     for curve in curves:
         places = np.stack([_places(x, curve.x), _places(y, curve.y)], axis=-1) * shape
         for k in np.flatnonzero(curve.boundary[:-1] & curve.boundary[1:]):
             ways = places[k + 1] - places[k]
             part = np.linspace(0.0, 1.0, 2 + int(4.0 * np.abs(ways).max()))[:, None]
             on = np.clip((places[k] + part * ways).astype(int), 0, shape - 1)
-            found |= {(int(i), int(j)) for i, j in on}
-    return found
+            results |= {(int(i), int(j)) for i, j in on}
+    return results
 
 
 def _beside(x: Axis, y: Axis, jumps: Array, shape: NDArray[np.int64]) -> set[tuple[int, int]]:
@@ -98,11 +98,11 @@ def _places(axis: Axis, values: Array) -> Array:
 
 def _abscissa(case: Case, x: Axis, y: Axis, across: Array, up: Array) -> Array:
     """Return the real part of the rightmost root at places, NaN without equilibrium. [1/s]"""
-    found = np.full(len(across), np.nan)
+    result = np.full(len(across), np.nan)
     for start in range(0, len(across), BATCH):
         some = slice(start, start + BATCH)
         rest, linear = case.over(**{x.name: x.value(across[some]), y.name: y.value(up[some])})
         sound = np.all(np.isfinite(rest), axis=0)
         if sound.any():
-            found[np.flatnonzero(sound) + start] = leading(linear[sound]).real
-    return found
+            result[np.flatnonzero(sound) + start] = leading(linear[sound]).real
+    return result

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.progress.steps import step
 from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case
 from lasthop.stability.cells import Cell, cells
@@ -16,7 +17,6 @@ from lasthop.stability.cost import check_cost
 from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import leading, resolved_by
-from lasthop.underway import step
 
 HALVINGS = 24
 """Halvings of a cell of the grid, to find a corner in it."""
@@ -112,17 +112,17 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     x_values, y_values = (axis.value(axis.places(size)) for axis in (x, y))
     wide, high = len(x_values), len(y_values)
     _check_cost(case, x, y, wide, high)
-    found = np.full((high, wide), np.nan + 0j)
+    result = np.full((high, wide), np.nan + 0j)
     pieces = np.zeros((high, wide), dtype=np.int64)
 
     def fill(row: int) -> None:
-        there = {x.name: x_values, y.name: np.full(wide, y_values[row])}
-        pieces[row] = case.pieces(**there)
-        rest, linear = case.over(**there)
+        present = {x.name: x_values, y.name: np.full(wide, y_values[row])}
+        pieces[row] = case.pieces(**present)
+        rest, linear = case.over(**present)
         sound = np.all(np.isfinite(rest), axis=0)
         if sound.any():
-            found[row, sound] = leading(linear[sound])
-        if np.any(np.isnan(found[row, sound])):
+            result[row, sound] = leading(linear[sound])
+        if np.any(np.isnan(result[row, sound])):
             raise ConvergenceError(
                 f"{case.model.name}: the rightmost root is not sure everywhere "
                 f"along {y.name} = {y_values[row]:g}"
@@ -133,20 +133,20 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         for row, _ in enumerate(pool.map(lambda row: contexts[row].run(fill, row), range(high))):
             if progress is not None:
                 progress(row + 1, high)
-    if not np.isfinite(found).any():
+    if not np.isfinite(result).any():
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
     with step("looking for edges of stability") as edges:
-        part = np.mean(found.real < 0.0)
+        part = np.mean(result.real < 0.0)
         edges.found(f"stable on {part:.1%} of the chart; its edges are looked for")
         ends = (wide - 1.0, high - 1.0)
         jumps, smooth = split(
-            case, x, y, changes(found.real) / ends, corners(found.real, pieces) / ends
+            case, x, y, changes(result.real) / ends, corners(result.real, pieces) / ends
         )
         curves = hopf_curves(case, x, y, smooth)
-        finer = cells(case, x, y, found.real, curves, jumps)
+        finer = cells(case, x, y, result.real, curves, jumps)
     return Chart(
-        case, x, y, x_values, y_values, found.real, np.abs(found.imag), curves, jumps, finer
+        case, x, y, x_values, y_values, result.real, np.abs(result.imag), curves, jumps, finer
     )
 
 
@@ -180,13 +180,13 @@ def corners(abscissa: NDArray[np.float64], pieces: NDArray[np.int64]) -> NDArray
 
 def _pairs(between: Callable[[Part, Part], NDArray[np.bool_]]) -> NDArray[np.float64]:
     """Return pairs of neighbours, from what tells them by the grid's near and far part."""
-    found = []
+    results = []
     for along in ((0, 1), (1, 0)):
         far = (slice(along[0], None), slice(along[1], None))
         near = (slice(None, -along[0] or None), slice(None, -along[1] or None))
         places = np.argwhere(between(near, far))[:, ::-1]
-        found.append(np.stack([places, places + along[::-1]], axis=1))
-    return np.concatenate(found).astype(np.float64)
+        results.append(np.stack([places, places + along[::-1]], axis=1))
+    return np.concatenate(results).astype(np.float64)
 
 
 def split(

@@ -9,7 +9,7 @@ roots cannot be found at all.
 
 import numpy as np
 
-from lasthop.allowance import need
+from lasthop.progress.cost_limits import need
 from lasthop.stability.case import Linear
 from lasthop.stability.winding import FIRST, MOST_POINTS, pieces_of
 

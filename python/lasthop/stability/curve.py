@@ -85,9 +85,9 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
     for pair in () if pairs is None else pairs:
         middle = pair.mean(axis=0)
         if not any(_near(curve, middle) for curve in curves):
-            found = tracer.between(pair)
-            if found is not None and not any(_passes(curve, found) for curve in curves):
-                trace(found)
+            result = tracer.between(pair)
+            if result is not None and not any(_passes(curve, result) for curve in curves):
+                trace(result)
     return [tracer.curve(points) for points in curves]
 
 
@@ -117,7 +117,7 @@ class _Tracer:
 
     def starts(self) -> list[Vector]:
         """Return Hopf points on some lines across the rectangle."""
-        found = []
+        results = []
         for line, other in ((self.x, self.y), (self.y, self.x)):
             for place in np.linspace(0.03, 0.97, STARTS):
                 value = float(line.value(place))
@@ -130,17 +130,17 @@ class _Tracer:
                 for point in points:
                     pair = (place, other.place(point.value))
                     at = pair if line is self.x else pair[::-1]
-                    found.append(np.array([np.log(point.frequency), *at]))
-        return found
+                    results.append(np.array([np.log(point.frequency), *at]))
+        return results
 
     def between(self, pair: Vector) -> Vector | None:
         """Return the Hopf point between two neighbours; None where there is none."""
         line, k = (self.x, 0) if pair[0, 0] != pair[1, 0] else (self.y, 1)
         other = self.y if k == 0 else self.x
-        there = self.case.with_(**{other.name: float(other.value(pair[0, 1 - k]))})
+        present = self.case.with_(**{other.name: float(other.value(pair[0, 1 - k]))})
         ends = (float(line.value(pair[0, k])), float(line.value(pair[1, k])))
         try:
-            point = crossing(there, line.name, *ends)
+            point = crossing(present, line.name, *ends)
         except (ConvergenceError, NoEquilibriumError):
             return None
         if not isinstance(point, HopfPoint):
@@ -174,13 +174,13 @@ class _Tracer:
         tangent = _tangent(self.jacobian(start)[1], None) * sign
         step = FIRST_STEP
         while len(points) < MOST_POINTS:
-            found = self.onwards(points[-1], step, tangent)
-            if found is None or self.piece(found[0]) != piece:
+            onwards = self.onwards(points[-1], step, tangent)
+            if onwards is None or self.piece(onwards[0]) != piece:
                 step *= 0.5
                 if step < SHORTEST_STEP:
                     break  # The equilibrium ends here, or the curve does.
                 continue
-            new, steps, ahead = found
+            new, steps, ahead = onwards
             edge = self._beyond(new)
             if edge is not None:
                 last = self._at_edge(points[-1], new, edge)

@@ -313,13 +313,13 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
     flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # Keeps the phase.
     swing = np.ptp(values, axis=1)
     for _ in range(NEWTON_STEPS):
-        found = system(case, mesh, values, period)
+        result = system(case, mesh, values, period)
         size = values.size
         matrix = np.zeros((size + 1, size + 1))
-        matrix[:size, :size] = found.by_values.reshape(size, size)
-        matrix[:size, size] = found.by_period.ravel()
+        matrix[:size, :size] = result.by_values.reshape(size, size)
+        matrix[:size, size] = result.by_period.ravel()
         matrix[size, :size] = flow.ravel()
-        step = np.linalg.solve(matrix, -np.append(found.residual.ravel(), 0.0))
+        step = np.linalg.solve(matrix, -np.append(result.residual.ravel(), 0.0))
         if not np.all(np.isfinite(step)):
             break
         change = step[:-1].reshape(values.shape)
@@ -370,9 +370,9 @@ def compared(finer: Cycle, coarser: Cycle) -> Cycle:
 
 def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray[np.complex128]:
     """Return the Floquet multipliers of a cycle, largest first."""
-    found = system(case, mesh, values, period)
+    result = system(case, mesh, values, period)
     states, count = len(values), len(mesh.edges) - 1
-    reach = float(found.delays.max()) / period
+    reach = float(result.delays.max()) / period
     whole = ceil(reach)
     first = int(np.searchsorted(mesh.edges, whole - reach, side="right")) - 1
     old = DEGREE * (whole * count - max(first, 0))
@@ -391,14 +391,14 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
         return dense
 
     slope, here = place(gauss, derivative=True), place(gauss)
-    backs = [place(gauss - d / period) for d in found.delays]
-    drags = _drags(case, mesh, values, period, found)
+    backs = [place(gauss - d / period) for d in result.delays]
+    drags = _drags(case, mesh, values, period, result)
     for i in range(states):
         matrix[i, :, i, :] += slope / period
         for j in range(states):
-            matrix[i, :, j, :] += (drags[i, j] - found.now[:, i, j])[:, None] * here
+            matrix[i, :, j, :] += (drags[i, j] - result.now[:, i, j])[:, None] * here
             for k, back in enumerate(backs):
-                matrix[i, :, j, :] -= found.lagged[k, :, i, j, None] * back
+                matrix[i, :, j, :] -= result.lagged[k, :, i, j, None] * back
     flat = matrix.reshape(states * len(gauss), states, total)
     known = flat[:, :, : old + 1].reshape(len(flat), -1)
     unknown = flat[:, :, old + 1 :].reshape(len(flat), -1)
@@ -412,13 +412,13 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
     return np.asarray(values_found[np.argsort(-np.abs(values_found))][:12])
 
 
-def _drags(case: Case, mesh: Mesh, values: Array, period: float, found: System) -> Array:
+def _drags(case: Case, mesh: Mesh, values: Array, period: float, result: System) -> Array:
     """Return what a delay's dependence on the state adds to the linearised equations."""
     gauss = mesh.gauss
     by_delay = _delay_slopes(case, values @ mesh.matrix(gauss).T)
     total = np.zeros((len(values), len(values), len(gauss)))
-    for k, delay in enumerate(found.delays):
+    for k, delay in enumerate(result.delays):
         velocity = values @ mesh.matrix(gauss - delay / period, derivative=True).T / period
-        drag = np.einsum("gij,jg->ig", found.lagged[k], velocity)
+        drag = np.einsum("gij,jg->ig", result.lagged[k], velocity)
         total += drag[:, None, :] * np.stack(by_delay[k])[None]
     return total

@@ -190,13 +190,13 @@ def scan(case: Case, axis: Axis) -> Scan:
         places = np.append(places, more)[order]
         scanned = np.append(scanned, _scanned(case, axis, more))[order]
     values = axis.value(places)
-    found: list[HopfPoint | Jump] = []
+    results: list[HopfPoint | Jump] = []
     change = np.diff(np.sign(scanned.real))  # NaN beside values without an equilibrium.
     for k in np.flatnonzero(np.isfinite(change) & (change != 0.0)):
         if scanned[k].imag == 0.0 and scanned[k + 1].imag == 0.0:
             continue  # A real root crosses: not a Hopf point.
-        found.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
-    return Scan(case, axis, values, scanned, found)
+        results.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
+    return Scan(case, axis, values, scanned, results)
 
 
 def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
@@ -215,16 +215,16 @@ def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
     sound = np.all(np.isfinite(rest), axis=0)
-    found = np.full(len(places), np.nan + 0j)
+    result = np.full(len(places), np.nan + 0j)
     if sound.any():
-        found[sound] = leading(linear[sound])
-    unsure = sound & np.isnan(found)
+        result[sound] = leading(linear[sound])
+    unsure = sound & np.isnan(result)
     if unsure.any():
         raise ConvergenceError(
             f"{case.model.name}: the rightmost root is not sure at "
             f"{axis.name} = {values[unsure][0]:g}"
         )
-    return found
+    return result
 
 
 def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> NDArray[np.float64]:
@@ -261,11 +261,11 @@ def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint |
         value = _where_zero(case, parameter, low, high, start)
         if value is None:
             continue
-        there = case.with_(**{parameter: value})
-        root = rightmost(there)
+        present = case.with_(**{parameter: value})
+        root = rightmost(present)
         if abs(root.real) <= ON_AXIS * abs(root):
-            speed = transversality(there, parameter, root)
-            return HopfPoint(there, parameter, value, root.imag, speed)
+            speed = transversality(present, parameter, root)
+            return HopfPoint(present, parameter, value, root.imag, speed)
     assert value is not None  # The rightmost root has one, since its ends lie on either side.
     return Jump(parameter, value, unstable_above)
 
@@ -287,9 +287,9 @@ def _where_zero(
         here = case.with_(**{parameter: value})
         if start is None:
             return rightmost(here).real
-        found = polished(here.linear[np.newaxis], last)
-        last = np.where(np.isnan(found), last, found)
-        return float(found[0].real)
+        result = polished(here.linear[np.newaxis], last)
+        last = np.where(np.isnan(result), last, result)
+        return float(result[0].real)
 
     if start is not None and not abscissa(low) * abscissa(high) < 0.0:
         return None

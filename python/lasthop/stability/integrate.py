@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.allowance import check_time, need
+from lasthop.progress.cost_limits import check_time, need
 from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, ParameterError
 
@@ -141,8 +141,8 @@ class Trajectory:
         rising = np.flatnonzero((window[:-1] < middle) & (window[1:] >= middle))
         if len(rising) < 2:
             return None
-        here, there = window[rising], window[rising + 1]
-        passed = times[rising] + (middle - here) / (there - here) * (times[1] - times[0])
+        here, present = window[rising], window[rising + 1]
+        passed = times[rising] + (middle - here) / (present - here) * (times[1] - times[0])
         return float(np.diff(passed).mean())
 
     def _late(self, part: float) -> NDArray[np.float64]:

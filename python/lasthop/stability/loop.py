@@ -97,7 +97,7 @@ def loop(case: Case) -> Loop:
 
     def passed(values: NDArray[np.float64], of: Any) -> list[tuple[float, float, float]]:
         """Return frequency, size and margin where a function of gain and margin passes 0."""
-        found = []
+        results = []
         for k in np.flatnonzero(np.diff(np.sign(values))):
 
             def at(w: float, k: int = int(k)) -> tuple[float, float]:
@@ -105,8 +105,8 @@ def loop(case: Case) -> Loop:
                 return abs(here), float(lag[k] + np.angle(here / gain[k]))
 
             w = float(brentq(lambda w, at=at: of(*at(w)), omega[k], omega[k + 1], rtol=1e-13))
-            found.append((w, *at(w)))
-        return found
+            results.append((w, *at(w)))
+        return results
 
     crossings = passed(np.log(np.abs(gain)), lambda size, _: np.log(size))
     crossover, _, margin = min(crossings, key=lambda each: each[2], default=(None, 1.0, pi))

@@ -108,10 +108,10 @@ def seconds(value: Any) -> float:
     """
     if not isinstance(value, str):
         return float(value)
-    found = TIME.fullmatch(value.strip())
-    if found is None:
+    match = TIME.fullmatch(value.strip())
+    if match is None:
         raise ValueError(value)
-    return float(found[1]) * TIME_UNITS[found[2]]
+    return float(match[1]) * TIME_UNITS[match[2]]
 
 
 COMPOUND: tuple[Parameter, ...] = (

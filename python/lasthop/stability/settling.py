@@ -127,9 +127,9 @@ class Settled:
         close = 1e-9 * max(1.0, abs(value))
         if self.period is None:
             return float(abs(self.case.equilibrium[i] - value) <= close)
-        there = np.abs(self.motion.values[i] - value) <= close
+        present = np.abs(self.motion.values[i] - value) <= close
         lengths = np.diff(np.maximum(self.motion.starts, self.end - self.period))
-        return float(lengths[there[:-1] & there[1:]].sum()) / self.period
+        return float(lengths[present[:-1] & present[1:]].sum()) / self.period
 
     def history(self) -> History:
         """Return the end of the solution as the past of another solution."""
@@ -162,9 +162,9 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     for chunk in range(MOST_CHUNKS):
         allowed = tolerance if chunk < EARLY else min(tolerance, SLOW)
         motion = integrate(case, length, start=past, tolerance=allowed)
-        found = _periodic(case, motion, NOISE * allowed)
-        if found is not None:
-            return _followed(found)
+        result = _periodic(case, motion, NOISE * allowed)
+        if result is not None:
+            return _followed(result)
         if root.stable and _is_quiet(case, motion):
             return Settled(case, motion, None)
         past = Settled(case, motion, None).history()
@@ -178,13 +178,13 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     )
 
 
-def _followed(found: Settled) -> Settled:
+def _followed(result: Settled) -> Settled:
     """Return a cycle to `ACCURATE`, or as near as `MOST_STRETCHES` bring it; its error says so."""
-    assert found.period is not None
-    case, last = found.case, found
-    best = replace(found, error=SAME)
+    assert result.period is not None
+    case, last = result.case, result
+    best = replace(result, error=SAME)
     for _ in range(MOST_STRETCHES):
-        length = max(TURNS * found.period, 2.0 * max(case.delays))
+        length = max(TURNS * result.period, 2.0 * max(case.delays))
         motion = integrate(case, length, start=last.history(), tolerance=FINE)
         last = Settled(case, motion, None)
         here = _periodic(case, motion, NOISE * FINE)
@@ -342,18 +342,18 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
 
     def along(order: Array, last: Settled | None) -> list[Settled | None]:
         nonlocal done
-        found: list[Settled | None] = []
+        results: list[Settled | None] = []
         for value in order:
             here = case.with_(**{axis.name: float(value)})
             try:
                 last = settled(here, None if last is None else _pushed(here, last))
-                found.append(last)
+                results.append(last)
             except ConvergenceError:
-                found.append(None)
+                results.append(None)
             done += 1
             if progress is not None:
                 progress(done, 2 * count)
-        return found
+        return results
 
     up = along(values, None)
     down = along(values[::-1], next((each for each in up[::-1] if each is not None), None))

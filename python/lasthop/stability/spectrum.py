@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.allowance import check_time
+from lasthop.progress.cost_limits import check_time
 from lasthop.stability.case import Case, Linear
 from lasthop.stability.cost import check_cost
 from lasthop.stability.errors import ConvergenceError
@@ -183,15 +183,15 @@ def roots(case: Case, count: int = 6) -> Roots:
     TooCostlyError
         If the computation would need more time or memory than its limits.
     """
-    one = case.linear[np.newaxis]
-    check_cost(f"{case.model.name}: the rightmost root", one, np.zeros(1, dtype=np.int64))
-    found = verified(case.linear, count)
-    if len(found.values) == 0:
+    linear = case.linear[np.newaxis]
+    check_cost(f"{case.model.name}: the rightmost root", linear, np.zeros(1, dtype=np.int64))
+    result = verified(case.linear, count)
+    if len(result.values) == 0:
         raise ConvergenceError(
             f"{case.model.name}: the rightmost root is not sure",
             "spectrum, Newton's method and the count of roots by the argument principle disagree",
         )
-    return found
+    return result
 
 
 def verified(linear: Linear, count: int) -> Roots:
@@ -204,7 +204,7 @@ def verified(linear: Linear, count: int) -> Roots:
         fine, raw = united(fine, raw, *missed)
         known = sure(linear, fine, count)
         if known == 0:
-            left = beside(linear, fine[0]) if len(fine) else 0.0
+            left = left_of(linear, fine[0]) if len(fine) else 0.0
             missed = list(searched(linear, left, *missed))
             fine, raw = united(fine, raw, *missed)
             known = sure(linear, fine, count)
@@ -222,10 +222,10 @@ def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Val
 
     All that the matrix has to the right of the last are among them.
     """
-    one = Linear(linear.now[None], linear.lagged[None], linear.delays[None])
+    stacked = Linear(linear.now[None], linear.lagged[None], linear.delays[None])
     local = linear if centre == 0.0 else shifted(linear, centre)
     raw = collocated(local, points)[:most] + centre
-    fine = polished(one, raw)
+    fine = polished(stacked, raw)
     scale = 1.0 / float(linear.delays.max())
     agree = np.abs(fine - raw) <= AGREEMENT * (np.abs(fine) + scale)
     if centre != 0.0:
@@ -253,18 +253,18 @@ def sure(linear: Linear, values: Values, count: int) -> int:
         if known == 0:
             return 0
         known += pair_is_cut(values[:known]) and known < len(values)
-        line = beside(linear, values[known - 1])
+        line = left_of(linear, values[known - 1])
         known = int(np.sum(values.real > line))
         if known in tried or pair_is_cut(values[:known]):
             continue
         tried.add(known)
-        found = right_of(linear, line)
-        if found is not None and found.number == known:
+        right = right_of(linear, line)
+        if right is not None and right.number == known:
             return known
     return 0
 
 
-def beside(linear: Linear, root: complex) -> float:
+def left_of(linear: Linear, root: complex) -> float:
     """Return the real part of a line just left of a root. [1/s]"""
     return float(root.real - BESIDE * (abs(root) + 1.0 / linear.delays.max()))
 
@@ -278,17 +278,17 @@ def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Va
     right = max(0.0, left) + 2.0 * float(largest(linear, max(0.0, left)))
     for _ in range(SEARCHES):
         check_time("the search for the rightmost root")
-        found = right_of(linear, left)
-        if found is None or found.number == 0:
+        result = right_of(linear, left)
+        if result is None or result.number == 0:
             break
-        for frequency in found.near[:PEAKS]:
+        for frequency in result.near[:PEAKS]:
             here, here_raw = agreed(linear, complex(left, frequency), POINTS[0], 4)
             if frequency > 0.0:
                 here = np.concatenate([here, here.conj()])
                 here_raw = np.concatenate([here_raw, here_raw.conj()])
             for k in range(len(here)):  # One by one: a pair may be found from both its members.
                 fine, raw = united(fine, raw, here[k : k + 1], here_raw[k : k + 1])
-        if np.sum(fine.real > left) >= found.number:
+        if np.sum(fine.real > left) >= result.number:
             break
         middle = 0.5 * (left + right)
         ahead = right_of(linear, middle)
@@ -306,21 +306,21 @@ def leading(linear: Linear) -> Values:
     others are verified one by one. Only the sign is sure of real parts far left of the axis.
     """
     enough = resolved_by(linear)
-    found = np.full(enough.shape, np.nan + 0j)
+    result = np.full(enough.shape, np.nan + 0j)
     for points, _ in RESOLVED:
         some = enough == points
         if some.any():
-            found[some] = collocated(linear[some], points)[:, 0]
+            result[some] = collocated(linear[some], points)[:, 0]
     for k in np.flatnonzero(enough == 0):
         values = verified(linear[k], 1).values
-        found[k] = values[0] if len(values) else np.nan
-    return found
+        result[k] = values[0] if len(values) else np.nan
+    return result
 
 
 def rightmost_of(linear: Linear) -> Values:
     """Return the rightmost root of each of many systems near the axis, polished; else NaN. [1/s]"""
-    found = leading(linear)
-    fine = polished(linear, found)
+    result = leading(linear)
+    fine = polished(linear, result)
     for k in np.flatnonzero(np.isnan(fine)):
         values = verified(linear[k], 1).values
         fine[k] = values[0] if len(values) else np.nan

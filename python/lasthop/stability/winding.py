@@ -81,10 +81,10 @@ def right_of(linear: Linear, real: float) -> Count | None:
         far, speed = _bounds(here)
         if not (np.all(np.isfinite(speed)) and 0.0 < far < np.inf):
             return None
-        found = _turned(here, far, speed)
-        if found is None:
+        result = _turned(here, far, speed)
+        if result is None:
             return None
-        turn, near = found
+        turn, near = result
         # Beyond, arg det(I - M / i omega) goes to 0 without leaving its principal values.
         rest = np.linalg.eigvals(here.characteristic(1j * far) / (1j * far))
         count = 0.5 * states - (turn - float(np.sum(np.angle(rest)))) / np.pi
@@ -106,8 +106,8 @@ def pieces_of(linear: Linear) -> float:
 
 def _bounds(linear: Linear) -> tuple[float, Array]:
     """Return the frequency beyond which no root is left, and a bound on the derivative."""
-    whole = np.abs(linear.now) + np.abs(linear.lagged).sum(axis=0)
-    far = 2.0 * float(_perron(whole)) * (1.0 + 1e-9)
+    total = np.abs(linear.now) + np.abs(linear.lagged).sum(axis=0)
+    far = 2.0 * float(_perron(total)) * (1.0 + 1e-9)
     lagged = np.einsum("j,jab->ab", linear.delays, np.abs(linear.lagged))
     return far, np.asarray(np.eye(len(linear.now)) + lagged)
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.ledger import ClaimResult
 from lasthop.studies.rules import Measured
 from lasthop.studies.study import Run, Runs, Study, Tree
@@ -57,28 +57,28 @@ def keep(
     return {"runs": read, "studies": table, "claims": claims}
 
 
-def changed_points(study: Study, kept: Kept) -> list[str]:
+def changed_points(study: Study, remaining: Kept) -> list[str]:
     """Return the points of a study that are not the scenarios that were kept."""
-    points: Mapping[str, str] = kept["studies"][study.key]["points"]
+    points: Mapping[str, str] = remaining["studies"][study.key]["points"]
     now = {name: fingerprint(tree, study.model) for name, tree in study.points.items()}
     return sorted(name for name in {*points, *now} if points.get(name) != now.get(name))
 
 
-def runs_of(study: Study, kept: Kept) -> dict[str, Run]:
+def runs_of(study: Study, remaining: Kept) -> dict[str, Run]:
     """Return the runs of a study with what its measure read of them."""
     runs = {}
-    for name, print_ in kept["studies"][study.key]["points"].items():
-        run = kept["runs"][print_]
+    for name, print_ in remaining["studies"][study.key]["points"].items():
+        run = remaining["runs"][print_]
         scenario = Scenario(study.points[name]) if run["scenario"] else {}
         series = run.get("series", {})
         runs[name] = Run(run["samples"], run["prediction"], series=series, scenario=scenario)
     return runs
 
 
-def values_of(kept: Kept) -> dict[str, dict[str, Measured]]:
+def values_of(remaining: Kept) -> dict[str, dict[str, Measured]]:
     """Return the kept values by subject, under the names that ``claims.toml`` uses."""
     values: dict[str, dict[str, Measured]] = {}
-    for key, study in kept["studies"].items():
+    for key, study in remaining["studies"].items():
         subject = key.partition("-")[0]
         some = {name: Measured(*value) for name, value in study["values"].items()}
         values.setdefault(subject, {}).update(some)

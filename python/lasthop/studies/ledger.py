@@ -261,7 +261,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Beside:
+class RelatedChecks:
     """Checks whose verdict is shown with a claim's: their names, and why they do not count."""
 
     title: str
@@ -284,7 +284,7 @@ class Claim:
     text: str
     figure: str
     checks: tuple[Check, ...]
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[RelatedChecks, ...] = ()
     kind: str = "detail"
     """Whether it carries a message of the paper, "message", or is a "detail"."""
     differences: tuple[Difference, ...] = ()
@@ -317,9 +317,9 @@ class Claim:
         """
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
-        beside = tuple(each.result(values, rules, quick) for each in self.beside)
+        others = tuple(each.result(values, rules, quick) for each in self.beside)
         why = _why(self, verdict, checks, findings)
-        return ClaimResult(self, verdict, why, checks, beside)
+        return ClaimResult(self, verdict, why, checks, others)
 
 
 def _why(
@@ -404,7 +404,7 @@ def load(text: str | None = None) -> Ledger:
 @cache
 def _own() -> Ledger:
     """Return the project's own rules, which take a tenth of a second to read."""
-    path = resources.files("lasthop").joinpath("claims.toml")
+    path = resources.files("lasthop").joinpath("studies/claims.toml")
     return _read(path.read_text(encoding="utf-8"))
 
 
@@ -438,11 +438,11 @@ def _message(entry: Mapping[str, Any], claims: Sequence[Claim]) -> Message:
 def texts_of(text: str) -> dict[str, str]:
     """Return the part of the file for each claim, by its id."""
     parts = re.split(r"^(?=\[\[claim\]\])", text, flags=re.MULTILINE)[1:]
-    found = {}
+    results = {}
     for part in parts:
-        told = re.sub(r"^# -+ \w+\n*\Z", "", part.rstrip() + "\n", flags=re.MULTILINE).rstrip()
-        found[tomllib.loads(part)["claim"][0]["id"]] = told
-    return found
+        messages = re.sub(r"^# -+ \w+\n*\Z", "", part.rstrip() + "\n", flags=re.MULTILINE).rstrip()
+        results[tomllib.loads(part)["claim"][0]["id"]] = messages
+    return results
 
 
 def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
@@ -450,8 +450,8 @@ def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
     if subject not in subjects:
         raise RuleError(f"{entry['id']}: no such subject")
     try:
-        beside = tuple(
-            Beside(each["title"], each["because"], _all_checks(each["check"]))
+        others = tuple(
+            RelatedChecks(each["title"], each["because"], _all_checks(each["check"]))
             for each in entry.get("beside", ())
         )
         checks = _all_checks(entry["check"])
@@ -462,7 +462,7 @@ def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
     except (RuleError, KeyError) as error:
         raise RuleError(f"{entry['id']}: {error}") from error
     return Claim(
-        entry["id"], subject, entry["text"], entry["figure"], checks, beside, kind, differences
+        entry["id"], subject, entry["text"], entry["figure"], checks, others, kind, differences
     )
 
 
@@ -520,7 +520,7 @@ def _rule(table: Mapping[str, Any], place: str, paper: float | str | None) -> Nu
         return text
 
     if table["kind"] == "shape":
-        return Shape.parse([one.replace("{}", place) for one in table["holds"]])
+        return Shape.parse([hold.replace("{}", place) for hold in table["holds"]])
     if table["kind"] == "trend":
         pair = (Term(1.0, key("smaller")), Term(1.0, key("larger")))
         return Shape(f"{key('larger')} > {key('smaller')}", (pair,), trend=True)

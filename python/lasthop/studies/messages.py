@@ -58,7 +58,7 @@ class Message:
         every: list[Shape | Number] = [*self.holds]
         every += [Number(value, None, about=True) for value in self.agrees]
         judged = [rule.judge(judge) for rule in every]
-        verdict = worst(one.verdict for one in judged)
+        verdict = worst(each.verdict for each in judged)
         return {
             "subject": self.subject,
             "text": self.text,
@@ -66,7 +66,7 @@ class Message:
             "claims": list(self.claims),
             "rule": [*(shape.text for shape in self.holds), *self.agrees],
             "verdict": verdict.value,
-            "detail": next(one.detail for one in judged if one.verdict is verdict),
+            "detail": next(each.detail for each in judged if each.verdict is verdict),
         }
 
 
@@ -161,13 +161,13 @@ HEADER = (
 
 def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ...]]:
     """Return the table of messages, one cell for each of `HEADER`."""
-    found = []
+    results = []
     for message in messages:
         count = closeness_of(message, claims)
         numbers = [str(each) for each in count.numbers]
         cells = (message["subject"], message["text"], holds_text(message), str(count.orders))
-        found.append((*cells, *numbers, claims_by_cause(message, claims)))
-    return found
+        results.append((*cells, *numbers, claims_by_cause(message, claims)))
+    return results
 
 
 def holds_text(message: Tree) -> str:
@@ -181,7 +181,7 @@ def claims_by_cause(message: Tree, claims: Sequence[Tree]) -> str:
     places: dict[str, list[str]] = {}
     for claim in claims:
         if claim["id"] in message["claims"]:
-            missed = [one for one in claim["checks"] if not held(one)]
+            missed = [each for each in claim["checks"] if not held(each)]
             for because in dict.fromkeys(cause(claim, check) for check in missed):
                 places.setdefault(because, []).append(claim["id"])
     return "; ".join(f"{because}: {', '.join(names)}" for because, names in places.items())

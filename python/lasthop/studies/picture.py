@@ -34,8 +34,8 @@ class Picture:
     def draw(self, runs: Runs) -> Figure:
         """Read the lines from the runs and draw them."""
         if self.beside_paper:
-            from lasthop.plot.study import sweep_figure as figure
+            from lasthop.studies.drawing.study import sweep_figure as figure
         else:
-            from lasthop.plot.family import family_figure as figure
+            from lasthop.studies.drawing.family import family_figure as figure
 
         return figure(self.abscissa, self.panels, runs, panel_mm=self.panel_mm)

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from lasthop.digits import estimate, plain
+from lasthop.answers.digits import estimate, plain
 from lasthop.studies.ledger import CAUSES, BesideResult, CheckResult, Claim, ClaimResult
 from lasthop.studies.messages import HEADER, rows, summary
 from lasthop.studies.rules import Verdict

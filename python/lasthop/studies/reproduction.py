@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from lasthop._core import VERSION
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.saving import text_writer, write_atomically
 from lasthop.batch import ProgressCallback, Workers
 from lasthop.errors import UserError
-from lasthop.ownership import refuse_foreign
-from lasthop.saving import text_writer, write_atomically
-from lasthop.source import as_toml
+from lasthop.progress.steps import counting
+from lasthop.scenario.source import as_toml
 from lasthop.studies import findings
 from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import Claim, ClaimResult, Ledger, load
@@ -25,7 +26,6 @@ from lasthop.studies.report import Ran, page
 from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
-from lasthop.underway import counting
 
 SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
@@ -61,8 +61,8 @@ class Reproduction:
 
     def __repr__(self) -> str:
         counts = Counter(result.verdict.value for result in self.results)
-        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        lines = [f"Reproduction({len(self.results)} claims: {told or 'none'})"]
+        messages = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        lines = [f"Reproduction({len(self.results)} claims: {messages or 'none'})"]
         lines += [f"{each.claim.id}: {each.verdict.value}: {each.why}" for each in self.results]
         left = len(lines) - MOST_LINES
         return "\n".join(
@@ -112,11 +112,11 @@ class Reproduction:
         """Return what the study found of the claims here, and what the model warns of in it."""
         runs = self.runs[study.key]
         asked = {result.claim.id for result in self.results}
-        found = [
+        results = [
             f"{claim}: {each}" for claim, each in findings.of(study, runs).items() if claim in asked
         ]
         warnings = dict.fromkeys(remark for run in runs.values() for remark in run.remarks)
-        return found + [f"model: {warning}" for warning in warnings]
+        return results + [f"model: {warning}" for warning in warnings]
 
     def _provenance(self) -> str:
         mode = "full run"
@@ -204,17 +204,17 @@ class Task:
         """
         runs = self.plan.run(directory, progress, jobs, executor)
         values: dict[str, dict[str, Measured]] = {}
-        found: dict[str, list[Finding]] = {}
+        items: dict[str, list[Finding]] = {}
         for study in self.studies:
             values.setdefault(study.subject, {}).update(study.values(runs[study.key]))
             for name, finding in findings.of(study, runs[study.key]).items():
-                found.setdefault(name, []).append(finding)
+                items.setdefault(name, []).append(finding)
         results = tuple(
             claim.result(
                 values.get(claim.subject, {}),
                 self.ledger.rules,
                 quick=self.quick,
-                findings=found.get(claim.id, ()),
+                findings=items.get(claim.id, ()),
             )
             for claim in self.claims
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from lasthop.digits import estimate, plain
+from lasthop.answers.digits import estimate, plain
 
 
 class Verdict(Enum):
@@ -181,10 +181,10 @@ class Number:
     def judge(self, judge: Judge) -> Judged:
         """Compare the interval with the band around the paper's value."""
         band, width = self._limits(judge.rules)
-        found = judge.estimate(self.value)
-        if found is None or found.mean is None:
-            return _undecided([found])
-        mean, half = found.mean, found.half
+        result = judge.estimate(self.value)
+        if result is None or result.mean is None:
+            return _undecided([result])
+        mean, half = result.mean, result.half
         span = self.span or _predicted(judge.values[self.value])
         if span is None:
             return Judged(Verdict.OPEN, mean, half, "the model gives no value")
@@ -264,8 +264,8 @@ class Shape:
     def judge(self, judge: Judge) -> Judged:
         """Judge every inequality; the answer is the worst, then the tightest."""
         outcomes = [_below(left, right, judge) for left, right in self.inequalities]
-        failed = [one for one in outcomes if one.verdict is Verdict.DEVIATES]
-        unknown = [one for one in outcomes if one.value is None]
+        failed = [outcome for outcome in outcomes if outcome.verdict is Verdict.DEVIATES]
+        unknown = [outcome for outcome in outcomes if outcome.value is None]
         if unknown and not failed:
             return unknown[0]
         return min(failed or outcomes, key=_clearance)

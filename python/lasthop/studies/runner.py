@@ -14,11 +14,11 @@ from typing import Any
 
 from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task, Workers
 from lasthop.errors import ConvergenceError, ModelError, Stopped, TooCostlyError
-from lasthop.predict import predict
-from lasthop.run import threads_asked
-from lasthop.scenario import Scenario
+from lasthop.prediction.predict import predict
+from lasthop.progress.steps import counting
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.simulate import threads_asked
 from lasthop.studies.study import Run, Runs, Study, Tree
-from lasthop.underway import counting
 
 PREDICTION_S = 1800.0
 """Limit of time of a study's prediction, so long that no busy machine refuses a prediction that
@@ -83,12 +83,12 @@ class Plan:
         except BatchStopped:
             raise Stopped("progress stopped the studies; finished runs are kept") from None
         reader = _Reader(parts)
-        found: dict[str, dict[str, Run]] = {study.key: {} for study in self.studies}
+        results: dict[str, dict[str, Run]] = {study.key: {} for study in self.studies}
         asked = [(study, point) for study in self.studies for point in study.points]
         for study, point in counting("predicting", asked, len(asked)):
             scenario = self.scenarios[study.key, point]
-            found[study.key][point] = reader.run(scenario, study.model)
-        return dict(found)
+            results[study.key][point] = reader.run(scenario, study.model)
+        return dict(results)
 
     def finished(self, directory: Path) -> tuple[int, int]:
         """Return how many of the points `directory` holds, and how many there are."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.digits import estimate
-from lasthop.scenario import Scenario
+from lasthop.answers.digits import estimate
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.rules import Measured
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def smallest(quantities: Sequence[Quantity]) -> Quantity:
 
 
 def _extreme(quantities: Sequence[Quantity], sign: float) -> Quantity:
-    chosen = max(quantities, key=lambda one: sign * float(np.mean(one.samples)))
-    predictions = [one.predicted for one in quantities if one.predicted is not None]
+    chosen = max(quantities, key=lambda each: sign * float(np.mean(each.samples)))
+    predictions = [quantity.predicted for quantity in quantities if quantity.predicted is not None]
     if len(predictions) < len(quantities):
         return Quantity(chosen.samples)
     return Quantity(chosen.samples, sign * max(sign * value for value in predictions))
@@ -275,8 +275,8 @@ class Study:
             self.regime(runs)
         except OutsideRegimeError as error:
             raise OutsideRegimeError(f"{self.key}: {error}") from None
-        found = {**self.measure(runs), **self.shown(runs)}
-        return {f"{self.name}.{name}": each.measured() for name, each in found.items()}
+        results = {**self.measure(runs), **self.shown(runs)}
+        return {f"{self.name}.{name}": each.measured() for name, each in results.items()}
 
     def shortened(self, share: float) -> "Study":
         """Return what a quick run takes.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lasthop.values import in_si
+from lasthop.scenario.values import in_si
 
 __all__ = ["Column", "column"]
 
@@ -49,9 +49,9 @@ def column(path: str, texts: Sequence[str]) -> Column:
     if all(WHOLE.fullmatch(text) for text in texts):
         return Column(path, name, {text: int(text) for text in texts})
     read = {text: in_si(text) for text in texts}
-    units = {found[1] for found in read.values() if found is not None}
+    units = {result[1] for result in read.values() if result is not None}
     if None in read.values() or len(units) > 1:
         return Column(path, name, {text: text for text in texts})
     [unit] = units
-    numbers = {text: float(found[0]) for text, found in read.items() if found is not None}
+    numbers = {text: float(result[0]) for text, result in read.items() if result is not None}
     return Column(path, f"{name}_{unit}" if unit else name, dict(numbers), unit)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lasthop.errors import UserError
-from lasthop.opening import UnreadableError, opened
-from lasthop.scenario import as_setting
-from lasthop.values import twice, values_of
+from lasthop.scenario.files import UnreadableError, opened
+from lasthop.scenario.scenario import as_setting
+from lasthop.scenario.values import twice, values_of
 
 __all__ = ["MOST_POINTS", "Grid", "Over", "grid"]
 
@@ -94,16 +94,16 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
         return over
     if combine not in ("grid", "zip"):
         raise UserError(f'combine={combine!r}: expected "grid" and "zip"')
-    found = values_by_path(over, named) if isinstance(over, Mapping) else None
-    if found is None:
+    result = values_by_path(over, named) if isinstance(over, Mapping) else None
+    if result is None:
         made = table(over, named)
     elif combine == "zip":
-        made = side_by_side(found, named)
+        made = side_by_side(result, named)
     else:
-        for path, values in found.items():
+        for path, values in result.items():
             if (value := twice(values)) is not None:
                 raise UserError(f"{named} {path}: the value {value} is given twice")
-        made = Grid(tuple(found), tuple(tuple((v,) for v in values) for values in found.values()))
+        made = Grid(tuple(result), tuple(tuple((v,) for v in values) for values in result.values()))
     if len(made) > MOST_POINTS:
         raise UserError(
             f"{named}: {len(made):,} points; at most {MOST_POINTS:,} are simulated at a time"
@@ -115,8 +115,8 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
     """Return the first values of all paths, then their second values, and so on."""
     lengths = {path: len(each) for path, each in values.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{path} {count}" for path, count in lengths.items())
-        raise UserError(f"{named}: paths that are zipped need equally many values: {told}")
+        messages = ", ".join(f"{path} {count}" for path, count in lengths.items())
+        raise UserError(f"{named}: paths that are zipped need equally many values: {messages}")
     rows = tuple(zip(*values.values(), strict=True))
     refuse_twice(list(values), rows, named)
     return Grid(tuple(values), (rows,))
@@ -124,10 +124,10 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
 
 def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str]]:
     """Values as settings take them, by path."""
-    found = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
-    if not found:
+    results = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
+    if not results:
         raise UserError(f"{named}: no path is given", '{"cell.ap.cwmin": [7, 15, 31]}')
-    return found
+    return results
 
 
 def texts(values: object, what: str) -> list[str]:
@@ -136,10 +136,10 @@ def texts(values: object, what: str) -> list[str]:
         return values_of(values, what, EXAMPLE)
     if not isinstance(values, Iterable) or isinstance(values, Mapping):
         raise UserError(f"{what}: {values!r} is not a list of values", '{"PATH": [...]}')
-    found = [as_setting(value) for value in values]
-    if not found:
+    results = [as_setting(value) for value in values]
+    if not results:
         raise UserError(f"{what}: no values")
-    return found
+    return results
 
 
 def table(over: object, named: str) -> Grid:
@@ -206,9 +206,9 @@ def of_rows(paths: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> 
     """Return a grid of listed points."""
     if (path := twice(paths)) is not None:
         raise UserError(f"{named}: the path {path} is given twice")
-    whole = tuple(map(tuple, rows))
-    refuse_twice(paths, whole, named)
-    return Grid(tuple(paths), (whole,))
+    parts = tuple(map(tuple, rows))
+    refuse_twice(paths, parts, named)
+    return Grid(tuple(paths), (parts,))
 
 
 def refuse_twice(paths: Sequence[str], rows: Sequence[tuple[str, ...]], named: str) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import _core
-from lasthop.envelope import fault_in_format
+from lasthop.answers.envelope import fault_in_format
+from lasthop.answers.saving import MANIFEST, text_writer, write_atomically
 from lasthop.errors import UserError
-from lasthop.origin import origin_of
-from lasthop.saving import MANIFEST, text_writer, write_atomically
-from lasthop.scenario import Scenario
+from lasthop.scenario.origin import origin_of
+from lasthop.scenario.scenario import Scenario
 from lasthop.sweep.grid import Grid
 
 __all__ = ["KIND", "MANIFEST", "grid_of", "write_manifest"]

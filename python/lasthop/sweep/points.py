@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from lasthop.batch import Parts
 from lasthop.batch.sizes import MOST_TASKS
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.sweep.grid import Grid
 from lasthop.sweep.manifest import write_manifest
 
@@ -123,11 +123,11 @@ class Points(Sequence[Point]):
         """Keep the points in a directory, as a sweep that has it does, if they are not there."""
         if self._parts.is_in(directory):
             return
-        there = Parts(directory)
+        parts = Parts(directory)
         missing = [self.keys[at] for at in self._finished]
-        missing = [key for key in dict.fromkeys(missing) if not there.has(key, ("summary",))]
+        missing = [key for key in dict.fromkeys(missing) if not parts.has(key, ("summary",))]
         for first in range(0, len(missing), MOST_TASKS):
-            there.keep(self._parts.packed(missing[first : first + MOST_TASKS]))
+            parts.keep(self._parts.packed(missing[first : first + MOST_TASKS]))
 
     def _point(self, at: int) -> Point:
         return Point(self.grid[at], self.keys[at], self._base, self._parts)

@@ -9,35 +9,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
-from lasthop.allowance import MAX_MEMORY_BYTES
+from lasthop.answers.answer import Shown
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.plots import SweepPlots
+from lasthop.answers.saving import PROGRESS, TABLE_FILES, staged
 from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, Task
 from lasthop.batch.executors import Workers
-from lasthop.caution import cautions
 from lasthop.errors import Stopped, UserError
-from lasthop.origin import origin_of
-from lasthop.ownership import refuse_foreign
-from lasthop.phase import phase_effects
-from lasthop.run import replaced, threads_asked
-from lasthop.sampling import need_room_in_sweep
-from lasthop.saving import PROGRESS, TABLE_FILES, staged
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
+from lasthop.progress.steps import counting
+from lasthop.scenario.origin import origin_of
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.simulation.series_memory import need_room_in_sweep
+from lasthop.simulation.simulate import replaced, threads_asked
 from lasthop.sweep.columns import Column, column
 from lasthop.sweep.grid import Over, grid
 from lasthop.sweep.manifest import MANIFEST, write_manifest
 from lasthop.sweep.points import Points
 from lasthop.sweep.tables import SERIES, frame, write_tables
-from lasthop.underway import counting
+from lasthop.warnings.phase_effects import phase_effects
+from lasthop.warnings.settings import cautions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lasthop.display.page import Page
-    from lasthop.plot import SweepPlots
 
 __all__ = ["Sweep", "SweepInterrupted", "sweep"]
 
 
-class Sweep:
+class Sweep(Shown):
     """Results of a scenario at many settings.
 
     Tables have a row for each point and item. Their first columns are the swept values, as numbers
@@ -48,23 +48,11 @@ class Sweep:
     are equal.
     """
 
+    kind = "sweep"
+
     def __init__(self, scenario: Scenario, points: Points) -> None:
         self.scenario = scenario
         self.points = points
-
-    def __repr__(self) -> str:
-        from lasthop.display import sweep_text
-
-        return sweep_text(self)
-
-    def _repr_html_(self) -> str:
-        return self.page().html()
-
-    def page(self) -> "Page":
-        """Return title, tables, notes and picture, which notebooks and reports show."""
-        from lasthop.display import sweep_page
-
-        return sweep_page(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sweep):
@@ -124,11 +112,9 @@ class Sweep:
         return self.table(SERIES)
 
     @property
-    def plot(self) -> "SweepPlots":
+    def plot(self) -> SweepPlots:
         """Picture of the sweep: ``s.plot()`` draws it, and ``s.plot("jain")`` draws one
         quantity."""
-        from lasthop.plot import SweepPlots
-
         return SweepPlots(self)
 
     @property
@@ -205,7 +191,7 @@ class SweepInterrupted(KeyboardInterrupt):
     """Interruption of a sweep by Ctrl-C; `finished` has the points that are done."""
 
     def __init__(self, finished: Sweep, asked: int) -> None:
-        super().__init__(kept(finished, asked))
+        super().__init__(finished_text(finished, asked))
         self.finished = finished
         self.asked = asked
 
@@ -213,7 +199,7 @@ class SweepInterrupted(KeyboardInterrupt):
         return type(self), (self.finished, self.asked)
 
 
-def kept(finished: Sweep, asked: int) -> str:
+def finished_text(finished: Sweep, asked: int) -> str:
     """Return a message with the number of finished points."""
     return f"{len(finished.points)} of {asked} points kept"
 
@@ -352,7 +338,7 @@ def sweep(
     except BatchInterrupted:
         raise SweepInterrupted(done(), len(keys)) from None
     except BatchStopped:
-        raise Stopped(kept(done(), len(keys)), done()) from None
+        raise Stopped(finished_text(done(), len(keys)), done()) from None
     return done()
 
 

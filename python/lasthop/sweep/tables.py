@@ -8,12 +8,12 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop.quantities import LISTS
-from lasthop.result import flat_row
-from lasthop.saving import field_metadata
+from lasthop.answers.answer import flat_row
+from lasthop.answers.quantities import LISTS
+from lasthop.answers.saving import field_metadata
+from lasthop.progress.steps import counting
 from lasthop.sweep.columns import Column
 from lasthop.sweep.points import Point
-from lasthop.underway import counting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,9 +70,9 @@ def grow(layout: Layout, rows: Iterable[Row]) -> None:
                 layout[name] = kind if known is kind else wider(known, kind)
 
 
-def wider(one: type, other: type) -> type:
+def wider(each: type, other: type) -> type:
     """Return a type that has the values of both."""
-    return float if {one, other} == {int, float} else str
+    return float if {each, other} == {int, float} else str
 
 
 def frame(points: Iterable[Point], columns: Sequence[Column], table: str) -> "pd.DataFrame":

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from lasthop.calls import DELAY_P99_S, LOSS
+from lasthop.answers.calls import DELAY_P99_S, LOSS
 from lasthop.tuning.measures import STARVED_FOR_S, Values
 
 MIN_JAIN = 0.9

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import nan
 
-from lasthop.calls import DELAY_P99_S, LOSS, is_paced
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.answers.calls import DELAY_P99_S, LOSS, is_paced
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 from lasthop.tuning.categories import cell_flows, cell_scenario
 
 CALL = {"calls": "audio", "category": "voice"}
@@ -109,16 +109,16 @@ class Capacity:
         tuple
             The numbers, or smaller numbers where fewer calls do not hold, and messages about this.
         """
-        found, said = list(most), []
+        result, text = list(most), []
         for k, own in enumerate(most):
             for count in range(max(own - 2, 1), own):
                 if not self._attempt(count).holds[k]:
-                    found[k] = min(found[k], count - 1)
-                    said.append(f"{count} calls do not hold though {own} do")
+                    result[k] = min(result[k], count - 1)
+                    text.append(f"{count} calls do not hold though {own} do")
             for count in range(own + 2, min(own + 4, MOST_CALLS)):
                 if self._attempt(count).holds[k]:
-                    said.append(f"{count} calls hold though {own + 1} do not")
-        return found, said
+                    text.append(f"{count} calls hold though {own + 1} do not")
+        return result, text
 
     def goodput_bps(self, most: Sequence[int]) -> list[float]:
         """Return the goodput of all other traffic with these calls, per replication. [bit/s]"""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lasthop.models.reading import BEST_EFFORT, TcpFlow
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT, TcpFlow
 from lasthop.tuning.categories import categories_above, cell_flows, cell_scenario, table_of
 
 WINDOWS = tuple(2**k - 1 for k in range(1, 11))

@@ -1,8 +1,8 @@
 """Access categories: which one a search tunes, and where the parameters of each stand."""
 
 from lasthop.errors import UserError
-from lasthop.models.reading import BEST_EFFORT, CellScenario, Flow
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Flow
 
 CATEGORIES = ("voice", "video", BEST_EFFORT, "background")
 """Access categories of IEEE 802.11e, the highest first."""

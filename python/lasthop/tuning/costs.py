@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lasthop.digits import plain
-from lasthop.estimates import Estimate
+from lasthop.answers.digits import plain
+from lasthop.answers.estimates import Estimate
 from lasthop.tuning.shown import SHOWN
 
 NOTICED = 0.01

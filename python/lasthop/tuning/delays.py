@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lasthop.models.reading import Flow, UdpFlow
-from lasthop.result import Result
+from lasthop.scenario.typed import Flow, UdpFlow
+from lasthop.simulation.result import Result
 from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import cell_flows, queue_name
 
@@ -49,8 +49,8 @@ class Elsewhere:
     @property
     def text(self) -> str:
         """Sentence about where the packets of the flow wait."""
-        waits, whole, ap = (f"{1e3 * each:.3g}" for each in (self.queue_s, self.delay_s, self.ap_s))
-        waits = f"{self.flow}: {waits} of {whole} ms are spent in"
+        waits, total, ap = (f"{1e3 * each:.3g}" for each in (self.queue_s, self.delay_s, self.ap_s))
+        waits = f"{self.flow}: {waits} of {total} ms are spent in"
         if self.queues_s < HALF * self.delay_s:
             return f"{waits} {self.queue}, {ap} at the access point, and most in no queue"
         return f"{waits} {self.queue}{'; see `lasthop queue`' if self.is_link else ''}"
@@ -95,10 +95,10 @@ def elsewhere(result: Result) -> Elsewhere | None:
     flow of the cell. The delay is spent elsewhere if another queue on the path of that flow holds
     packets longer, or if all queues together are less than half of it.
     """
-    found = _longest(result, own_calls(result) or cell_flows(result.scenario))
-    if found is None:
+    value = _longest(result, own_calls(result) or cell_flows(result.scenario))
+    if value is None:
         return None
-    flow, delay_s = found
+    flow, delay_s = value
     sojourns = _means(result, "queues", "sojourn_s")
     waits = {name: sojourns[name] for name in _path(flow) if name in sojourns}
     ap_s = waits.pop(queue_name("ap", flow.category), 0.0)
@@ -116,14 +116,14 @@ def call_delays(result: Result) -> list[CallDelay]:
     """Return the delay of the file's calls, one value per direction; empty without calls."""
     means = _means(result, "flows", "one_way_delay_s")
     tails = _means(result, "flows", "one_way_delay_p99_s")
-    found = []
+    results = []
     for direction in ("up", "down"):
         names = [flow.name for flow in own_calls(result) if flow.direction == direction]
         names = [name for name in names if name in means and name in tails]
         if names:
             worst_s = max(means[name] for name in names)
-            found.append(CallDelay(direction, worst_s, max(tails[name] for name in names)))
-    return found
+            results.append(CallDelay(direction, worst_s, max(tails[name] for name in names)))
+    return results
 
 
 def own_calls(result: Result) -> list[Flow]:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lasthop.models.dcf.airtime import exchange_s
-from lasthop.models.reading import AccessCategory, CellScenario, Tcp
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import AccessCategory, CellScenario, Tcp
 from lasthop.tuning.categories import (
     CATEGORIES,
     categories_in_use,
@@ -85,20 +85,20 @@ def hostapd(scenario: Scenario) -> Hostapd:
     """
     known = cell_scenario(scenario)
     aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()
-    for category in reversed([one for one in CATEGORIES if one in categories_in_use(scenario)]):
+    for category in reversed([item for item in CATEGORIES if item in categories_in_use(scenario)]):
         own = known.cell.ap.access(category)
-        said = _said(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
-        aps += [f"# {category}: {_in_words(own)}{_other(own, said)}", *_queue(category, said)]
-        settings += said.settings(table_of("cell.ap", category), BURST_S)
+        message = _said(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
+        aps += [f"# {category}: {_in_words(own)}{_other(own, message)}", *_queue(category, message)]
+        settings += message.settings(table_of("cell.ap", category), BURST_S)
         every = list(dict.fromkeys(_access(each.access(category)) for each in known.stations))
         if len(every) > 1:
             stations.append(f"# {category}: stations differ, and a beacon has one value for all")
             continue
         own = known.stations[0].access(category)
-        said = _said(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
-        stations.append(f"# {category}: {_in_words(own)}{_other(own, said)}")
-        stations += _beacon(category, said)
-        settings += said.settings(table_of("cell", category), TXOP_S)
+        message = _said(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
+        stations.append(f"# {category}: {_in_words(own)}{_other(own, message)}")
+        stations += _beacon(category, message)
+        settings += message.settings(table_of("cell", category), TXOP_S)
     text = "\n".join(
         [
             f"# Written by lasthop for {known.name}",
@@ -122,9 +122,9 @@ def _in_words(access: AccessCategory) -> str:
     return f"{words}, TXOP of {packets} packets" if packets > 1 else words
 
 
-def _other(access: AccessCategory, said: Said) -> str:
+def _other(access: AccessCategory, text: Said) -> str:
     """What hostapd cannot say, in words; empty if there is nothing."""
-    windows = (2**said.cwmin_exponent - 1, 2**said.cwmax_exponent - 1)
+    windows = (2**text.cwmin_exponent - 1, 2**text.cwmax_exponent - 1)
     wanted = (access.cwmin, access.cwmax)
     names = ("CWmin", "CWmax")
     changed = [
@@ -184,23 +184,23 @@ def _exchanges_s(scenario: CellScenario, category: str, *, up: bool) -> Iterator
         yield exchange_s(scenario.cell, packet_bytes, rate_bps, *control)
 
 
-def _queue(category: str, said: Said) -> list[str]:
+def _queue(category: str, text: Said) -> list[str]:
     name = f"tx_queue_{QUEUES[category]}"
-    burst = f"{said.txop_units * BURST_S * 1e3:.1f}" if said.txop_units else "0"
+    burst = f"{text.txop_units * BURST_S * 1e3:.1f}" if text.txop_units else "0"
     return [
-        f"{name}_aifs={said.aifsn}",
-        f"{name}_cwmin={2**said.cwmin_exponent - 1}",
-        f"{name}_cwmax={2**said.cwmax_exponent - 1}",
+        f"{name}_aifs={text.aifsn}",
+        f"{name}_cwmin={2**text.cwmin_exponent - 1}",
+        f"{name}_cwmax={2**text.cwmax_exponent - 1}",
         f"{name}_burst={burst}",
     ]
 
 
-def _beacon(category: str, said: Said) -> list[str]:
+def _beacon(category: str, text: Said) -> list[str]:
     name = f"wmm_ac_{BEACONS[category]}"
     return [
-        f"{name}_aifs={said.aifsn}",
-        f"{name}_cwmin={said.cwmin_exponent}",
-        f"{name}_cwmax={said.cwmax_exponent}",
-        f"{name}_txop_limit={said.txop_units}",
+        f"{name}_aifs={text.aifsn}",
+        f"{name}_cwmin={text.cwmin_exponent}",
+        f"{name}_cwmax={text.cwmax_exponent}",
+        f"{name}_txop_limit={text.txop_units}",
         f"{name}_acm=0",
     ]

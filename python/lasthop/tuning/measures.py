@@ -7,10 +7,10 @@ from math import isnan, nan
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from lasthop.estimates import Estimate
-from lasthop.models.reading import BEST_EFFORT, Flow, TcpFlow, UdpFlow
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.answers.estimates import Estimate
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT, Flow, TcpFlow, UdpFlow
+from lasthop.simulation.result import Result
 from lasthop.tuning.categories import categories_in_use, cell_flows, delay_quantity, queue_name
 from lasthop.tuning.shown import SHOWN
 
@@ -105,7 +105,7 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
 
     starved = by_name["stations", "longest_starved_s"].values()
     p99 = by_name["queues", "sojourn_p99_s"].get(queue_name("ap", category), [nan] * count)
-    found = {
+    results = {
         "goodput_bps": _each(by_name["cells", "goodput_bps"].values(), count, fmean),
         "rtt_s": _each(by_name["flows", "rtt_s"].values(), count, fmean),
         "sojourn_s": longest(["ap"], category),
@@ -118,34 +118,34 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     }
     for other in categories_in_use(scenario):
         if other != category:
-            found[delay_quantity(other)] = longest(["ap", *nodes], other)
+            results[delay_quantity(other)] = longest(["ap", *nodes], other)
     flows = cell_flows(scenario)
     paced = [flow.name for flow in flows if isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0]
     delays = by_name["flows", "one_way_delay_p99_s"]
-    found["one_way_delay_p99_s"] = _each([delays[name] for name in paced], count, max)
+    results["one_way_delay_p99_s"] = _each([delays[name] for name in paced], count, max)
     losses = by_name["flows", "loss_probability"]
-    found["datagram_loss"] = _each([losses[name] for name in paced], count, max)
+    results["datagram_loss"] = _each([losses[name] for name in paced], count, max)
     goodputs = by_name["flows", "goodput_bps"]
     ways = _sums(goodputs, {flow.name: (flow.direction,) for flow in flows}, count)
     if len(ways[0]) > 1:
         for way in ("up", "down"):
-            found[f"{way}_goodput_bps"] = [each[(way,)] for each in ways]
+            results[f"{way}_goodput_bps"] = [each[(way,)] for each in ways]
     least = {
         flow.name: STARVING * flow.udp.rate_bps if isinstance(flow, UdpFlow) else 0.0
         for flow in flows
     }
-    found["starved_flows"] = [
+    results["starved_flows"] = [
         float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
     sharers = sharing(scenario)
     shares = {flow.name: (flow.station, flow.direction) for flow in sharers}
     directions = _sums(goodputs, shares, count)
-    found["jain"] = _each(by_name["cells", "jain"].values(), count, fmean)
+    results["jain"] = _each(by_name["cells", "jain"].values(), count, fmean)
     levels = by_name["stations", "fairness_level"].values()
-    found["worst_fairness_level"] = _each(levels, count, _spread)
+    results["worst_fairness_level"] = _each(levels, count, _spread)
     if len(directions[0]) > len({flow.station for flow in sharers}):
-        found["direction_jain"] = [jain(each.values()) for each in directions]
-    return {name: values for name, values in found.items() if not all(map(isnan, values))}
+        results["direction_jain"] = [jain(each.values()) for each in directions]
+    return {name: values for name, values in results.items() if not all(map(isnan, values))}
 
 
 def sharing(scenario: Scenario) -> list[Flow]:
@@ -231,8 +231,8 @@ def is_beyond(differences: Sequence[float], limit: float) -> bool:
 
 def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:
     """Difference ours - theirs over replications with the same seeds; None if there is none."""
-    found = differences(ours, theirs, quantity)
-    return Estimate.of(found) if found else None
+    result = differences(ours, theirs, quantity)
+    return Estimate.of(result) if result else None
 
 
 def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:

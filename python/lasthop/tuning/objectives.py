@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from lasthop.estimates import Estimate
-from lasthop.models.reading import BEST_EFFORT
-from lasthop.scenario import Scenario
+from lasthop.answers.estimates import Estimate
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT
 from lasthop.tuning.categories import categories_above, delay_quantity
 from lasthop.tuning.measures import (
     Samples,
@@ -48,10 +48,10 @@ class Criterion:
         """Return a value of which more is better, in the unit of the tolerances."""
         return value if self.greatest else -value
 
-    def cautious(self, found: Estimate) -> float:
+    def cautious(self, estimate: Estimate) -> float:
         """Return the worth of an estimate at the unfavourable end of its interval."""
-        half = found.ci95 or 0.0
-        return self.worth(found.mean - half if self.greatest else found.mean + half)
+        half = estimate.ci95 or 0.0
+        return self.worth(estimate.mean - half if self.greatest else estimate.mean + half)
 
 
 class Evenness(Criterion):
@@ -113,10 +113,10 @@ class Objective:
         No further flow may be left with nothing: indices of shares hardly show a starved flow with
         a small demand. No category above the tuned one may wait longer by more than `HELD_BACK_S`.
         """
-        for one in self.criteria[1:]:
-            least = (1.0 - give_up) * present.get(one.quantity, 0.0)
-            if one.greatest and values.get(one.quantity, least) < least:
-                what = "goodput" if one.quantity == "goodput_bps" else "Jain's index"
+        for each in self.criteria[1:]:
+            least = (1.0 - give_up) * present.get(each.quantity, 0.0)
+            if each.greatest and values.get(each.quantity, least) < least:
+                what = "goodput" if each.quantity == "goodput_bps" else "Jain's index"
                 return f"more than {100 * give_up:g} % of {what} lost"
         starved = "starved_flows"
         if values.get(starved, 0.0) > present.get(starved, 0.0):
@@ -199,9 +199,9 @@ class Objective:
 def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, float]:
     """What settings are worth at the unfavourable ends of their intervals; only those known."""
     return {
-        each: criterion.cautious(found)
+        each: criterion.cautious(result)
         for each, samples in values.items()
-        if (found := estimated(samples).get(criterion.quantity)) is not None
+        if (result := estimated(samples).get(criterion.quantity)) is not None
     }
 
 
@@ -243,7 +243,7 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
     criteria = (aim, *(_delay_of(each) for each in higher), *others)
     shares = {(flow.station, flow.direction) for flow in sharing(scenario)}
     if len(shares) > len({station for station, _ in shares}):
-        criteria = tuple(DIRECTION_JAIN if one is JAIN else one for one in criteria)
+        criteria = tuple(DIRECTION_JAIN if item is JAIN else item for item in criteria)
     return replace(usual, criteria=criteria, higher=higher)
 
 

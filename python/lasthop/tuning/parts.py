@@ -6,8 +6,8 @@ from math import isnan, nan
 from statistics import fmean
 from typing import TypeAlias
 
-from lasthop.estimates import Estimate
-from lasthop.result import Result
+from lasthop.answers.estimates import Estimate
+from lasthop.simulation.result import Result
 from lasthop.tuning.measures import is_beyond
 
 Part: TypeAlias = tuple[str, str]

@@ -1,7 +1,7 @@
 """Durations and seeds of the simulations in the stages of a search."""
 
-from lasthop.models.reading import TcpFlow
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import TcpFlow
 
 SHORT_S = 20.0
 """Time that a short simulation measures. [s]"""

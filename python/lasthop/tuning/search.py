@@ -8,10 +8,12 @@ from math import isclose, nan
 from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
+from lasthop.batch.simulations import Simulations
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
-from lasthop.models.reading import BEST_EFFORT
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.progress.steps import step
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT
+from lasthop.simulation.result import Result
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.calls import Calls, Capacity
 from lasthop.tuning.candidates import (
@@ -38,11 +40,9 @@ from lasthop.tuning.runs import (
     shortened,
 )
 from lasthop.tuning.settings import apply
-from lasthop.tuning.simulations import Simulations
 from lasthop.tuning.so_far import SoFar
 from lasthop.tuning.stopwatch import Stopwatch
 from lasthop.tuning.trial import Check, LeftOut, Measured, Trial
-from lasthop.underway import step
 
 T = TypeVar("T")
 
@@ -313,8 +313,8 @@ class Search:
 
     def _confirm(self, trials: Sequence[Trial]) -> None:
         def confirm(trial: Trial) -> None:
-            found = self._measured(trial, trial.scenario)
-            trial.result, trial.samples, trial.parts = found.result, found.samples, found.parts
+            result = self._measured(trial, trial.scenario)
+            trial.result, trial.samples, trial.parts = result.result, result.samples, result.parts
 
         self._each("confirming", trials, confirm, lambda trial: trial.scenario)
 
@@ -330,8 +330,8 @@ class Search:
         """Count the calls of a setting in whole simulations."""
         hint = int((trial.screened or {}).get("calls", 1))
         capacity = Capacity(calls, scenario, self._simulate)
-        most, said = capacity.check(capacity.most(hint))
-        irregular = (f"{trial.name}: {each}" for each in dict.fromkeys(said))
+        most, text = capacity.check(capacity.most(hint))
+        irregular = (f"{trial.name}: {each}" for each in dict.fromkeys(text))
         self.irregular += [each for each in irregular if each not in self.irregular]
         return {
             "calls": [float(each) for each in most],
@@ -481,12 +481,12 @@ class Search:
     def _ranked(self, trials: Iterable[Trial], stage: str) -> list[Trial]:
         """Affordable trials by what a stage has found of them, the best first."""
         present = known(stage, self.present)
-        values = {trial: found for trial in trials if (found := known(stage, trial))}
+        values = {trial: result for trial in trials if (result := known(stage, trial))}
         if present:
             values = {
-                trial: found
-                for trial, found in values.items()
-                if self._objects(found, present) is None
+                trial: result
+                for trial, result in values.items()
+                if self._objects(result, present) is None
             }
         return sorted(
             self.objective.ranked(values), key=lambda each: self._seems_harmful(each, stage)

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from lasthop.errors import ScenarioError
-from lasthop.models.reading import BEST_EFFORT, SensorFlow
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT, SensorFlow
 from lasthop.tuning.candidates import Candidate, largest_windows
 from lasthop.tuning.categories import (
     CATEGORIES,
@@ -49,12 +49,12 @@ def apply(
 
 def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
     """Return the fewest of `settings` that still make `changed` of `scenario`."""
-    kept = list(settings)
+    remaining = list(settings)
     for setting in settings:
-        others = [other for other in kept if other != setting]
+        others = [other for other in remaining if other != setting]
         if _means(scenario, others, changed):
-            kept = others
-    return kept
+            remaining = others
+    return remaining
 
 
 def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
@@ -95,7 +95,9 @@ def _applied(
         for other in categories_above(scenario, category):
             settings += _under("cell.ap", other, PIFS_ACCESS)
     given = {path for path, _ in settings}
-    settings += [kept for kept in _kept(scenario, category, others) if kept[0] not in given]
+    settings += [
+        remaining for remaining in _kept(scenario, category, others) if remaining[0] not in given
+    ]
     changed = Scenario(scenario, settings)
     own = [
         (f"{table_of(f'station.{group}', category)}.{key}", value)
@@ -113,19 +115,21 @@ def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Sett
     """Settings that keep the windows of `others`, which follow best effort's where derived."""
     if category != BEST_EFFORT:
         return []
-    kept: list[Setting] = []
+    remaining: list[Setting] = []
     known = cell_scenario(scenario)
     for other in others:
         for key in ("cwmin", "cwmax"):
             of_group = {each.group: getattr(each.access(other), key) for each in known.stations}
             if len(set(of_group.values())) == 1:
-                kept.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
+                remaining.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
-                kept += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
+                remaining += [
+                    (f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()
+                ]
                 # what the file gives all stations would be refused beside other windows
-                kept.append((f"cell.{other}.{key}", max(of_group.values())))
-            kept.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
-    return kept
+                remaining.append((f"cell.{other}.{key}", max(of_group.values())))
+            remaining.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
+    return remaining
 
 
 def _stations_keys(candidate: Candidate) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from lasthop.digits import plain
+from lasthop.answers.digits import plain
 from lasthop.tuning.measures import Values
 from lasthop.tuning.objectives import Criterion
 from lasthop.tuning.shown import SHOWN

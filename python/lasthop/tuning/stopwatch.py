@@ -3,7 +3,7 @@
 import time
 
 from lasthop.errors import UserError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 LONGEST_S = 1200.0
 """Time that a search for calls may take. [s]"""

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lasthop.estimates import Estimate
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.answers.estimates import Estimate
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 from lasthop.tuning.candidates import Candidate
 from lasthop.tuning.measures import Samples, Values
 from lasthop.tuning.parts import Parts

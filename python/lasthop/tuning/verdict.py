@@ -2,8 +2,8 @@
 
 from math import inf
 
-from lasthop.digits import estimate, signed
-from lasthop.estimates import Estimate
+from lasthop.answers.digits import estimate, signed
+from lasthop.answers.estimates import Estimate
 from lasthop.tuning.measures import means
 from lasthop.tuning.search import Search
 from lasthop.tuning.shown import SHOWN

@@ -136,13 +136,13 @@ def find_kernel() -> Kernel:
         If there is no kernel, or the first kernel cannot be used.
     """
     check_machine()
-    found = candidates()
-    if not found:
+    result = candidates()
+    if not result:
         raise UserError(
             "no user-mode Linux found: simulated time needs one",
             f"run apt install {PACKAGE} or lasthop kernel build, or set {VARIABLE}=PROGRAM",
         )
-    kernel = read_kernel(found[0].program, found[0].origin)
+    kernel = read_kernel(result[0].program, result[0].origin)
     kernel.check(NEEDED)
     return kernel
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lasthop.errors import UserError, listed
-from lasthop.underway import step
+from lasthop.progress.steps import step
 
 PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)*)")
 """Names of packages with a source. The names of packages with patches are longer."""
@@ -85,8 +85,8 @@ def find_source(asked: str | None = None) -> Source:
     for package in packages if asked is None else [asked]:
         if package in installed:
             return from_installed(package, installed[package])
-        if found := from_apt(package):
-            return found
+        if result := from_apt(package):
+            return result
     raise UserError("no kernel source found: expected a package linux-source-X.Y", REMEDY)
 
 

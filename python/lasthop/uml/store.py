@@ -54,7 +54,7 @@ def kernel_folder() -> Path:
 
 def built_kernels() -> list[BuiltKernel]:
     """Return the complete built kernels, the newest first."""
-    found = []
+    results = []
     folder = kernel_folder()
     for file in sorted(folder.glob(f"*/{INFORMATION}")) if folder.is_dir() else []:
         try:
@@ -63,5 +63,5 @@ def built_kernels() -> list[BuiltKernel]:
         except (OSError, ValueError, TypeError):
             continue
         if kernel.program.exists():
-            found.append(kernel)
-    return sorted(found, key=lambda kernel: (-kernel.built_at_s, kernel.name))
+            results.append(kernel)
+    return sorted(results, key=lambda kernel: (-kernel.built_at_s, kernel.name))

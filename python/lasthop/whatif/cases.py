@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lasthop.errors import UserError
-from lasthop.opening import UnreadableError, opened
-from lasthop.scenario import Scenario, as_setting, blaming
-from lasthop.values import parts, twice
+from lasthop.scenario.files import UnreadableError, opened
+from lasthop.scenario.scenario import Scenario, as_setting, blaming
+from lasthop.scenario.values import parts, twice
 
 __all__ = [
     "AS_IT_IS",
@@ -103,7 +103,7 @@ def cases_of(cases: Cases) -> list[Case]:
         raise UserError(
             f"cases={cases!r}: expected settings by name", '{"fq": {"wire.queue.fq_codel": {}}}'
         )
-    found = []
+    results = []
     for name, settings in cases.items():
         pairs = settings.items() if isinstance(settings, Mapping) else settings
         try:
@@ -113,8 +113,8 @@ def cases_of(cases: Cases) -> list[Case]:
                 f"case {name!r}: {settings!r} has no settings by path",
                 '{"fq": {"wire.queue.fq_codel": {}}}',
             ) from None
-        found.append(checked(Case(str(name).strip(), texts, f'case "{name}"')))
-    return all_cases(found)
+        results.append(checked(Case(str(name).strip(), texts, f'case "{name}"')))
+    return all_cases(results)
 
 
 def cases_of_file(path: Path) -> list[Case]:
@@ -142,7 +142,7 @@ def cases_of_file(path: Path) -> list[Case]:
         raise UserError(f"{where}: not TOML: it is not text in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: not TOML: {error}", f"expected {IN_FILE}") from None
-    found: dict[str, list[tuple[str, str]]] = {}
+    results: dict[str, list[tuple[str, str]]] = {}
     lines = text.split("\n")
     for number, keys, value in statements(text):
         if keys[0] != "case" or len(keys) < 2 or (len(keys) == 2 and value is not None):
@@ -150,15 +150,15 @@ def cases_of_file(path: Path) -> list[Case]:
         if value is None and lines[number - 1].lstrip().startswith("[["):
             array = f"[[{'.'.join(keys)}]]"
             raise UserError(f"{where}:{number}: {array} is an array of tables: expected {IN_FILE}")
-        settings = found.setdefault(keys[1], [])
+        settings = results.setdefault(keys[1], [])
         if value is not None:
             settings.append((".".join(keys[2:]), setting_of(value, f"{where}:{number}")))
-    if not found:
+    if not results:
         raise UserError(f"{where}: no case: expected {IN_FILE}")
     return all_cases(
         [
             checked(Case(name.strip(), tuple(settings), f'{where}: case "{name.strip()}"'))
-            for name, settings in found.items()
+            for name, settings in results.items()
         ]
     )
 
@@ -263,9 +263,9 @@ def scenarios_of(base: Scenario, cases: Sequence[Case]) -> dict[str, Scenario]:
     ScenarioError
         If the scenario is refused with the settings of a case; it names the case and the setting.
     """
-    found = {}
+    results = {}
     for case in cases:
         names = {path: f"{case.where}: {path}={value}" for path, value in case.settings}
         with blaming(names):
-            found[case.name] = Scenario(base, case.settings)
-    return found
+            results[case.name] = Scenario(base, case.settings)
+    return results

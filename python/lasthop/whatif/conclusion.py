@@ -6,13 +6,10 @@ the best if each is also better than every case that is not advised for the same
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from lasthop.calls import BAD, UNCERTAIN
-
-if TYPE_CHECKING:
-    from lasthop.paired import Measure
-    from lasthop.whatif.what_if import Run, WhatIf
+from lasthop.answers.calls import BAD, UNCERTAIN
+from lasthop.batch.paired import Measure
+from lasthop.whatif.differences import Differences, Run
 
 __all__ = ["Advice", "advised", "costs", "undecided"]
 
@@ -24,7 +21,7 @@ FAULTS = {"one_way_delay_p99_s": "delay", "loss_probability": "loss"}
 class Advice:
     """Cases that are advised for one purpose."""
 
-    measure: "Measure | None"
+    measure: Measure | None
     """Column that gets better; None for the verdicts of the calls."""
     cases: tuple[str, ...]
     """Names of the cases, which are the same within the noise, or have the same verdicts."""
@@ -32,7 +29,7 @@ class Advice:
     """Whether each is also better than all other cases beyond the intervals."""
 
 
-def advised(what_if: "WhatIf") -> Iterator[Advice]:
+def advised(what_if: Differences) -> Iterator[Advice]:
     """Yield the cases to choose for the calls, then for each column that some case improves.
 
     If the calls are good in the scenario as it is, their columns are treated like other columns.
@@ -52,22 +49,22 @@ def advised(what_if: "WhatIf") -> Iterator[Advice]:
             yield Advice(measure, names, is_best)
 
 
-def costs(what_if: "WhatIf", names: Sequence[str]) -> dict["Measure", list[str]]:
+def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]]:
     """Return the columns in which some of these cases are worse, with the names of the cases.
 
     Delay and loss of calls that are good are no cost.
     """
-    found: dict[Measure, list[str]] = {}
+    results: dict[Measure, list[str]] = {}
     for change in what_if.changes:
         if change.case not in names or change.difference.verdict != "worse":
             continue
         if change.measure in what_if.call_measures and what_if.run_of(change.case).has_good_calls:
             continue
-        found.setdefault(change.measure, []).append(change.case)
-    return found
+        results.setdefault(change.measure, []).append(change.case)
+    return results
 
 
-def undecided(what_if: "WhatIf") -> Iterator[tuple[str, "Measure | None"]]:
+def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
     """Yield cases that more replications may decide, with the column, or None for the calls.
 
     A direction of a call is uncertain, or a difference is within its simultaneous interval and
@@ -77,12 +74,12 @@ def undecided(what_if: "WhatIf") -> Iterator[tuple[str, "Measure | None"]]:
         if any(call.verdict == UNCERTAIN for call in run.calls):
             yield run.case.name, None
     for change in what_if.changes:
-        found = change.difference
-        if found.verdict == "same" and abs(found.mean or 0.0) > (found.ci95 or 0.0):
+        difference = change.difference
+        if difference.verdict == "same" and abs(difference.mean or 0.0) > (difference.ci95 or 0.0):
             yield change.case, change.measure
 
 
-def _for_calls(what_if: "WhatIf") -> Iterator[Advice]:
+def _for_calls(what_if: Differences) -> Iterator[Advice]:
     base = what_if.runs[0]
     better = [run for run in what_if.runs[1:] if _improves_calls(what_if, base, run)]
     if not better:
@@ -98,7 +95,7 @@ def _for_calls(what_if: "WhatIf") -> Iterator[Advice]:
     yield Advice(None, tuple(run.case.name for run in best), is_best)
 
 
-def _improves_calls(what_if: "WhatIf", base: "Run", run: "Run") -> bool:
+def _improves_calls(what_if: Differences, base: Run, run: Run) -> bool:
     """Whether a case improves calls that are not good in the scenario as it is.
 
     A quantity that prevents good calls gets better. No quantity that prevents good calls in the
@@ -112,18 +109,18 @@ def _improves_calls(what_if: "WhatIf", base: "Run", run: "Run") -> bool:
     )
 
 
-def _badness(run: "Run") -> tuple[int, int]:
+def _badness(run: Run) -> tuple[int, int]:
     """Numbers of bad and of uncertain directions of calls."""
     verdicts = [call.verdict for call in run.calls]
     return verdicts.count(BAD), verdicts.count(UNCERTAIN)
 
 
-def _at_fault(what_if: "WhatIf", run: "Run") -> "list[Measure]":
+def _at_fault(what_if: Differences, run: Run) -> list[Measure]:
     """Columns of calls with a quantity that prevents a good verdict in some direction."""
     faults = {fault for call in run.calls for fault in call.faults if not call.is_good}
     return [each for each in what_if.call_measures if FAULTS[each.quantity] in faults]
 
 
-def _is_better(what_if: "WhatIf", other: "Run", run: "Run", measures: "Sequence[Measure]") -> bool:
+def _is_better(what_if: Differences, other: Run, run: Run, measures: Sequence[Measure]) -> bool:
     """Whether a run is better than another run in some of these columns."""
     return any(what_if.between(other, run, each).verdict == "better" for each in measures)

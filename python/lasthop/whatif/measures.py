@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lasthop.calls import MOST_CALLS, Call
-from lasthop.models.reading import Flow, UdpFlow
-from lasthop.paired import REDUCTIONS, Measure
-from lasthop.quantities import registry
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.answers.calls import MOST_CALLS, Call
+from lasthop.answers.quantities import registry
+from lasthop.batch.paired import REDUCTIONS, Measure
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import Flow, UdpFlow
+from lasthop.simulation.result import Result
 
 __all__ = ["default_measures", "over_common_stations", "requested_measures"]
 
@@ -49,28 +49,28 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     sensors = having(flows, "report_delivery")
     finite = having(flows, "completion_s")
     rest = [name for name in flows if name not in {*paced, *in_calls, *sensors, *finite}]
-    found = [
+    results = [
         *measures_of_calls(calls),
         *(m for name in CALL_QUANTITIES for m in each_or_worst("flows", name, others, "max")),
         *each_or_worst("flows", "report_delivery", sensors, "min"),
         *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
     ]
     if finite:
-        found.append(Measure("flows", "completion_s", tuple(finite), "mean", "finite flows"))
+        results.append(Measure("flows", "completion_s", tuple(finite), "mean", "finite flows"))
     if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:
-        found.append(Measure("flows", "rtt_s", tuple(tcp), "mean", "TCP flows"))
+        results.append(Measure("flows", "rtt_s", tuple(tcp), "mean", "TCP flows"))
     directions = {flow.name: flow.direction for flow in typed}
     for direction, label in DIRECTION_LABELS.items():
         items = [name for name in rest if directions.get(name, "") == direction]
         if items:
-            found.append(Measure("flows", "goodput_bps", tuple(items), "sum", label))
+            results.append(Measure("flows", "goodput_bps", tuple(items), "sum", label))
     if calls and not are_alike([flow for flow in typed if flow.name in set(rest)]):
-        return found
+        return results
     jain = each_or_worst("cells", "jain", always_having(cells, "jain"), "min")
     jain = jain or each_or_worst("classes", "jain", always_having(classes, "jain"), "min")
     if not jain and len(rest) > 1:
         jain = [Measure("flows", "goodput_bps", tuple(rest), "min", "least of all flows")]
-    return found + jain
+    return results + jain
 
 
 def are_alike(flows: Sequence[Flow]) -> bool:
@@ -139,12 +139,12 @@ def measures_of(
     result: Result, requested: Sequence[str], calls: Sequence[Call] = ()
 ) -> Iterator[Measure]:
     """Yield the columns of a result with these calls, each key once."""
-    found = (
+    value = (
         [each for name in requested for each in requested_measures(name, result)]
         if requested
         else default_measures(result, calls)
     )
-    yield from {measure.key: measure for measure in found}.values()
+    yield from {measure.key: measure for measure in value}.values()
 
 
 def over_common_stations(
@@ -164,7 +164,7 @@ def over_common_stations(
         # A user of `[csma]` is a flow of the result, and its own station.
         return {of.get(name, name) for name in measure.items} if measure else set()
 
-    found = [dict(columns) for columns in by_case]
+    results = [dict(columns) for columns in by_case]
     sums = {
         key for columns in by_case for key, each in columns.items() if each.label.startswith("all ")
     }
@@ -174,12 +174,12 @@ def over_common_stations(
         shared = set[str].intersection(*stations)
         if not shared or all(each == shared for each in stations):
             continue
-        for columns, (measure, of) in zip(found, pairs, strict=True):
+        for columns, (measure, of) in zip(results, pairs, strict=True):
             if measure is not None:
                 items = tuple(name for name in measure.items if of.get(name, name) in shared)
                 label = re.sub("^all ", "common ", measure.label)
                 columns[key] = replace(measure, items=items, label=label)
-    return [{measure.key: measure for measure in columns.values()} for columns in found]
+    return [{measure.key: measure for measure in columns.values()} for columns in results]
 
 
 def to_dict(measure: Measure) -> dict[str, Any]:
@@ -201,13 +201,16 @@ def of_dict(tree: Mapping[str, Any]) -> Measure:
     KeyError, TypeError, ValueError
         If the tree is not a column.
     """
-    found = Measure(
+    measure = Measure(
         str(tree["list"]),
         str(tree["quantity"]),
         tuple(map(str, tree["items"])),
         str(tree["over"]),
         str(tree["label"]),
     )
-    if found.list_name not in registry()[found.quantity]["lists"] or found.over not in REDUCTIONS:
-        raise ValueError(f"not a column: {found.key}")
-    return found
+    if (
+        measure.list_name not in registry()[measure.quantity]["lists"]
+        or measure.over not in REDUCTIONS
+    ):
+        raise ValueError(f"not a column: {measure.key}")
+    return measure

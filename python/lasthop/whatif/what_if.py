@@ -2,42 +2,36 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.answers.answer import Shown
+from lasthop.answers.calls import call_facts
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.quantities import check_name
+from lasthop.answers.saving import save_table, text_writer, write_atomically
 from lasthop.batch import ProgressCallback
-from lasthop.calls import Call, call_facts, call_of
-from lasthop.errors import UserError, listed
-from lasthop.estimates import Estimate
-from lasthop.origin import origin_of
-from lasthop.ownership import refuse_foreign
-from lasthop.paired import (
+from lasthop.batch.paired import (
     CONFIDENCE,
-    Difference,
     Measure,
     Paired,
     are_identical,
     is_random,
-    judge,
     run,
 )
-from lasthop.quantities import check_name
-from lasthop.result import Result
-from lasthop.run import replaced, threads_asked
-from lasthop.saving import save_table, text_writer, write_atomically
-from lasthop.scenario import Scenario, ScenarioLike
-from lasthop.values import twice
+from lasthop.errors import UserError, listed
+from lasthop.scenario.origin import origin_of
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.simulation.result import Result
+from lasthop.simulation.simulate import replaced, threads_asked
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
 from lasthop.whatif.conclusion import Advice, advised, costs, undecided
+from lasthop.whatif.differences import Change, Differences, Run
 from lasthop.whatif.measures import (
-    CALL_QUANTITIES,
     measures_of,
-    of_dict,
     over_common_stations,
     to_dict,
 )
@@ -45,8 +39,6 @@ from lasthop.whatif.measures import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lasthop.display.page import Page
-    from lasthop.plot import WhatIfPlots
 
 __all__ = ["FILES", "LEAST_REPLICATIONS", "REPLICATIONS", "Change", "Run", "WhatIf", "what_if"]
 
@@ -66,53 +58,15 @@ WIRE_QUEUE = "wire.queue"
 """Key of the queues for both directions of a wire, which has no key for one direction."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """Values of one case, or of the scenario as it is."""
-
-    case: Case
-    values: Mapping[str, Sequence[float | None]]
-    """Values per replication by `Measure.key`."""
-    is_random: bool
-    """Whether the replications of the case differ in any value."""
-    only_as_it_is: tuple[str, ...] = ()
-    """Stations and flows that this case lacks."""
-    only_here: tuple[str, ...] = ()
-    """Stations and flows that only this case has."""
-    is_unchanged: bool = False
-    """Whether the settings do not change the scenario."""
-    never_acts: bool = False
-    """Whether the settings change the scenario, but no quantity in any replication."""
-    calls: tuple[Call, ...] = ()
-    """Directions of the calls, with their verdicts."""
-
-    @property
-    def has_good_calls(self) -> bool:
-        """Whether all directions of all calls are good."""
-        return all(call.is_good for call in self.calls)
-
-
-@dataclass(frozen=True)
-class Change:
-    """Difference of one case and the scenario as it is, in one column."""
-
-    case: str
-    measure: Measure
-    difference: Difference
-    is_best: bool
-    """Whether the case is the best of the column, or the same as the best within the noise.
-
-    In a column of calls, only cases with good calls can be the best.
-    """
-
-
-class WhatIf:
+class WhatIf(Differences, Shown):
     """Cases of a scenario, compared with the scenario as it is by paired differences.
 
     Replication k of all cases has the same random streams. The intervals of all differences hold at
-    the same time with a probability of `CONFIDENCE`; see `lasthop.paired`. A what-if can be
+    the same time with a probability of `CONFIDENCE`; see `lasthop.batch.paired`. A what-if can be
     pickled. Two are equal if scenario, cases and all values are equal.
     """
+
+    kind = "what-if"
 
     def __init__(
         self,
@@ -121,27 +75,8 @@ class WhatIf:
         runs: Sequence[Run],
         results: Mapping[str, Result] | None = None,
     ) -> None:
-        self.scenario = scenario
-        """Scenario as it is, with the seed and replications of the question."""
-        self.measures = tuple(measures)
-        """Columns of the comparison."""
-        self.runs = tuple(runs)
-        """Values of the scenario as it is, then of each case."""
+        super().__init__(scenario, measures, runs)
         self._results = results
-
-    def __repr__(self) -> str:
-        from lasthop.display import what_if_text
-
-        return what_if_text(self)
-
-    def _repr_html_(self) -> str:
-        return self.page().html()
-
-    def page(self) -> "Page":
-        """Return title, tables, notes and picture, which notebooks and reports show."""
-        from lasthop.display import what_if_page
-
-        return what_if_page(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WhatIf):
@@ -156,31 +91,9 @@ class WhatIf:
         return {name: self.__dict__[name] for name in names}
 
     @property
-    def cases(self) -> tuple[Case, ...]:
-        """Cases in their order, without the scenario as it is."""
-        return tuple(each.case for each in self.runs[1:])
-
-    @property
     def replications(self) -> int:
         """Number of replications of each case."""
         return self.scenario.typed.replications
-
-    @property
-    def comparisons(self) -> int:
-        """Number of differences whose intervals hold at the same time: cases times columns."""
-        return (len(self.runs) - 1) * len(self.measures)
-
-    @property
-    def call_measures(self) -> tuple[Measure, ...]:
-        """Columns that contain delay or loss of calls only."""
-        flows = {name for each in self.runs for call in each.calls for name in call.flows}
-        return tuple(
-            measure
-            for measure in self.measures
-            if measure.list_name == "flows"
-            and measure.quantity in CALL_QUANTITIES
-            and flows.issuperset(measure.items)
-        )
 
     @property
     def results(self) -> Mapping[str, Result]:
@@ -194,74 +107,6 @@ class WhatIf:
         if self._results is None:
             raise UserError("the results of the cases were not saved with the what-if")
         return self._results
-
-    @cached_property
-    def changes(self) -> tuple[Change, ...]:
-        """Differences of each case in each column, case by case."""
-        found = {
-            (each.case.name, measure.key): self._difference(self.runs[0], each, measure)
-            for each in self.runs[1:]
-            for measure in self.measures
-        }
-        best = {measure.key: self._best(measure, found) for measure in self.measures}
-        return tuple(
-            Change(
-                case.name, measure, found[case.name, measure.key], case.name in best[measure.key]
-            )
-            for case in self.cases
-            for measure in self.measures
-        )
-
-    def run_of(self, name: str) -> Run:
-        """Return the values of a case, or of ``"as it is"``."""
-        [found] = [each for each in self.runs if each.case.name == name]
-        return found
-
-    def between(self, first: Run, second: Run, measure: Measure) -> Difference:
-        """Return the difference of two runs; its interval holds for all pairs at the same time."""
-        pairs = len(self.runs) * (len(self.runs) - 1) // 2
-        return self._difference(first, second, measure, pairs * len(self.measures))
-
-    def _difference(
-        self, base: Run, case: Run, measure: Measure, comparisons: int | None = None
-    ) -> Difference:
-        return judge(
-            base.values[measure.key],
-            case.values[measure.key],
-            measure.direction,
-            comparisons=comparisons or self.comparisons,
-            is_random=base.is_random or case.is_random,
-        )
-
-    def _best(self, measure: Measure, found: Mapping[tuple[str, str], Difference]) -> set[str]:
-        """Names of the best cases of a column: better than the scenario as it is, and than all
-        other cases.
-        """
-        better = {
-            each.case.name: each
-            for each in self.runs[1:]
-            if found[each.case.name, measure.key].verdict == "better"
-            and (each.has_good_calls or measure not in self.call_measures)
-        }
-        if not better:
-            return set()
-
-        def merit(name: str) -> float:
-            return measure.direction * (found[name, measure.key].mean or 0.0)
-
-        most = max(map(merit, better))
-        first = [each for name, each in better.items() if merit(name) == most]
-        return {
-            name
-            for name, each in better.items()
-            if each in first or not any(self.between(f, each, measure).is_beyond for f in first)
-        }
-
-    def estimate(self, name: str, measure: Measure) -> Estimate | None:
-        """Return the mean of a case, or of ``"as it is"``, with its own 95 % interval."""
-        values = self.run_of(name).values[measure.key]
-        known = [value for value in values if value is not None]
-        return Estimate.of(known) if known else None
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
@@ -314,9 +159,9 @@ class WhatIf:
         for each in self.runs:
             row: dict[str, Any] = {"case": each.case.name}
             for measure in self.measures:
-                found = self.estimate(each.case.name, measure)
-                row[measure.key] = None if found is None else found.mean
-                row[f"{measure.key} ci95"] = None if found is None else found.ci95
+                result = self.estimate(each.case.name, measure)
+                row[measure.key] = None if result is None else result.mean
+                row[f"{measure.key} ci95"] = None if result is None else result.ci95
             rows.append(row)
         return pd.DataFrame(rows).set_index("case")
 
@@ -350,13 +195,6 @@ class WhatIf:
             }
             for each in self.changes
         ]
-
-    @property
-    def plot(self) -> "WhatIfPlots":
-        """Picture of the comparison, which ``w.plot()`` draws."""
-        from lasthop.plot import WhatIfPlots
-
-        return WhatIfPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as a tree of dictionaries and lists."""
@@ -409,50 +247,6 @@ class WhatIf:
         tables = save_table(self.differences, into, TABLE)
         write_atomically(into / FILE, text_writer(self.to_json()))
         return [into / FILE, *tables]
-
-
-def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
-    """Return the comparison that `WhatIf.to_json` wrote.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If the tree has another shape, a case or column twice, a value that is not finite, or other
-        values than one per replication.
-    """
-    measures = [of_dict(each) for each in tree["measures"]]
-    runs = []
-    for each in tree["cases"]:
-        settings = tuple((str(path), str(value)) for path, value in each["settings"])
-        if len(each["values"]) != len(measures):
-            raise ValueError("another number of columns than of measures")
-        values = {
-            measure.key: [None if value is None else float(value) for value in column]
-            for measure, column in zip(measures, each["values"], strict=True)
-        }
-        runs.append(
-            Run(
-                Case(str(each["name"]), settings),
-                values,
-                bool(each["is_random"]),
-                tuple(map(str, each["only_as_it_is"])),
-                tuple(map(str, each["only_here"])),
-                bool(each["is_unchanged"]),
-                bool(each.get("never_acts")),
-                tuple(map(call_of, each.get("calls", ()))),
-            )
-        )
-    if len(runs) < 2 or not measures:
-        raise ValueError("no cases or no measures")
-    names = [each.case.name for each in runs]
-    if names[0] != AS_IT_IS or twice(names) or twice([measure.key for measure in measures]):
-        raise ValueError("a name is given twice, or the scenario as it is is missing")
-    for column in (column for each in runs for column in each.values.values()):
-        if len(column) != scenario.typed.replications:
-            raise ValueError("other values than one per replication")
-        if not all(value is None or isfinite(value) for value in column):
-            raise ValueError("a value that is not finite")
-    return WhatIf(scenario, measures, runs)
 
 
 def what_if(
@@ -614,8 +408,8 @@ def comparison_of(
         )
 
     as_it_is = Case(AS_IT_IS, ())
-    found = [
+    items = [
         run_of(case, result, own, result.scenario.key)
         for case, result, own in zip((as_it_is, *cases), results.values(), by_case, strict=True)
     ]
-    return WhatIf(base, measures, found, results)
+    return WhatIf(base, measures, items, results)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lasthop.errors import UserError
 
-__all__ = ["COMMANDS", "Asked", "Told", "told"]
+__all__ = ["COMMANDS", "Asked", "Reply", "reply_of"]
 
 COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     "predict": (["predict"], {"model": "--model", "option": "--option"}),
@@ -108,7 +108,7 @@ def check_text(name: str, text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Told:
+class Reply:
     """Output of a command."""
 
     status: int
@@ -116,7 +116,7 @@ class Told:
     body: dict[str, Any]
 
 
-def told(code: int, output: bytes, messages: bytes) -> Told:
+def reply_of(code: int, output: bytes, messages: bytes) -> Reply:
     """Return the reply to a request whose command has ended.
 
     `answer` has the printed JSON, `notes` the warnings; `error` and `hint` describe an error. A
@@ -132,8 +132,8 @@ def told(code: int, output: bytes, messages: bytes) -> Told:
             # JSON knows no NaN: what is none is not known.
             answer = json.loads(output, parse_constant=lambda _: None)
         except ValueError:
-            return Told(500, {"error": "the command has not printed JSON", "hint": None})
-        return Told(200, {"answer": answer, "notes": notes})
+            return Reply(500, {"error": "the command has not printed JSON", "hint": None})
+        return Reply(200, {"answer": answer, "notes": notes})
     status = 200 if code == 2 else 500
     error = "\n".join(errors) or f"the command ended with code {code}"
-    return Told(status, {"error": error, "hint": "\n".join(hints) or None})
+    return Reply(status, {"error": error, "hint": "\n".join(hints) or None})

@@ -19,8 +19,8 @@ from starlette.staticfiles import StaticFiles
 
 from lasthop._core import VERSION
 from lasthop.errors import UserError
-from lasthop.source import FILES_SHUT
-from lasthop.workbench.commands import COMMANDS, Asked, Told, told
+from lasthop.scenario.source import FILES_SHUT
+from lasthop.workbench.commands import COMMANDS, Asked, Reply, reply_of
 from lasthop.workbench.files import index, page
 
 __all__ = ["application"]
@@ -160,7 +160,7 @@ async def body(request: Request) -> object:
         raise UserError("a request that is not JSON") from None
 
 
-async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Told:
+async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Reply:
     """Run a command in a directory of its own; end it where nobody waits for it any more.
 
     Raises
@@ -193,4 +193,4 @@ async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Told:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await saying
-    return told(process.returncode or 0, output, messages)
+    return reply_of(process.returncode or 0, output, messages)

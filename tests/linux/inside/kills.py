@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 from lab import gateway_text, leftovers, log_in, sh, take_back
-from lasthop.gateway import config
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.shaper import Shaper
 from test_crash import LISTED, Countdown, a_life, kill_myself
 
 

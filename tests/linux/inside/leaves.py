@@ -7,10 +7,10 @@ from pathlib import Path
 from unittest import mock
 
 from lab import gateway_text, log_in, sh
-from lasthop.daemon.differences import told
-from lasthop.gateway import config
-from lasthop.gateway.config import Gateway
-from lasthop.gateway.shaper import Shaper, plan
+from lasthop.daemon.differences import summarised
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.shaper import Shaper, plan
 from lasthop.linux import rights
 from shown import in_batches, state
 
@@ -47,8 +47,8 @@ def main(word: str, more: str) -> dict[str, object]:
         for damage in DAMAGES[layout.discipline] if layout.members["s0"].has_own_leaf else []:
             sh(damage)
             differences = shaper.differences()
-            damaged.append(told(differences))
-            shaper.mend(differences)
+            damaged.append(summarised(differences))
+            shaper.repair(differences)
             mended.append(state() == seen["up"] and shaper.faults() == [])
         seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}
         remaining = shaper.down()

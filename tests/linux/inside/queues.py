@@ -7,8 +7,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lab import leftovers, log_in
-from lasthop.linkqueue import config
-from lasthop.linkqueue.shaped import Shaped, plan
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.shaped import Shaped, plan
 from shown import batch, in_batches
 
 QUEUES = {
@@ -36,7 +36,7 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
     with Shaped(wanted, log_in(directory)) as shaped:
         shaped.up()
         by_us = state()
-        wrong = [each.said for each in shaped.differences(shaped.all_parts)]
+        wrong = [each.said for each in shaped.differences(set(shaped.parts))]
         wrong += shaped.down()
     in_batches(plan(wanted))
     by_tc = state("qdisc del dev wan root")

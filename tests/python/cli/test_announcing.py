@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop import pace
-from lasthop.allowance import Deadline, allowing, need
 from lasthop.cli import announcing, main
 from lasthop.cli.announcing import LONG_S, Announced, Announcer
 from lasthop.cli.boundary import INTERRUPTED
@@ -21,9 +19,11 @@ from lasthop.cli.progress import batch_bar
 from lasthop.cli.quiet import be_quiet
 from lasthop.cli.tune import announcing as announcing_tune
 from lasthop.errors import TooCostlyError
-from lasthop.tune import TUNING_FILES
+from lasthop.progress import eta
+from lasthop.progress.cost_limits import Deadline, allowing, need
+from lasthop.progress.steps import Step, Unwatched, counting, step, watched_by
 from lasthop.tuning.search import TuneProgress
-from lasthop.underway import Step, Unwatched, counting, step, watched_by
+from lasthop.tuning.tune import TUNING_FILES
 
 from ..conftest import SMALL
 
@@ -52,7 +52,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Replace the clock of the estimates."""
     made = Clock()
-    monkeypatch.setattr(pace, "time", made)
+    monkeypatch.setattr(eta, "time", made)
     return made
 
 

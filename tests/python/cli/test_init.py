@@ -11,10 +11,10 @@ import pytest
 
 import lasthop as lh
 from lasthop.explanation.objectives import objective_for
-from lasthop.first import AIMS, KINDS, MODELS, QUESTIONS, scenario, settled
-from lasthop.first.answers import AGGREGATING, Wire
-from lasthop.first.questions import read_wire
-from lasthop.models.reading import CellScenario
+from lasthop.init import AIMS, KINDS, MODELS, QUESTIONS, scenario, settled
+from lasthop.init.answers import AGGREGATING, Wire
+from lasthop.init.questions import read_wire
+from lasthop.scenario.typed import CellScenario
 from lasthop.tuning.objectives import objective_for as tuning_objective_for
 
 from ..conftest import Lasthop

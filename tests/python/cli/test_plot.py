@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lasthop.cli.picture import told, with_values
+from lasthop.cli.picture import changes_part, with_values
 
 from ..conftest import Lasthop
 
@@ -70,15 +70,15 @@ def test_another_setting_has_another_picture(lasthop: Lasthop, small: Path) -> N
 
 
 def test_shortened_names_of_changes_differ() -> None:
-    assert told([("cell.ap.cwmin", "15")]) == "-cell.ap.cwmin=15"
-    assert told([("dumbbell.rtt", "10 ms")]) == "-dumbbell.rtt=10ms"
-    first, other = (told([("queue", f"{{red={{min_th={n}}}}}")]) for n in (5, 6))
+    assert changes_part([("cell.ap.cwmin", "15")]) == "-cell.ap.cwmin=15"
+    assert changes_part([("dumbbell.rtt", "10 ms")]) == "-dumbbell.rtt=10ms"
+    first, other = (changes_part([("queue", f"{{red={{min_th={n}}}}}")]) for n in (5, 6))
     assert re.fullmatch(r"-queue=_red=_min_th=5_-[0-9a-f]{8}", first)
     assert first[-8:] != other[-8:]
-    long = [told([("over", ",".join(map(str, range(n))))]) for n in (200, 201)]
+    long = [changes_part([("over", ",".join(map(str, range(n))))]) for n in (200, 201)]
     assert all(len(each) < 120 for each in long)
     assert long[0] != long[1]
-    assert "/" not in told([("file", "../../etc")])
+    assert "/" not in changes_part([("file", "../../etc")])
 
 
 @pytest.mark.usefixtures("blank")

@@ -22,14 +22,27 @@ main(sys.argv[1:])
 print(*sys.modules)
 """
 
-FORBIDDEN = ("rich", "numpy", "pandas", "scipy", "matplotlib", "click", "pydantic", "lasthop.run")
+FORBIDDEN = (
+    "rich",
+    "numpy",
+    "pandas",
+    "scipy",
+    "matplotlib",
+    "click",
+    "pydantic",
+    "lasthop.simulation.simulate",
+)
 """Modules that no short command imports."""
 
 SHORT = {
-    "--version": ("typer", "json", "dataclasses", "lasthop.scenario"),
-    "completion answer zsh sim": ("typer", "lasthop._core", "lasthop.scenario"),
-    "--help": ("lasthop.scenario", *(f"lasthop.cli.{name}" for name in COMMANDS)),
-    f"check {EXAMPLES}/hotspot.toml": ("lasthop.result", "lasthop.cli.simulate", "hashlib"),
+    "--version": ("typer", "json", "dataclasses", "lasthop.scenario.scenario"),
+    "completion answer zsh sim": ("typer", "lasthop._core", "lasthop.scenario.scenario"),
+    "--help": ("lasthop.scenario.scenario", *(f"lasthop.cli.{name}" for name in COMMANDS)),
+    f"check {EXAMPLES}/hotspot.toml": (
+        "lasthop.simulation.result",
+        "lasthop.cli.simulate",
+        "hashlib",
+    ),
 }
 """Short commands, and additional modules that each must not import."""
 

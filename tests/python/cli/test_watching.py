@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.allowance import allowing, need
-from lasthop.underway import counting, step, watched_by
+from lasthop.progress.cost_limits import allowing, need
+from lasthop.progress.steps import counting, step, watched_by
 
 from ..conftest import SMALL
 from .test_shell import Watched
@@ -25,8 +25,8 @@ watching.SOON_S = 0.0
 """Start of a program that shows even the shortest step."""
 
 SHOW = """
-from lasthop.allowance import allowing, need
-from lasthop.underway import counting, step, watched_by
+from lasthop.progress.cost_limits import allowing, need
+from lasthop.progress.steps import counting, step, watched_by
 def draw():  # what a bar shows now, whatever the thread that redraws it does
     [each.refresh() for each in progress.DRAWN]
 """

@@ -12,8 +12,8 @@ import pytest
 
 from lasthop.daemon.control import Control
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.config import Gateway
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import Gateway
 
 
 class Service:

@@ -15,8 +15,8 @@ from lasthop.daemon import state
 from lasthop.daemon.control import Control
 from lasthop.daemon.log import LogFile
 from lasthop.daemon.state import State, in_use, state_of
+from lasthop.enforce.gateway import config
 from lasthop.errors import UserError
-from lasthop.gateway import config
 from lasthop.linux import identity
 from lasthop.linux.identity import Identity, identity_of, own_identity
 

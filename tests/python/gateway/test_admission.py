@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lasthop.daemon.state import State
-from lasthop.gateway import admission as module
-from lasthop.gateway.admission import Admission, Kept, Remembered
+from lasthop.enforce.gateway import admission as module
+from lasthop.enforce.gateway.admission import Admission, Remembered, StoredState
 
 
 def test_new_addresses_wait_and_known_addresses_do_not() -> None:
@@ -72,9 +72,9 @@ def test_the_addresses_that_were_absent_for_longest_are_forgotten(
 
 def test_admitted_addresses_survive_the_process(tmp_path: Path) -> None:
     macs = ["02:00:00:00:00:01", "02:00:00:00:00:02"]
-    admitted = Kept(macs, {ip_address("10.0.0.9"): macs[0]})
+    admitted = StoredState(macs, {ip_address("10.0.0.9"): macs[0]})
     memory = Remembered(State(tmp_path))
-    assert memory.read() == Kept([], {})
+    assert memory.read() == StoredState([], {})
     memory.write(admitted)
     garbage = f"../x\n02:zz\n{macs[0]} 10.0.0\n"
     (tmp_path / "stations").write_text((tmp_path / "stations").read_text() + garbage)

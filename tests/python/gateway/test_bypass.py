@@ -4,10 +4,10 @@ import struct
 
 import pytest
 
+from lasthop.enforce.gateway import bypass, config, operate
+from lasthop.enforce.gateway.bypass import among
+from lasthop.enforce.gateway.cautions import by_address
 from lasthop.errors import UserError
-from lasthop.gateway import bypass, config, operate
-from lasthop.gateway.bypass import among
-from lasthop.gateway.cautions import by_address
 from lasthop.linux.flowtables import Flowtable, flowtable
 from lasthop.linux.links import Link, below
 from lasthop.linux.netlink import attribute

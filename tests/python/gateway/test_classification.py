@@ -4,8 +4,8 @@ from dataclasses import replace
 from ipaddress import ip_address, ip_network
 from typing import cast
 
-from lasthop.gateway import config
-from lasthop.gateway.classification import (
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.classification import (
     ACCESS,
     BY_ADDRESS,
     COUNT,
@@ -21,8 +21,8 @@ from lasthop.gateway.classification import (
     prefix_key,
     settings,
 )
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.layout import ROUTED, ROUTED_MAC, UNKNOWN_MAC, Layout
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.layout import ROUTED, ROUTED_MAC, UNKNOWN_MAC, Layout
 from lasthop.linux.tc import Device
 
 MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"

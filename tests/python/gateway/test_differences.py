@@ -5,11 +5,11 @@ from ipaddress import ip_address
 
 import pytest
 
-from lasthop.daemon.differences import EVERYTHING, Body, Difference, inside, told
-from lasthop.gateway import config
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.layout import MAJOR, Layout
-from lasthop.gateway.sides import of_ifb, of_side
+from lasthop.daemon.differences import EVERYTHING, Body, Difference, inside, summarised
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.layout import MAJOR, Layout
+from lasthop.enforce.gateway.sides import of_ifb, of_side
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import Hooks, Merging
 from lasthop.linux.counters import Qdisc
@@ -113,7 +113,7 @@ def test_the_quantum_of_a_leaf_counts_and_that_of_a_bottleneck_does_not() -> Non
             )
             assert body != request.body
             has = [*requests[:k], request._replace(body=body), *requests[k + 1 :]]
-            messages += told(compared(as_kernel(has)))
+            messages += summarised(compared(as_kernel(has)))
     leaves = [*made.shared["wlan"], *(made.members[name].leaf for name in ("s0", "s1"))]
     assert messages == [f"class {tc.shown(leaf)} of lh-lan is changed" for leaf in leaves]
 
@@ -164,7 +164,7 @@ def test_foreign_filters_are_removed_before_foreign_classes() -> None:
     differences = compared(as_kernel([*requests, *others]))
     repairs = [r for each in differences for r in each.repair if isinstance(r, Request)]
     assert [r.kind for r in repairs] == [tc.DELFILTER, tc.DELCLASS]
-    assert told(differences) == [
+    assert summarised(differences) == [
         "filters of dev lh-lan are not ours",
         "class 6c68:999 of lh-lan is not ours",
     ]
@@ -187,12 +187,12 @@ def test_a_foreign_list_is_removed_as_a_whole() -> None:
 
 
 def test_a_missing_hierarchy_is_reported_in_one_line() -> None:
-    assert told(compared([])) == ["the classes of lh-lan are gone"]
+    assert summarised(compared([])) == ["the classes of lh-lan are gone"]
 
 
 def test_many_differences_of_a_kind_are_counted() -> None:
     many = [Difference(("class", 9, k), f"class 6c68:{k} of lh-lan is changed") for k in range(9)]
-    assert told(many) == [
+    assert summarised(many) == [
         *(each.said for each in many[:3]),
         "6 more classes and queues differ from their settings",
     ]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 
 from lasthop.control import CapacityEstimator
-from lasthop.gateway import config
-from lasthop.gateway.estimator import Candidate, Estimator
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.estimator import Candidate, Estimator
 from lasthop.linux.segments import RoundTrip
 from lasthop.linux.tc import Address
 

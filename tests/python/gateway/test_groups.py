@@ -6,14 +6,14 @@ from typing import cast
 
 import pytest
 
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.classification import GROUP, Programs, leaf_key
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.groups import short_queue
+from lasthop.enforce.gateway.layout import MAJOR, Layout
+from lasthop.enforce.gateway.roster import Roster, Sighting
+from lasthop.enforce.gateway.script import script
 from lasthop.errors import UserError
-from lasthop.gateway import config
-from lasthop.gateway.classification import GROUP, Programs, leaf_key
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.groups import short_queue
-from lasthop.gateway.layout import MAJOR, Layout
-from lasthop.gateway.roster import Roster, Sighting
-from lasthop.gateway.script import script
 from lasthop.linux import tc
 from lasthop.linux.tc import PACKET_BYTES, Device
 

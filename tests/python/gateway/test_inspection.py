@@ -2,9 +2,9 @@
 
 import pytest
 
-from lasthop.gateway import config
-from lasthop.gateway.inspection import ALL, BLOCKS, Part, parts_of
-from lasthop.gateway.layout import Layout
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.inspection import ALL, BLOCKS, Part, parts_of
+from lasthop.enforce.gateway.layout import Layout
 from lasthop.linux import links, tc
 from lasthop.linux.events import Event
 from lasthop.linux.tc import Device

@@ -5,10 +5,9 @@ from ipaddress import ip_address
 
 import pytest
 
-from lasthop.errors import UserError
-from lasthop.gateway import config
-from lasthop.gateway.config import Gateway, KnownStation
-from lasthop.gateway.layout import (
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import Gateway, KnownStation
+from lasthop.enforce.gateway.layout import (
     FIRST_LEAF,
     LAST_LEAF,
     MAJOR,
@@ -16,9 +15,10 @@ from lasthop.gateway.layout import (
     ifb_name,
     refuse_what_does_not_fit,
 )
-from lasthop.gateway.shaper import plan
-from lasthop.gateway.tables import MOST_ALIKE, Tables, bucket_of
-from lasthop.gateway.weights import short_queue
+from lasthop.enforce.gateway.shaper import plan
+from lasthop.enforce.gateway.tables import MOST_ALIKE, Tables, bucket_of
+from lasthop.enforce.gateway.weights import short_queue
+from lasthop.errors import UserError
 from lasthop.linux import tc
 from lasthop.linux.tc import PACKET_BYTES, Device
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from lasthop.gateway import config
-from lasthop.gateway.config import Gateway
-from lasthop.gateway.layout import Layout
-from lasthop.gateway.leaves import unmanaged, why
-from lasthop.gateway.shaper import plan
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.layout import Layout
+from lasthop.enforce.gateway.leaves import unmanaged, why
+from lasthop.enforce.gateway.shaper import plan
 from lasthop.linux import leaf_queue
 from lasthop.linux.described import described
 from lasthop.linux.leaf_queue import Queue

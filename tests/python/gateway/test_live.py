@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lasthop.gateway.live import tables
+from lasthop.enforce.gateway.live import tables
 
 ROW = {
     "ap": "wlan",

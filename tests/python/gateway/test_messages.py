@@ -6,7 +6,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lasthop.gateway.flow_hash import MULTIPLIER, program
+from lasthop.enforce.gateway.flow_hash import MULTIPLIER, program
 from lasthop.linux.netlink import attribute, attributes
 from lasthop.linux.packets import source_and_length
 from lasthop.linux.ping import checksum

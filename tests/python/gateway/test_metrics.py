@@ -10,7 +10,7 @@ import pytest
 
 from lasthop.daemon import page as module
 from lasthop.daemon.page import MOST_CONNECTIONS, serving
-from lasthop.gateway.metrics import TEXT, check_port, pages
+from lasthop.enforce.gateway.metrics import TEXT, check_port, pages
 
 STATUS = {
     "shaping": True,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lasthop.gateway import config
-from lasthop.gateway.layout import Layout
-from lasthop.gateway.observed import NOTHING, Observed
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.layout import Layout
+from lasthop.enforce.gateway.observed import NOTHING, Observed
 from lasthop.linux.counters import Counters
 from lasthop.linux.tc import Device
 from lasthop.linux.udp_sample import Counted

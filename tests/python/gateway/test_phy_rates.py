@@ -5,16 +5,16 @@ from typing import cast
 
 import pytest
 
-from lasthop.gateway import config, stations
-from lasthop.gateway.config import Gateway
-from lasthop.gateway.layout import Layout
-from lasthop.gateway.observed import Observed
-from lasthop.gateway.phy_rates import Key, PhyRates
-from lasthop.gateway.roster import Roster, Sighting
-from lasthop.gateway.shaper import Shaper
-from lasthop.gateway.shaping import Shaping
-from lasthop.gateway.stations import Stations
-from lasthop.gateway.weights import ASSUMED_RATIO, PhyRate, Weights
+from lasthop.enforce.gateway import config, stations
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.layout import Layout
+from lasthop.enforce.gateway.observed import Observed
+from lasthop.enforce.gateway.phy_rates import Key, PhyRates
+from lasthop.enforce.gateway.roster import Roster, Sighting
+from lasthop.enforce.gateway.shaper import Shaper
+from lasthop.enforce.gateway.shaping import Shaping
+from lasthop.enforce.gateway.stations import Stations
+from lasthop.enforce.gateway.weights import ASSUMED_RATIO, PhyRate, Weights
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 MACS = [f"02:00:5e:10:00:0{k}" for k in range(4)]

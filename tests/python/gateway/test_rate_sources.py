@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from lasthop.enforce.gateway import config, discovery, rate_sources
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.rate_sources import Answer, Reading, output_of, read_station_rates
 from lasthop.errors import UserError
-from lasthop.gateway import config, discovery, rate_sources
-from lasthop.gateway.config import Gateway
-from lasthop.gateway.rate_sources import Answer, Reading, output_of, read_station_rates
 from lasthop.importing.ppdu import Modulation
 
 SAMPLES = Path(__file__).parents[2] / "samples"

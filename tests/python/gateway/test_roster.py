@@ -4,10 +4,10 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from lasthop.gateway import config
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.roster import Roster, Sighting
-from lasthop.gateway.service import carried_over
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.roster import Roster, Sighting
+from lasthop.enforce.gateway.service import carried_over
 
 PHONE, LAPTOP = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
 
@@ -63,7 +63,7 @@ def test_a_device_keeps_its_newest_addresses_however_many_it_has_had() -> None:
 def test_a_flood_of_addresses_is_bounded_and_costs_its_sender_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lasthop.gateway.roster.MOST_ADDRESSES", 100)
+    monkeypatch.setattr("lasthop.enforce.gateway.roster.MOST_ADDRESSES", 100)
     known = roster()
     known.see([seen(LAPTOP, "10.0.0.1")], 0)
     known.see([seen(PHONE, f"2001:db8::{k:x}") for k in range(1, 100)], 1)
@@ -79,7 +79,7 @@ def test_a_flood_of_addresses_is_bounded_and_costs_its_sender_only(
 def test_a_flood_of_machines_is_bounded_and_present_stations_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lasthop.gateway.roster.MOST_FOUND", 100)
+    monkeypatch.setattr("lasthop.enforce.gateway.roster.MOST_FOUND", 100)
     known = roster(
         f"discover = {{ neighbours = true, absence = '300 s' }}\nstation.x.mac = '{PHONE}'"
     )

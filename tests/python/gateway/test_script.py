@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.script import script, words
+from lasthop.enforce.gateway.shaper import plan
 from lasthop.errors import UserError
-from lasthop.gateway import config
-from lasthop.gateway.script import script, words
-from lasthop.gateway.shaper import plan
 
 LEAST = '[gateway]\nwan = "eth0"\nlan = "eth1"\n'
 KINDS = {

@@ -11,8 +11,8 @@ from lasthop.linux.segments import (
     LARGEST_WINDOW,
     MOST_SEEN,
     TAKEN,
-    Look,
     RoundTrip,
+    RoundTripProbe,
     before,
     parsed,
 )
@@ -50,7 +50,7 @@ class Wire:
 
     def __init__(self, station: str = STATION, server: str = SERVER, port: int = 80) -> None:
         self.station, self.server, self.port = station, server, port
-        self.look = Look()
+        self.look = RoundTripProbe()
 
     def down(
         self, at_s: float, seq: int, data: int = 1000, stamps: tuple[int, int] | None = None
@@ -157,7 +157,7 @@ def test_other_flows_and_pure_acks_are_ignored() -> None:
 
 
 def test_an_observation_has_an_end() -> None:
-    look = Look()
+    look = RoundTripProbe()
     look.close()
     assert look.is_over
     wire = Wire()
@@ -220,7 +220,7 @@ HERE, OUTGOING = 0, 4
 @pytest.mark.parametrize("ends", [(SERVER, STATION), (SERVER6, STATION6)])
 def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str, str]) -> None:
     wire = Wire(ends[1], ends[0])
-    others = {"x": Look()}
+    others = {"x": RoundTripProbe()}
     addresses = {"s": (ip_address(ends[1]),), "x": (ip_address("10.0.0.8"),)}
 
     def takes(data: bytes, kind: int) -> bool:
@@ -256,7 +256,9 @@ def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str,
 def test_a_program_is_at_most_as_long_as_the_kernel_accepts() -> None:
     addresses = [ip_address(f"2001:db8::{k:x}") for k in range(1, 9)]
     names = [str(k) for k in range(40)]
-    program = program_for({name: Look() for name in names}, dict.fromkeys(names, addresses))
+    program = program_for(
+        {name: RoundTripProbe() for name in names}, dict.fromkeys(names, addresses)
+    )
     assert len(program) <= MOST_INSTRUCTIONS
     assert program[-1] == REFUSE
     assert program.count(TAKE) > 100

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from lasthop.enforce.gateway import config, discovery, operate, snmp
+from lasthop.enforce.gateway import leases as module
+from lasthop.enforce.gateway.config import Snmp
+from lasthop.enforce.gateway.leases import leases
+from lasthop.enforce.gateway.rate_sources import read_station_rates
 from lasthop.errors import UserError
-from lasthop.gateway import config, discovery, operate, snmp
-from lasthop.gateway import leases as module
-from lasthop.gateway.config import Snmp
-from lasthop.gateway.leases import leases
-from lasthop.gateway.rate_sources import read_station_rates
 
 NOW = 1_795_200_000.0
 

@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import pytest
 
-from lasthop.gateway import admission, config, stations
-from lasthop.gateway.classification import Surroundings
-from lasthop.gateway.config import KnownStation
-from lasthop.gateway.layout import MOST_LEAVES, Layout
-from lasthop.gateway.observed import Observed
-from lasthop.gateway.roster import Sighting
-from lasthop.gateway.shaper import Shaper
-from lasthop.gateway.shaping import Shaping
-from lasthop.gateway.stations import Stations
+from lasthop.enforce.gateway import admission, config, stations
+from lasthop.enforce.gateway.classification import Surroundings
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.layout import MOST_LEAVES, Layout
+from lasthop.enforce.gateway.observed import Observed
+from lasthop.enforce.gateway.roster import Sighting
+from lasthop.enforce.gateway.shaper import Shaper
+from lasthop.enforce.gateway.shaping import Shaping
+from lasthop.enforce.gateway.stations import Stations
 from lasthop.linux.tc import Device
 
 SILENT = "SNMP agent 10.0.0.2: no answer"

@@ -18,7 +18,7 @@ from lasthop.importing.ppdu import (
     is_allowed,
 )
 from lasthop.importing.scenario import as_toml
-from lasthop.models.reading import CellScenario, Station
+from lasthop.scenario.typed import CellScenario, Station
 
 
 def scenario(network: Network) -> CellScenario:

@@ -10,7 +10,7 @@ import lasthop as lh
 from lasthop.importing import Network, Station
 from lasthop.importing.cells import Choices, network
 from lasthop.importing.scenario import as_toml
-from lasthop.models.reading import CellScenario
+from lasthop.scenario.typed import CellScenario
 
 ROOT = Path(__file__).parents[3]
 

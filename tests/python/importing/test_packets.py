@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lasthop.allowance import allowing
 from lasthop.errors import TooCostlyError, UserError
 from lasthop.importing.packets import Packet, packets
+from lasthop.progress.cost_limits import allowing
 
 
 def pcap(order: str, magic: int, records: list[tuple[int, int, bytes]], link: int = 1) -> bytes:

@@ -9,7 +9,7 @@ import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.importing import Network, hostapd, iw, openwrt, phy
 from lasthop.importing.scenario import as_toml
-from lasthop.models.reading import CellScenario
+from lasthop.scenario.typed import CellScenario
 from lasthop.tuning.hostapd import hostapd as as_hostapd
 
 DUMP = """\

@@ -2,8 +2,8 @@
 
 from ipaddress import ip_address
 
-from lasthop.linkqueue.census import Census, Heard, in_words
-from lasthop.linkqueue.config import read
+from lasthop.enforce.queue.census import Census, Heard, in_words
+from lasthop.enforce.queue.config import read
 from lasthop.linux.segments import Segment
 
 HERE, THERE = ip_address("10.0.0.7"), ip_address("192.0.2.1")

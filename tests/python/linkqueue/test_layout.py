@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from lasthop.enforce.queue import config, pi, sharing
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.enforce.queue.layout import Layout, cautions, discipline_of, has_program
+from lasthop.enforce.queue.program import object_of
+from lasthop.enforce.queue.shaped import plan, same_kind
+from lasthop.enforce.queue.sharing import CLASS, keys_of
 from lasthop.errors import UserError
-from lasthop.linkqueue import config, pi, sharing
-from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.layout import Layout, cautions, discipline_of, has_program
-from lasthop.linkqueue.program import object_of
-from lasthop.linkqueue.shaped import plan, same_kind
-from lasthop.linkqueue.sharing import CLASS, keys_of
 from lasthop.linux import disciplines, tc
 from lasthop.linux.bpf import MapShape
 from lasthop.linux.bpf_object import Object

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
-from lasthop.linkqueue.live import tables
+from lasthop.enforce.queue.live import tables
 
 STATUS: dict[str, Any] = {
     "interface": "eth0",

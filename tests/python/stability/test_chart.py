@@ -9,6 +9,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.plot.stability import shading
+from lasthop.progress.steps import Step, Unwatched, watched_by
 from lasthop.stability import (
     Axis,
     Case,
@@ -22,7 +23,6 @@ from lasthop.stability import (
     roots,
 )
 from lasthop.stability.chart import changes
-from lasthop.underway import Step, Unwatched, watched_by
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.study import Quantity, Run, Study
 
 Pair = tuple[float, float]

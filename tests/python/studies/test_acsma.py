@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lasthop.models.acsma.topologies import TOPOLOGIES
-from lasthop.scenario import check
+from lasthop.scenario.scenario import check
 from lasthop.studies import ledger
 from lasthop.studies.acsma import STUDIES, capacity, network, overhead, settings, theory
 from lasthop.studies.study import Quantity, Run

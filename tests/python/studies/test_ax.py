@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lasthop as lh
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies import kept, ledger
 from lasthop.studies.ax import STUDIES, access, bottleneck, cell, shares, slow, updown
 from lasthop.studies.study import Run

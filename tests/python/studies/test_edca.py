@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from lasthop.scenario import check
+from lasthop.scenario.scenario import check
 from lasthop.studies import ledger
 from lasthop.studies.edca import (
     STUDIES,

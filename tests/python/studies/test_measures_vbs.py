@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from lasthop.models.vbs import PAPER, predict
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.study import OutsideRegimeError, Quantity, Run
 from lasthop.studies.vbs import STUDIES
 

@@ -8,7 +8,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.errors import UserError
-from lasthop.source import as_toml
+from lasthop.scenario.source import as_toml
 from lasthop.studies import reproduction
 from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import load

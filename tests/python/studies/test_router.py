@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from lasthop.scenario import Scenario, check
+from lasthop.scenario.scenario import Scenario, check
 from lasthop.studies.red import PACKETS, router
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Study

@@ -11,8 +11,8 @@ import pytest
 from lasthop import _core
 from lasthop.batch import Parts
 from lasthop.errors import Stopped
-from lasthop.run import Progress
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.simulate import Progress
 from lasthop.studies.runner import Plan, _Reader
 from lasthop.studies.study import Run, Study
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Study
 from lasthop.studies.vbs import STUDIES, cell, fixed_point, two_classes

@@ -22,9 +22,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from lasthop.batch.paired import judge, run
 from lasthop.explanation.run import explain
-from lasthop.paired import judge, run
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 HERE = Path(__file__).parent
 

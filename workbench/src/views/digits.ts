@@ -1,4 +1,4 @@
-/** Numbers as a reader wants them, cut as `lasthop` prints them (python/lasthop/digits.py). */
+/** Numbers as a reader wants them, cut as `lasthop` prints them (python/lasthop/answers/digits.py). */
 
 const DIGITS = 4;
 

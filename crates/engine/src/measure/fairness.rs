@@ -1,5 +1,5 @@
 //! Fairness, which is judged among those whose demand is not met: a flow that gets all it asks for is not
-//! treated unfairly. `python/lasthop/fairness.py` has the same rules for other results.
+//! treated unfairly. `python/lasthop/answers/fairness.py` has the same rules for other results.
 //!
 //! The demand of a flow is met if it has a rate of its own, at most 1 % of its datagrams are lost, and those under
 //! way do not pile up. A connection or a greedy source always wants more. The reports of sensors ask for no share.

@@ -54,10 +54,10 @@ def answer(arguments: Sequence[str]) -> int:
         line, breaks = given
         given, quoted = words_of(line)
         cut = "" if quoted else kept_by_bash(given[-1], breaks)
-    found = answered(given or [""])
-    head = [found.files, found.before, found.typed, cut]
+    result = answered(given or [""])
+    head = [result.files, result.before, result.typed, cut]
     bare = shell == "bash"
-    lines = [word if bare or not said else f"{word}\t{said}" for word, said in found.words]
+    lines = [word if bare or not text else f"{word}\t{text}" for word, text in result.words]
     sys.stdout.write("\n".join([*head, *lines]) + "\n")
     return 0
 
@@ -104,8 +104,8 @@ class Line:
     @property
     def entry(self) -> Table:
         """Entry of the command in the table."""
-        found: Table = self.table["commands"][self.command]
-        return found
+        result: Table = self.table["commands"][self.command]
+        return result
 
     @property
     def known(self) -> Table:
@@ -170,7 +170,7 @@ class Line:
 
     def choice(self, words: Iterable[Word], typed: str, before: str = "") -> Answer:
         """Return the words that begin with the typed text."""
-        chosen = [(before + word, said) for word, said in words if word.startswith(typed)]
+        chosen = [(before + word, text) for word, text in words if word.startswith(typed)]
         return Answer(words=chosen)
 
     def value(self, takes: str, typed: str, before: str = "") -> Answer:
@@ -179,8 +179,8 @@ class Line:
         if takes in ("key", "keys") or (takes == "parameter or key" and is_file):
             from lasthop.cli.completion.keys import settings
 
-            found = settings(typed, self.arguments[0] if is_file else "", several=takes == "keys")
-            return self.choice(found, typed, before)
+            result = settings(typed, self.arguments[0] if is_file else "", several=takes == "keys")
+            return self.choice(result, typed, before)
         words = self.table["words"].get(takes.removesuffix(" or key"), ())
         if takes == "kernel":
             from lasthop.uml.store import built_kernels

@@ -70,12 +70,12 @@ def contents(file: str) -> Any:
 def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
     """Yield the path as that of a value, of a table, or of both."""
     sentence = str(node.get("description", "")).partition(". ")[0]
-    said = shorten(sentence, MOST_SAID, placeholder=" ...")
+    text = shorten(sentence, MOST_SAID, placeholder=" ...")
     kinds = list(choices(schema, node))
     if any(not is_table(kind) for kind in kinds):
-        yield f"{path}=", said
+        yield f"{path}=", text
     if any(is_table(kind) for kind in kinds):
-        yield f"{path}.", said
+        yield f"{path}.", text
 
 
 def below(schema: Schema, tables: list[Schema], key: str) -> Iterator[Schema]:

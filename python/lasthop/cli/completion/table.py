@@ -7,18 +7,18 @@ from typing import Any
 
 import typer
 
-from lasthop.access_points import KINDS as ACCESS_POINTS
 from lasthop.cli.app import app
 from lasthop.cli.tune import CONFIGURATIONS
-from lasthop.congestion.controls import CONTROLS
 from lasthop.emulation.limits import CAN_FOLLOW
-from lasthop.first.aims import AIMS
-from lasthop.first.answers import AGGREGATING, disciplines
-from lasthop.first.questions import HOPS
+from lasthop.enforce.congestion.controls import CONTROLS
 from lasthop.importing.phy import PRESETS as PHYS
+from lasthop.init.aims import AIMS
+from lasthop.init.answers import AGGREGATING, disciplines
+from lasthop.init.questions import HOPS
 from lasthop.models import MODELS
 from lasthop.models.choices import words_of
 from lasthop.relay.settings import RULES
+from lasthop.scenario.access_points import KINDS as ACCESS_POINTS
 from lasthop.stability.models import MODELS as FLUIDS
 from lasthop.stability.presets import PRESETS
 from lasthop.studies.ledger import load

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from lasthop.digits import plain
+from lasthop.answers.digits import plain
 
 UNITS = {"window": "packets", "queue": "packets", "average": "packets", "probability": "-"}
 """Unit of each kind of state, by the first word of its name."""

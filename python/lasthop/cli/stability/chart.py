@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.picture import Plot
 from lasthop.cli.progress import count_bar
@@ -19,6 +18,7 @@ from lasthop.cli.stability.options import (
     read_case,
     save,
 )
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.chart import Chart
@@ -44,30 +44,30 @@ def chart(
     x, y = axes(asked, over, 2)
     path = picture_path(out, plot, asked, "chart", *over_parts(over))
     with asked.answering(max_time, max_memory), count_bar("chart") as progress:
-        found = find(asked.case, x, y, size, progress)
+        result = find(asked.case, x, y, size, progress)
     if as_json:
-        asked.printed(**described(found))
+        asked.printed(**described(result))
     else:
         asked.introduce()
-        print_chart(found)
-    save(lambda plot: plot.chart_figure(found, asked.title, asked.about), path, as_json=as_json)
+        print_chart(result)
+    save(lambda plot: plot.chart_figure(result, asked.title, asked.about), path, as_json=as_json)
 
 
-def print_chart(found: "Chart") -> None:
+def print_chart(result: "Chart") -> None:
     """Print how much is stable, and where the edges are."""
-    x, y = found.x, found.y
-    part = found.stable.mean()
-    typer.echo(f"{found.case.model.name}: stable on {part:.1%} of the chart")
-    for curve in found.curves:
+    x, y = result.x, result.y
+    part = result.stable.mean()
+    typer.echo(f"{result.case.model.name}: stable on {part:.1%} of the chart")
+    for curve in result.curves:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         beyond = int((~curve.boundary).sum())
         kind = "Hopf points, in part the edge" if curve.boundary.any() else "other Hopf points"
         if beyond <= 2:  # Its ends may lie on a corner of the equations.
             kind = "edge of stability"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
-    if len(found.jumps):
+    if len(result.jumps):
         typer.echo(
-            f"points of the edge without a Hopf point: {len(found.jumps)}, where RED's drop "
+            f"points of the edge without a Hopf point: {len(result.jumps)}, where RED's drop "
             "function or the window rule has a corner"
         )
 

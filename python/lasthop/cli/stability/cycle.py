@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.picture import Plot
@@ -25,6 +24,7 @@ from lasthop.cli.stability.options import (
     save,
 )
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.axis import Axis
@@ -108,35 +108,35 @@ def follow_motions(
     from lasthop.stability.settling import sweep
 
     with count_bar("motions") as progress:
-        found = sweep(asked.case, axis, count, progress)
+        result = sweep(asked.case, axis, count, progress)
     if as_json:
-        asked.printed(**described_sweep(found))
+        asked.printed(**described_sweep(result))
     else:
         asked.introduce()
-        print_sweep(found)
-    save(lambda plot: plot.sweep_figure(found, asked.title, asked.about), path, as_json=as_json)
+        print_sweep(result)
+    save(lambda plot: plot.sweep_figure(result, asked.title, asked.about), path, as_json=as_json)
 
 
-def print_sweep(found: "Sweep") -> None:
+def print_sweep(sweep: "Sweep") -> None:
     """Print what the motion ends in at each value."""
-    states = found.case.model.states
+    states = sweep.case.model.states
     queue = next((name for name in states if name.startswith("queue")), None)
     rows = []
-    for value, up, down in zip(found.values, found.up, found.down, strict=True):
+    for value, up, down in zip(sweep.values, sweep.up, sweep.down, strict=True):
         row = [f"{value:.6g}", swing(up), swing(down)]
         row.append("-" if down is None or down.period is None else to_error(down.period, down))
         if queue is not None:
             row += ["-"] * 3 if down is None else room(down, queue)
         rows.append(row)
-    heads = [found.parameter, "swing\ngoing up", "swing\ncoming back", "period\n[s]"]
+    heads = [sweep.parameter, "swing\ngoing up", "swing\ncoming back", "period\n[s]"]
     if queue is not None:
         heads += ["least\nqueue", "most", "empty\n[%]"]
     print_table(heads, rows)
-    if found.differ:
-        low, high = found.differ[0], found.differ[-1]
-        span = f"from {found.parameter} = {low:.6g} to {high:.6g}"
+    if sweep.differ:
+        low, high = sweep.differ[0], sweep.differ[-1]
+        span = f"from {sweep.parameter} = {low:.6g} to {high:.6g}"
         typer.echo(f"both equilibrium and oscillation are possible {span}")
-    lost = sum(each is None for each in (*found.up, *found.down))
+    lost = sum(each is None for each in (*sweep.up, *sweep.down))
     if lost:
         typer.echo(f"-: {lost} motions neither settle nor repeat in their time")
 

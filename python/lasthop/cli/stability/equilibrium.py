@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object, unit_of
 from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
@@ -86,12 +86,12 @@ def worth(condition: dict[str, Any]) -> tuple[str, str]:
 
 def doubts_of(asked: Asked) -> Iterator[str]:
     """Yield what the equilibrium of a scenario makes doubtful."""
-    from lasthop.models.errors import told
+    from lasthop.models.errors import warning_text
     from lasthop.models.red.predict import doubts_at_rest
 
     if asked.scenario is not None and asked.fluid is not None:
         for doubt in doubts_at_rest(asked.scenario.typed.tcp_flows[0].tcp, asked.fluid):
-            yield told("red", doubt)
+            yield warning_text("red", doubt)
 
 
 def described(case: "Case") -> dict[str, Any]:
@@ -100,14 +100,14 @@ def described(case: "Case") -> dict[str, Any]:
     from lasthop.stability.spectrum import roots
 
     rest = [float(value) for value in case.equilibrium]
-    found = roots(case, 2)
+    result = roots(case, 2)
     return {
         "states": dict(zip(case.model.states, rest, strict=True)),
         "loss": [float(p) for p in case.model.loss(case.derived, rest)],
         "delays_s": case.delays,
-        "stable": found.stable,
-        "rightmost_root": root_object(complex(found.values[0])),
-        "period_s": found.period,
+        "stable": result.stable,
+        "rightmost_root": root_object(complex(result.values[0])),
+        "period_s": result.period,
         "conditions": [
             {name: getattr(each, name) for name in ("equation", "kind", "left", "right", "holds")}
             for each in conditions(case)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.picture import Plot
 from lasthop.cli.stability.answers import number, root_object
@@ -19,6 +18,7 @@ from lasthop.cli.stability.options import (
     save,
 )
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,14 +53,14 @@ def hopf(
     [axis] = axes(asked, over, 1)
     path = picture_path(out, plot, asked, "hopf", *over_parts(over))
     with asked.answering(max_time, max_memory):
-        found = scan(asked.case, axis)
-    points = [each for each in found.edges if isinstance(each, HopfPoint)]
-    jumps = [each for each in found.edges if isinstance(each, Jump)]
+        result = scan(asked.case, axis)
+    points = [each for each in result.edges if isinstance(each, HopfPoint)]
+    jumps = [each for each in result.edges if isinstance(each, Jump)]
     if as_json:
         print_object(asked, axis, points, jumps)
     else:
         print_points(asked, axis, points, jumps)
-    save(lambda plot: plot.hopf_figure(found, asked.title, asked.about), path, as_json=as_json)
+    save(lambda plot: plot.hopf_figure(result, asked.title, asked.about), path, as_json=as_json)
 
 
 def print_object(
@@ -68,7 +68,7 @@ def print_object(
 ) -> None:
     """Print the answer as JSON."""
     states = asked.case.model.states
-    found = [
+    results = [
         {
             "value": point.value,
             "period_s": point.period,
@@ -80,7 +80,7 @@ def print_object(
         for point in points
     ]
     corners = [{"value": each.value, "unstable_above": each.unstable_above} for each in jumps]
-    asked.printed(parameter=axis.name, points=found, jumps=corners)
+    asked.printed(parameter=axis.name, points=results, jumps=corners)
 
 
 def print_points(
@@ -106,8 +106,8 @@ def print_points(
         typer.echo(line)
     if not points and not jumps:
         place = 0.01 * float(np.median(np.flatnonzero(np.isfinite(rest[0]))))
-        there = case.with_(**{axis.name: float(axis.value(round(place, 2)))})
-        state = "stable" if roots(there, 2).stable else "unstable"
+        present = case.with_(**{axis.name: float(axis.value(round(place, 2)))})
+        state = "stable" if roots(present, 2).stable else "unstable"
         typer.echo(f"no Hopf point: {state} over the whole range, where there is an equilibrium")
         return
     if not points:

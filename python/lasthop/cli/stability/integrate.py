@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime, pairs
 from lasthop.cli.picture import Plot
 from lasthop.cli.progress import count_bar
@@ -21,6 +20,7 @@ from lasthop.cli.stability.options import (
 )
 from lasthop.cli.tables import print_table
 from lasthop.errors import UserError
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.integrate import Trajectory
@@ -113,8 +113,8 @@ def ending(motion: "Trajectory") -> str:
     if how == REST:
         return "at rest"
     period = motion.period()
-    said = "" if period is None else f", period {number(period)} s"
-    swing = f"±{number(motion.swing())}{said}"
+    text = "" if period is None else f", period {number(period)} s"
+    swing = f"±{number(motion.swing())}{text}"
     if how == CYCLE:
         return f"the window oscillates by {swing}"
     if how == MOVING:

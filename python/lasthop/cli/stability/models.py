@@ -50,9 +50,11 @@ def list_parameters(name: str, as_json: bool) -> None:
     asked = read_case(name, None)
     case = asked.case
     # What others decide stands as it counts, such as gamma where queue_weight is set.
-    decided = [one for one, by in case.model.overrides.items() if case.values[by] != 0.0]
-    counts = {one: case.derived_or_given[one] for one in decided if one in case.derived_or_given}
-    values = {**case.values, **{one: float(value) for one, value in counts.items()}}
+    decided = [item for item, by in case.model.overrides.items() if case.values[by] != 0.0]
+    counts = {
+        item: case.derived_or_given[item] for item in decided if item in case.derived_or_given
+    }
+    values = {**case.values, **{item: float(value) for item, value in counts.items()}}
     if as_json:
         described = [
             {

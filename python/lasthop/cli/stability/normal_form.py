@@ -2,11 +2,11 @@
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 
 def normal_form(
@@ -31,7 +31,7 @@ def normal_form(
     with asked.answering(max_time, max_memory):
         forms = [find(point) for point in hopf_points_on(asked.case, axis)]
     if as_json:
-        found = [
+        results = [
             {
                 "value": form.point.value,
                 "period_s": form.point.period,
@@ -44,7 +44,7 @@ def normal_form(
             }
             for form in forms
         ]
-        asked.printed(parameter=axis.name, points=found)
+        asked.printed(parameter=axis.name, points=results)
         return
     asked.introduce()
     if not forms:

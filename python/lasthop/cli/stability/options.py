@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lasthop.answers.pictures import PICTURES, is_picture
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import OUT_RULE, file_name, pairs, read_scenario, stem, unset
 from lasthop.cli.picture import place, save_picture
 from lasthop.cli.stability.answers import number, print_json
 from lasthop.cli.tables import print_table
 from lasthop.errors import TooCostlyError, UserError
-from lasthop.plot.suffixes import PICTURES, is_picture
 
 if TYPE_CHECKING:
     from lasthop.models.red import Fluid
     from lasthop.plot.figure import Figure
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
     from lasthop.stability.axis import Axis
     from lasthop.stability.case import Case
 
@@ -157,7 +157,7 @@ class Asked:
         """Name the scenario's file in what a model or a solver refuses, or takes too much for."""
         import numpy as np
 
-        from lasthop.allowance import allowing
+        from lasthop.progress.cost_limits import allowing
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
@@ -186,9 +186,9 @@ class Asked:
     @property
     def about(self) -> str:
         """Changed settings, in the form that pictures show."""
-        from lasthop.plot.about import told
+        from lasthop.plot.about import changes_text
 
-        return told(dict(self.settings))
+        return changes_text(dict(self.settings))
 
     def introduce(self) -> None:
         """Print in a line what a scenario became, and what is doubtful about it."""
@@ -217,11 +217,11 @@ class Asked:
 
     def printed(self, **answer: Any) -> None:
         """Print an answer as JSON, with the model, and with the scenario and what became of it."""
-        whole: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
         if self.scenario is not None and self.fluid is not None:
             derived = {each.name: worded(each.value) for each in self.fluid.derived}
-            whole = {"scenario": self.scenario.typed.name, "parameters": derived}
-        print_json({**whole, "model": self.case.model.name, **answer})
+            parts = {"scenario": self.scenario.typed.name, "parameters": derived}
+        print_json({**parts, "model": self.case.model.name, **answer})
         self.warn()
 
 
@@ -269,10 +269,10 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
             )
     scenario = read_scenario(name, settings)
     try:
-        found = fluid(scenario.typed)
+        result = fluid(scenario.typed)
     except ModelError as error:
         raise refused(scenario, "red", error) from None
-    return Asked(found.case, name, scenario, found, scenario.settings)
+    return Asked(result.case, name, scenario, result, scenario.settings)
 
 
 def over_parts(over: list[str]) -> list[tuple[str, str]]:
@@ -284,7 +284,7 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
     """Return the parameters to vary, of which there must be `count`."""
     from lasthop.stability.axis import axis_of
 
-    found = []
+    results = []
     for name, span in over_parts(over):
         read = SPAN.fullmatch(span)
         if read is None:
@@ -300,10 +300,10 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
             )
         low, high, step, ratios = read.groups()
         values = None if ratios is None else int(ratios)
-        found.append(
+        results.append(
             axis_of(asked.case, name, low, high, step=step, ratios=values, of_rest=of_rest)
         )
-    if len(found) != count:
+    if len(results) != count:
         times = "once" if count == 1 else "twice"
-        raise UserError(f"--over: must be given {times}, not {len(found)} times")
-    return found
+        raise UserError(f"--over: must be given {times}, not {len(results)} times")
+    return results

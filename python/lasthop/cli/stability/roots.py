@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Parameters, read_case
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 LEAST = -9
 """Power of ten below which a distance is rounding, which processors do in different ways."""
@@ -30,25 +30,25 @@ def roots(
 
     asked = read_case(name, settings)
     with asked.answering(max_time, max_memory):
-        found = find(asked.case, count)
+        result = find(asked.case, count)
     if as_json:
         asked.printed(
-            stable=found.stable,
-            points=found.points,
-            roots=[root_object(complex(root)) for root in found.values],
-            unpolished=[root_object(complex(root)) for root in found.unpolished],
+            stable=result.stable,
+            points=result.points,
+            roots=[root_object(complex(root)) for root in result.values],
+            unpolished=[root_object(complex(root)) for root in result.unpolished],
         )
         return
     asked.introduce()
     rows = []
-    for root, raw in zip(found.values, found.unpolished, strict=True):
+    for root, raw in zip(result.values, result.unpolished, strict=True):
         if root.imag >= 0.0:
             pair = "pair" if root.imag else "real"
             moved = bound(abs(root - raw))
             rows.append([pair, number(root.real), number(root.imag), moved])
     heads = ["root", "real part\n[1/s]", "imaginary part\n[rad/s]", "moved by\nNewton [1/s]"]
     print_table(heads, rows)
-    typer.echo("stable" if found.stable else "unstable")
+    typer.echo("stable" if result.stable else "unstable")
 
 
 def bound(distance: float) -> str:

@@ -12,7 +12,7 @@ from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import Utility
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import Csma, CsmaScenario, Readable, read
+from lasthop.scenario.typed import Csma, CsmaScenario, Readable, read
 
 ASSUMPTIONS = BY_MODEL["acsma"]
 """The scope that the paper states, by its sections: what follows on "the assumption"."""
@@ -45,9 +45,9 @@ def csma_scenario(scenario: Readable) -> CsmaScenario:
     ModelError
         It is none.
     """
-    found = read(scenario)
-    if isinstance(found, CsmaScenario):
-        return found
+    result = read(scenario)
+    if isinstance(result, CsmaScenario):
+        return result
     raise ModelError(
         "section 3.1",
         "there is no `csma`",
@@ -195,7 +195,7 @@ def _worth(utility: Utility, rate: float) -> float:
 
 def check_optimum(
     csma: Csma,
-    found: Optimum,
+    optimum: Optimum,
     losses: Mapping[str, float],
     connections: Mapping[str, float],
     dummies: Mapping[str, float],
@@ -207,7 +207,7 @@ def check_optimum(
     ----------
     csma : Csma
         The network of the scenario.
-    found : Optimum
+    optimum : Optimum
         Its solution.
     losses, connections : mapping of str to float
         Loss probability and number of connections of each flow. [-]
@@ -227,9 +227,9 @@ def check_optimum(
         A flow would lose more packets than it sends.
     """
     largest = csma.r_max
-    if largest is not None and found.aggressiveness.max() > largest:
+    if largest is not None and optimum.aggressiveness.max() > largest:
         yield (
-            f"r = {found.aggressiveness.max():.3g} is above `csma.r_max` = {largest:g}; the "
+            f"r = {optimum.aggressiveness.max():.3g} is above `csma.r_max` = {largest:g}; the "
             f"optimum is not reached {of('4.2.1')}"
         )
     if max(losses.values()) >= 1.0:
@@ -270,7 +270,7 @@ def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
     """
     pairs = (pair for flow in csma.flows for pair in combinations(flow.route, 2))
     conflicts = csma.conflicts
-    pair = next(((one, other) for one, other in pairs if other in conflicts.get(one, ())), None)
+    pair = next(((item, other) for item, other in pairs if other in conflicts.get(item, ())), None)
     factors = 1.0 + csma.r_interval_s * modes_per_s
     if pair is None or not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
         return

@@ -67,8 +67,8 @@ def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
         raise ValueError("rates: all are 0, which any schedule carries")
     sets = maximal_sets(graph)
     # Time in units of the stretch: the least total time in which the rates are carried once.
-    found = linprog(np.ones(len(sets)), A_ub=-sets.T.astype(np.float64), b_ub=-wanted)
-    if not found.success or found.fun is None or found.x is None:
-        raise ConvergenceError(f"capacity region: {found.message}")
-    total = float(found.fun)
-    return Capacity(1.0 / total, np.asarray(found.x, dtype=np.float64) / total, sets)
+    result = linprog(np.ones(len(sets)), A_ub=-sets.T.astype(np.float64), b_ub=-wanted)
+    if not result.success or result.fun is None or result.x is None:
+        raise ConvergenceError(f"capacity region: {result.message}")
+    total = float(result.fun)
+    return Capacity(1.0 / total, np.asarray(result.x, dtype=np.float64) / total, sets)

@@ -108,12 +108,12 @@ def stationary_airtime(
         )
     if method != "sampling":
         try:
-            found = exact(graph, method)
+            result = exact(graph, method)
         except TooLargeError:
             if method is not None:
                 raise
         else:
-            method = "enumeration" if isinstance(found, Enumeration) else "junction tree"
-            return Airtime(found.airtime(z), method, ROUNDING, found.states)
+            method = "enumeration" if isinstance(result, Enumeration) else "junction tree"
+            return Airtime(result.airtime(z), method, ROUNDING, result.states)
     sample = sample_airtime(graph, z, tolerance, seed)
     return Airtime(sample.airtime, "sampling", sample.error, sample.sweeps)

@@ -49,7 +49,7 @@ class System(Protocol):
 
 
 @dataclass(frozen=True)
-class Rest:
+class Equilibrium:
     """Where a system came to rest.
 
     Attributes
@@ -268,7 +268,7 @@ def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
     return _advance(system, np.asarray(state, dtype=np.float64), times)
 
 
-def settle(system: System, state: ArrayLike) -> Rest:
+def settle(system: System, state: ArrayLike) -> Equilibrium:
     """Find the equilibrium that a system reaches.
 
     It is followed over times that double, until over as much time as has passed before no component
@@ -286,7 +286,7 @@ def settle(system: System, state: ArrayLike) -> Rest:
         passed *= 2.0
         scale = np.maximum(np.abs(later), 1e-6 * np.abs(later).max())
         if np.all(np.abs(later - now) <= STILL * scale):
-            return Rest(later, passed)
+            return Equilibrium(later, passed)
         now = later
     raise ConvergenceError(f"the system is not at rest after {LONGEST_S:g} s")
 
@@ -310,17 +310,17 @@ def _advance(system: System, state: Floats, times: Floats) -> Floats:
         low = (state <= lowest) & (speed < -EDGE * scale)
         high = (state >= upper) & (speed > EDGE * scale)
         held = low | high
-        found = _between_bounds(system, state, held, (low, high), upper, now, times, scale)
-        if not found.success:
-            raise ConvergenceError(f"fluid equations: {found.message}")
+        between_bounds = _between_bounds(system, state, held, (low, high), upper, now, times, scale)
+        if not between_bounds.success:
+            raise ConvergenceError(f"fluid equations: {between_bounds.message}")
         wanted = times[written:]
-        inside = wanted[wanted <= found.t[-1]]
+        inside = wanted[wanted <= between_bounds.t[-1]]
         if len(inside):
-            states[written : written + len(inside)] = found.sol(inside).T
+            states[written : written + len(inside)] = between_bounds.sol(inside).T
             written += len(inside)
         if written == len(times):
             return np.clip(states, lowest, upper)
-        now, state = float(found.t[-1]), np.clip(found.y[:, -1], lowest, upper)
+        now, state = float(between_bounds.t[-1]), np.clip(between_bounds.y[:, -1], lowest, upper)
     raise ConvergenceError(f"fluid equations: bounds were met {MOST_PIECES} times")
 
 

@@ -31,11 +31,11 @@ class ConflictGraph:
     @cached_property
     def neighbours(self) -> tuple[frozenset[int], ...]:
         """Links that each link conflicts with."""
-        found: list[set[int]] = [set() for _ in self.links]
+        results: list[set[int]] = [set() for _ in self.links]
         for a, b in self.edges:
-            found[a].add(b)
-            found[b].add(a)
-        return tuple(map(frozenset, found))
+            results[a].add(b)
+            results[b].add(a)
+        return tuple(map(frozenset, results))
 
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
@@ -53,14 +53,14 @@ class ConflictGraph:
 
     def within(self, links: Iterable[int]) -> "ConflictGraph":
         """Return the graph of some of the links only, in the given order."""
-        kept = list(links)
-        place = {link: number for number, link in enumerate(kept)}
+        remaining = list(links)
+        place = {link: number for number, link in enumerate(remaining)}
         edges = frozenset(
             (min(place[a], place[b]), max(place[a], place[b]))
             for a, b in self.edges
             if a in place and b in place
         )
-        return ConflictGraph(tuple(self.links[link] for link in kept), edges)
+        return ConflictGraph(tuple(self.links[link] for link in remaining), edges)
 
 
 def from_edges(links: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> ConflictGraph:
@@ -86,12 +86,12 @@ def from_edges(links: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> Co
         twice = next(name for name in names if names.count(name) > 1)
         raise NetworkError(f"link {twice} is there twice; names are unique")
     edges = set()
-    for one, other in conflicts:
-        for name in (one, other):
+    for item, other in conflicts:
+        for name in (item, other):
             if name not in place:
-                raise NetworkError(f"conflict {one}-{other}: there is no wireless link {name}")
-        if one == other:
-            raise NetworkError(f"conflict {one}-{other}: a link does not conflict with itself")
-        a, b = place[one], place[other]
+                raise NetworkError(f"conflict {item}-{other}: there is no wireless link {name}")
+        if item == other:
+            raise NetworkError(f"conflict {item}-{other}: a link does not conflict with itself")
+        a, b = place[item], place[other]
         edges.add((min(a, b), max(a, b)))
     return ConflictGraph(names, frozenset(edges))

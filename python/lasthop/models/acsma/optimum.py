@@ -26,12 +26,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from lasthop.allowance import check_time, need
 from lasthop.models.acsma.distribution import Exact, Method, exact
 from lasthop.models.acsma.errors import ConvergenceError, NetworkError
 from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair
+from lasthop.progress.cost_limits import check_time, need
 
 RENO = AlphaFair(alpha=2.0, weight=2.0)
 """The utility :math:`-2/x` whose optimum ``n = k T`` connections of Reno reach (5.1)-(5.4)."""
@@ -346,9 +346,9 @@ def _direction(
     direction = np.zeros_like(prices)
 
     def part(vector: Floats) -> Floats:
-        whole = np.zeros_like(prices)
-        whole[where] = np.ravel(vector)
-        return apply(whole)[where]
+        total = np.zeros_like(prices)
+        total[where] = np.ravel(vector)
+        return apply(total)[where]
 
     if len(where) <= DENSE:
         hessian = np.array([part(unit) for unit in np.eye(len(where))])

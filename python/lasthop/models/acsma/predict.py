@@ -28,7 +28,7 @@ from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
 from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import Csma, CsmaFlow, CsmaScenario, Readable, Scenario
+from lasthop.scenario.typed import Csma, CsmaFlow, CsmaScenario, Readable, Scenario
 
 NO_LOSS = 1e-9
 """Loss of a wired link that is none but for the solver's residual. [-]"""
@@ -149,16 +149,16 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
     """As many connections as the round-trip time or the utility asks for: MP or EP."""
     csma, k = scenario.csma, scenario.csma.k
     check_prices(csma, network)
-    found = optimum(network, k, csma.beta)
-    rates, incidence = found.rates_pps, network.incidence
+    result = optimum(network, k, csma.beta)
+    rates, incidence = result.rates_pps, network.incidence
     wireless = len(network.graph)
     load = (incidence @ rates)[:wireless]
-    queues = found.aggressiveness / csma.r_per_packet
+    queues = result.aggressiveness / csma.r_per_packet
     # Little's law: what waits at a link over what passes it.
     waiting = np.divide(queues, load, out=np.zeros(wireless), where=load > 0.0)
-    wired_loss = dict(zip(network.wired_pps, found.wired_loss.tolist(), strict=True))
+    wired_loss = dict(zip(network.wired_pps, result.wired_loss.tolist(), strict=True))
     rtt = waiting @ incidence[:wireless] + _wires_s(scenario, network, wired_loss)
-    loss = np.concatenate([found.aggressiveness, found.wired_loss]) @ incidence
+    loss = np.concatenate([result.aggressiveness, result.wired_loss]) @ incidence
     if csma.connections == "rtt":
         number = connections_for_rtt(k, rtt)
     elif csma.connections == "marks":
@@ -170,14 +170,14 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
         number = connections_for_utility(k, worth, rtt, rates)
     through = incidence[:wireless] @ number
     names = [flow.name for flow in network.flows]
-    dummy = np.maximum(found.airtime - load / network.service_rate_pps, 0.0)
+    dummy = np.maximum(result.airtime - load / network.service_rate_pps, 0.0)
     has_dummies = bool(dummy.max() > NO_DUMMIES)
     answer = _Answer(
         links={
             name: {
-                "airtime_fraction": estimate(found.airtime[place]),
+                "airtime_fraction": estimate(result.airtime[place]),
                 **({"dummy_fraction": estimate(dummy[place])} if has_dummies else {}),
-                "aggressiveness": estimate(found.aggressiveness[place]),
+                "aggressiveness": estimate(result.aggressiveness[place]),
                 "connections": estimate(through[place]),
             }
             for place, name in enumerate(network.graph.links)
@@ -192,17 +192,17 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
             for place, name in enumerate(names)
         },
         solver={
-            "solver": found.method,
-            "states": found.states,
-            "kkt_residual": found.kkt_residual,
+            "solver": result.method,
+            "states": result.states,
+            "kkt_residual": result.kkt_residual,
         },
     )
     losses = dict(zip(names, loss.tolist(), strict=True))
     connections = dict(zip(names, number.tolist(), strict=True))
     dummies = dict(zip(network.graph.links, dummy.tolist(), strict=True))
-    modes = queue_modes(network, rates, found.aggressiveness, csma.beta)
+    modes = queue_modes(network, rates, result.aggressiveness, csma.beta)
     modes_per_s = csma.r_per_packet * network.service_rate_pps * modes
-    return answer, list(check_optimum(csma, found, losses, connections, dummies, modes_per_s))
+    return answer, list(check_optimum(csma, result, losses, connections, dummies, modes_per_s))
 
 
 def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]) -> Floats:
@@ -233,9 +233,9 @@ def _given(csma: Csma, network: Network, r: Floats) -> _Answer:
 
 def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
     """Airtimes of saturated links that carry flows, and goodputs where each has one of its own."""
-    found = stationary_airtime(network.graph.within(network.carrying), log_fugacity)
+    result = stationary_airtime(network.graph.within(network.carrying), log_fugacity)
     airtime = np.zeros(len(network.graph))
-    airtime[list(network.carrying)] = found.airtime
+    airtime[list(network.carrying)] = result.airtime
     flows: dict[str, Quantities] = {flow.name: {} for flow in network.flows}
     if csma.one_flow_per_link:
         rates = network.service_rate_pps * airtime @ network.incidence[: len(network.graph)]
@@ -248,9 +248,9 @@ def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
         },
         flows=flows,
         solver={
-            "solver": found.method,
-            "states": found.states,
-            "airtime_error": found.error,
+            "solver": result.method,
+            "states": result.states,
+            "airtime_error": result.error,
         },
     )
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from lasthop.allowance import check_time, need
 from lasthop.models.acsma.errors import ConvergenceError
 from lasthop.models.acsma.graph import ConflictGraph
 from lasthop.models.acsma.sets import Floats
+from lasthop.progress.cost_limits import check_time, need
 
 CHAINS = 128
 """Independent chains."""
@@ -75,17 +75,17 @@ def sample_airtime(
     chains = _Chains(graph, log_fugacity, random)
     sweeps = FIRST_SWEEPS
     while True:
-        found = chains.estimate(sweeps)
-        if found.error <= tolerance:
-            return found
+        result = chains.estimate(sweeps)
+        if result.error <= tolerance:
+            return result
         # Errors fall with the root of the sweeps; where chains are stuck they do not.
-        enough = min(sweeps * (found.error / tolerance) ** 2, MOST_SWEEPS)
+        enough = min(sweeps * (result.error / tolerance) ** 2, MOST_SWEEPS)
         sampling = f"sampling {len(graph)} links to within {tolerance:g}"
         need(sampling, time_s=2.0 * enough * chains.sweep_s)
         check_time(sampling)
         if sweeps >= MOST_SWEEPS:
             raise ConvergenceError(
-                f"sampling {len(graph)} links: error {found.error:.2g} after {sweeps} sweeps, "
+                f"sampling {len(graph)} links: error {result.error:.2g} after {sweeps} sweeps, "
                 f"wanted {tolerance:.2g}; aggressive links leave a schedule too rarely"
             )
         sweeps *= 2
@@ -146,7 +146,7 @@ class _Chains:
 def _colour(graph: ConflictGraph) -> list[list[int]]:
     """Links in groups without conflicts: greedy, those with the most conflicts first."""
     colour = dict[int, int]()
-    for link in sorted(range(len(graph)), key=lambda one: (-len(graph.neighbours[one]), one)):
+    for link in sorted(range(len(graph)), key=lambda each: (-len(graph.neighbours[each]), each)):
         taken = {colour[other] for other in graph.neighbours[link] if other in colour}
         colour[link] = next(shade for shade in range(len(graph)) if shade not in taken)
     groups: list[list[int]] = [[] for _ in range(1 + max(colour.values()))]

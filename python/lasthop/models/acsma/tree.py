@@ -54,24 +54,24 @@ def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
         around = tied[link]
         groups.append((link, tuple(around)))
         touched = set(around)
-        for one in around:
-            tied[one].discard(link)
-            new = around - tied[one] - {one}
+        for each in around:
+            tied[each].discard(link)
+            new = around - tied[each] - {each}
             if new:
-                touched |= tied[one]
-                tied[one] |= new
-        for one in around:
-            touched |= tied[one]
-        for one in touched - turn.keys():
-            fill[one] = _fill(tied, one)
-            heappush(heap, (fill[one], len(tied[one]), one))
+                touched |= tied[each]
+                tied[each] |= new
+        for each in around:
+            touched |= tied[each]
+        for each in touched - turn.keys():
+            fill[each] = _fill(tied, each)
+            heappush(heap, (fill[each], len(tied[each]), each))
     return [Elimination(link, tuple(sorted(later, key=turn.__getitem__))) for link, later in groups]
 
 
 def _fill(tied: list[set[int]], link: int) -> int:
     """Pairs of neighbours of a link that are not tied to each other."""
     around = tied[link]
-    known = sum(len(tied[one] & around) for one in around)
+    known = sum(len(tied[each] & around) for each in around)
     return (len(around) * (len(around) - 1) - known) // 2
 
 
@@ -132,7 +132,7 @@ class JunctionTree:
         total = 0
         for turn in order:
             separator = _independent(graph, turn.later, most - total)
-            near = [k for k, one in enumerate(turn.later) if one in graph.neighbours[turn.link]]
+            near = [k for k, item in enumerate(turn.later) if item in graph.neighbours[turn.link]]
             joins = np.flatnonzero(~separator[:, near].any(axis=1))
             total += len(separator) + len(joins)
             parent = turn_of[turn.later[0]] if turn.later else -1

@@ -7,17 +7,17 @@ from lasthop.models.aggregates.saturated import Cell
 from lasthop.models.aggregates.sending import Sending
 
 
-def alone(one: Sending) -> Cell:
+def alone(sending: Sending) -> Cell:
     """Return its throughput: failures in a row with their consequences (`timing`), no
     collisions."""
-    times, loss = timing_of(one), loss_of(one)
+    times, loss = timing_of(sending), loss_of(sending)
     if loss == 0:
-        access = one.exchange(one.first.count)
+        access = sending.exchange(sending.first.count)
         sizes = access.sizes or ()
         period_s = times.aifs_s + times.backoff_s(0) + access.exchange_s
         assert access.payload_bytes is not None
         return Cell(
-            attempt_prob=(1 / (1 + one.access.cwmin / 2),),
+            attempt_prob=(1 / (1 + sending.access.cwmin / 2),),
             collision_prob=(0.0,),
             failure_prob=(0.0,),
             given_up=(0.0,),
@@ -29,12 +29,14 @@ def alone(one: Sending) -> Cell:
             whole_lost=(0.0,),
         )
     # without a block acknowledgement the limit of the access is that of the packet, too
-    window = windows.solve(one.most_mpdus, loss, one.own.attempts if one.most_mpdus > 1 else None)
+    window = windows.solve(
+        sending.most_mpdus, loss, sending.own.attempts if sending.most_mpdus > 1 else None
+    )
     period_s = timing.round_s(window, times)
     requests = window.requests.per_round
-    mpdu_bytes = one.packets_per_mpdu * one.payload_bytes
+    mpdu_bytes = sending.packets_per_mpdu * sending.payload_bytes
     return Cell(
-        attempt_prob=(1 / (1 + one.access.cwmin / 2),),
+        attempt_prob=(1 / (1 + sending.access.cwmin / 2),),
         collision_prob=(0.0,),
         failure_prob=(window.failed / (1 + requests),),
         given_up=(window.given_up,),

@@ -6,7 +6,7 @@ from lasthop.models.aggregates.sending import Sending
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.errors import Doubt, refuse
-from lasthop.models.reading import (
+from lasthop.scenario.typed import (
     AccessPoint,
     CellScenario,
     Flow,
@@ -31,11 +31,11 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
         The scenario breaks assumptions.
     """
     refuse(_of_flows(scenario))
-    found: dict[str, list[Flow]] = {"": [], **{one.name: [] for one in scenario.stations}}
+    results: dict[str, list[Flow]] = {"": [], **{station.name: [] for station in scenario.stations}}
     for flow in scenario.flows:
-        found[flow.station if flow.is_up else ""].append(flow)
+        results[flow.station if flow.is_up else ""].append(flow)
     sending = []
-    for flows in filter(None, found.values()):
+    for flows in filter(None, results.values()):
         first = flows[0]
         assert isinstance(first, UdpFlow)
         sending.append((Sending.of(scenario, first), flows))
@@ -80,11 +80,11 @@ def check(
         These senders without names. Equal senders are one object, so that their frames are computed
         once.
     """
-    found = [one for one, _ in sending]
-    broken = [*_of_cell(scenario, found), *_of_channel(scenario, found)]
-    for (one, flows), kind in zip(sending, kinds, strict=True):
-        broken += _of_queue(scenario, one, kind, flows)
-        broken += _of_losses(one, kind, alone=len(sending) == 1)
+    results = [item for item, _ in sending]
+    broken = [*_of_cell(scenario, results), *_of_channel(scenario, results)]
+    for (item, flows), kind in zip(sending, kinds, strict=True):
+        broken += _of_queue(scenario, item, kind, flows)
+        broken += _of_losses(item, kind, alone=len(sending) == 1)
     return broken, [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]
 
 
@@ -96,20 +96,20 @@ def _of_cell(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Dou
         yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
     if any(flow.forward or flow.back for flow in scenario.flows):
         yield "cell", "flows run over links beyond the cell's wire"
-    if len({one.access.aifsn for one in sending}) > 1:
-        aifsn = ", ".join(str(each) for each in sorted({one.access.aifsn for one in sending}))
+    if len({item.access.aifsn for item in sending}) > 1:
+        aifsn = ", ".join(str(each) for each in sorted({item.access.aifsn for item in sending}))
         yield "assumption 3", f"senders with several AIFSN: {aifsn}"
     lossy = any(map(loss_of, sending))
     if cell.ack_timeout_s is not None and (lossy or len(sending) > 1):
         yield "assumption 6", "`cell.ack_timeout` is set separately"
-    if cell.cf_end and any(one.limit_ns is not None for one in sending):
+    if cell.cf_end and any(item.limit_ns is not None for item in sending):
         yield "assumption 5", "`cell.cf_end` ends opportunities"
-    if any(one.limit_ns is None and not one.is_single for one in sending):
+    if any(item.limit_ns is None and not item.is_single for item in sending):
         yield "assumption 5", "`txop_packets` without `txop_limit`"
 
 
 def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Doubt]:
-    stations = tuple({one.station.name: one.station for one in sending}.values())
+    stations = tuple({each.station.name: each.station for each in sending}.values())
     for what in changing(stations):
         yield "assumption 4", what
     for station in stations:
@@ -126,48 +126,50 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
 
 
 def _of_queue(
-    scenario: CellScenario, one: Sending, kind: Sending, flows: Sequence[Flow]
+    scenario: CellScenario, sending: Sending, kind: Sending, flows: Sequence[Flow]
 ) -> Iterator[Doubt]:
     """Whether the sender's queue always has as many packets as it may send."""
-    node = one.station if one.is_up else scenario.cell.ap
+    node = sending.station if sending.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
-    full = one.is_up or scenario.wire.rate_bps is None  # greedy sources else fill the wire's queue
+    full = (
+        sending.is_up or scenario.wire.rate_bps is None
+    )  # greedy sources else fill the wire's queue
     greedy = full and all(
         isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows
     )
-    whole = kind.most_mpdus * kind.packets_per_mpdu
-    needed = whole if greedy else FULL * whole
+    total = kind.most_mpdus * kind.packets_per_mpdu
+    needed = total if greedy else FULL * total
     if not greedy:
         followers = (kind.exchange(kind.first.count).sizes or ())[1:]
         needed += sum(followers) * kind.packets_per_mpdu
     if node.queue_packets < needed:
-        key = f"{one.station.table}.queue" if one.is_up else "cell.ap_queue"
+        key = f"{sending.station.table}.queue" if sending.is_up else "cell.ap_queue"
         what = f"`{key}` has room for {node.queue_packets} packets; aggregates need {needed}"
         yield "assumption 1", what
 
 
-def loss_of(one: Sending) -> float:
+def loss_of(sending: Sending) -> float:
     """Probability that an MPDU is lost. [-]"""
-    return one.station.error_up if one.is_up else one.station.error_down
+    return sending.station.error_up if sending.is_up else sending.station.error_down
 
 
-def _of_losses(one: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
-    loss = loss_of(one)
-    agreed = one.most_mpdus > 1
-    if agreed and one.own.bar_after_failure and (loss > 0 or not alone):
+def _of_losses(sending: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
+    loss = loss_of(sending)
+    agreed = sending.most_mpdus > 1
+    if agreed and sending.own.bar_after_failure and (loss > 0 or not alone):
         yield "assumption 8", "`aggregation.bar_after_failure` asks after PPDUs without an answer"
     if loss == 0:
         return
-    if not one.is_single:
+    if not sending.is_single:
         yield (
             "assumption 5",
-            f'MPDUs of {one.station.name} are lost, and `txop_limit` is not "none"',
+            f'MPDUs of {sending.station.name} are lost, and `txop_limit` is not "none"',
         )
-    if agreed and kind.first.count < one.most_mpdus:
+    if agreed and kind.first.count < sending.most_mpdus:
         yield (
             "assumption 7",
-            f"a PPDU has room for {kind.first.count} MPDUs of a window of {one.most_mpdus}, some "
-            "of which are lost",
+            f"a PPDU has room for {kind.first.count} MPDUs of a window of {sending.most_mpdus}, "
+            "some of which are lost",
         )
     if kind.is_protected(kind.first.psdu_bytes):
         yield "assumption 4", "RTS before PPDUs whose MPDUs are lost"

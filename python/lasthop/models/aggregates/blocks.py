@@ -30,8 +30,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import splu
 
-from lasthop.allowance import check_time
 from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.progress.cost_limits import check_time
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -139,9 +139,9 @@ class Blocks:
     @property
     def level_prob(self) -> Floats:
         """Law of the level before a block. [-]"""
-        found: Floats = np.zeros(len(self.unsettled))
-        np.add.at(found, self.level, self.prob)
-        return found
+        zeros: Floats = np.zeros(len(self.unsettled))
+        np.add.at(zeros, self.level, self.prob)
+        return zeros
 
     def hold_rounds(self) -> float:
         """Mean hold of an MPDU, :math:`E[x]`. [rounds]"""
@@ -216,11 +216,11 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
     climbing = climb(unsettled, length)
     rows, columns, values = [], [], []
     for new in range(highest + 1):
-        kept = np.flatnonzero(level + new <= highest)
-        newest = np.full((len(kept), 1), new, dtype=np.int8)
-        rows.append(_rank(np.concatenate([newest, holds[kept, :-1]], axis=1), highest))
-        columns.append(kept)
-        values.append(climbing[level[kept], level[kept] + new])
+        remaining = np.flatnonzero(level + new <= highest)
+        newest = np.full((len(remaining), 1), new, dtype=np.int8)
+        rows.append(_rank(np.concatenate([newest, holds[remaining, :-1]], axis=1), highest))
+        columns.append(remaining)
+        values.append(climbing[level[remaining], level[remaining] + new])
     places = (np.concatenate(rows), np.concatenate(columns))
     step = csr_array((np.concatenate(values), places), shape=(len(holds),) * 2)
     few = highest <= FEW_LEVELS
@@ -238,10 +238,10 @@ def _eliminated(step: csr_array) -> Floats:
         prob = step @ prob
     others = np.delete(np.arange(size), prob.argmax())
     column = left[:, [int(prob.argmax())]].toarray().ravel()
-    found: Floats = np.ones(size)
-    found[others] = splu(left[others][:, others].tocsc()).solve(-column[others])
-    found /= found.sum()
-    return found
+    result: Floats = np.ones(size)
+    result[others] = splu(left[others][:, others].tocsc()).solve(-column[others])
+    result /= result.sum()
+    return result
 
 
 def _balanced(step: csr_array, period: int) -> Floats:

@@ -25,10 +25,10 @@ from typing import Literal
 
 import numpy as np
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates.blocks import Floats
 from lasthop.models.aggregates.response import Response, Stages, covariances
 from lasthop.models.errors import ConvergenceError
+from lasthop.progress.cost_limits import check_time
 
 TOLERANCE, MOST_STEPS = 1e-9, 500
 """Largest change of a probability in a step, and steps until then. [-]"""
@@ -124,7 +124,7 @@ class Contention:
             Part of each contender's attempts that is of those kinds, :math:`q_i`. [-]
         """
         part = np.array(parts)
-        silent = 1.0 - np.array([one.attempt_prob for one in self.accesses]) * part
+        silent = 1.0 - np.array([access.attempt_prob for access in self.accesses]) * part
         ratio = part / silent
         return float(silent.prod() * math.exp(ratio @ self.covariance @ ratio / 2))
 
@@ -151,24 +151,24 @@ def solve(
         Covariances are no small correction: nearly all attempts collide.
     """
     seen = countdown == "edca"
-    if not seen and any(one.cwmin < 1 for one in contenders):
+    if not seen and any(contender.cwmin < 1 for contender in contenders):
         raise ValueError("cwmin must be at least 1 if counters freeze")
     counted = Counter(contenders)
     kinds, counts = list(counted), list(counted.values())
     stages = [
-        Stages(np.array(one.windows()), seen, *np.full((2, one.attempts_short), one.error_prob))
-        for one in kinds
+        Stages(np.array(each.windows()), seen, *np.full((2, each.attempts_short), each.error_prob))
+        for each in kinds
     ]
     stages, covariance = _settled(kinds, counts, stages, correlated=False)
     if correlated and len(contenders) > 1:
         apart = stages
         stages, covariance = _settled(kinds, counts, apart, correlated=True)
-        for one, other in zip(stages, apart, strict=True):
-            moved = float(one.failure @ one.shares() - other.failure @ other.shares())
+        for item, other in zip(stages, apart, strict=True):
+            moved = float(item.failure @ item.shares() - other.failure @ other.shares())
             if abs(moved) > MOST_MOVED:
                 raise ConvergenceError(FAR.format(moved))
-    place = [kinds.index(one) for one in contenders]
-    by_kind = [_access(one, own) for one, own in zip(kinds, stages, strict=True)]
+    place = [kinds.index(contender) for contender in contenders]
+    by_kind = [_access(item, own) for item, own in zip(kinds, stages, strict=True)]
     total = covariance.sum(axis=2)[np.ix_(place, place)]
     np.fill_diagonal(total, 0.0)
     return Contention(tuple(by_kind[kind] for kind in place), total)
@@ -179,12 +179,12 @@ def _settled(
 ) -> tuple[list[Stages], Floats]:
     """Failures that follow from attempts and cause them, and covariances of the attempts."""
     now = list(stages)
-    covariance = np.zeros((len(kinds), len(kinds), max(one.attempts_short for one in kinds)))
+    covariance = np.zeros((len(kinds), len(kinds), max(kind.attempts_short for kind in kinds)))
     moved = math.inf
     for _ in range(MOST_STEPS):
         check_time(DOING)
         if correlated:
-            covariance = covariances([Response.of(one) for one in now], counts)
+            covariance = covariances([Response.of(each) for each in now], counts)
         with np.errstate(divide="ignore", invalid="ignore"):  # all attempt always: told below
             after = [_next(kinds, counts, now, covariance, number) for number in range(len(kinds))]
         moved = max(new.distance(old) for new, old in zip(after, now, strict=True))
@@ -214,32 +214,32 @@ def _next(
     number: int,
 ) -> Stages:
     """Failures of one kind that follow from the attempts of all."""
-    own, one = stages[number], kinds[number]
+    own, item = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])
     others = np.array(counts) - (np.arange(len(kinds)) == number)
     ratio = 1.0 / (1.0 - taus)
     total = covariance.sum(axis=2) * np.outer(ratio, ratio)
     pairs = (others @ total @ others - others @ np.diag(total)) / 2
     shares = taus[number] * own.shares()
-    common = np.where(shares > RARE, covariance[number, :, : one.attempts_short], 0.0)
+    common = np.where(shares > RARE, covariance[number, :, : item.attempts_short], 0.0)
     beside = taus[:, None] + common / np.maximum(shares, RARE)
     silent = math.exp(min(pairs, 1.0)) * np.prod(
         (1.0 - np.clip(beside, 0.0, 1.0)) ** others[:, None], axis=0
     )
     silent = np.minimum(silent, 1.0)
-    failure = 1.0 - (1.0 - one.error_prob) * silent
+    failure = 1.0 - (1.0 - item.error_prob) * silent
     if own.seen:
         return Stages(own.windows, True, failure, failure)
     # Another one that has collided too and drew 0, given a failure.
     rivals = np.array([each.attempt_prob() * _zero_after_failure(each) for each in stages])
     mean = float(own.failure @ own.shares())
     rival = (1.0 - np.prod((1.0 - rivals) ** others)) / mean if mean > 0 else 0.0
-    collides = np.full(one.attempts_short, min(rival, 1.0))
+    collides = np.full(item.attempts_short, min(rival, 1.0))
     # After a success nobody else may send at once; the first stage follows a failure at the limit.
     draws = own.draws()
     fails = (1 - own.at_once) * own.failure + own.at_once * own.failure_at_once
     collides[0] *= draws[-1] * fails[-1]
-    return Stages(own.windows, False, failure, 1.0 - (1.0 - one.error_prob) * (1.0 - collides))
+    return Stages(own.windows, False, failure, 1.0 - (1.0 - item.error_prob) * (1.0 - collides))
 
 
 def _zero_after_failure(stages: Stages) -> float:
@@ -252,11 +252,11 @@ def _zero_after_failure(stages: Stages) -> float:
     return float(failed @ np.roll(stages.at_once, -1) / failed.sum())
 
 
-def _access(one: Backoff, stages: Stages) -> Access:
+def _access(backoff: Backoff, stages: Stages) -> Access:
     """What a contender does per slot."""
     tau = stages.attempt_prob()
-    silent = (1.0 - stages.failure) / (1.0 - one.error_prob)
-    alone_at_once = (1.0 - stages.failure_at_once) / (1.0 - one.error_prob)
+    silent = (1.0 - stages.failure) / (1.0 - backoff.error_prob)
+    alone_at_once = (1.0 - stages.failure_at_once) / (1.0 - backoff.error_prob)
     draws = stages.draws()
     in_slots = draws * (1.0 - stages.at_once)
     at_once = draws * stages.at_once * tau / in_slots.sum()

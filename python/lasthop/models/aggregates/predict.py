@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lasthop.allowance import need
 from lasthop.models.aggregates import saturated, timing
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.alone import alone, timing_of
@@ -18,7 +17,8 @@ from lasthop.models.aggregates.sending import Sending
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import unsaturated
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import need
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     Flow,
@@ -80,22 +80,22 @@ def predict(scenario: Readable) -> Quantities:
     if not isinstance(known, CellScenario) or not suits(known):
         raise ModelError("cell", "there is no `cell` of 802.11n, ac or ax")
     sending = senders(known)
-    kinds = _kinds([one for one, _ in sending])
+    kinds = _kinds([item for item, _ in sending])
     _need(kinds)
     broken, warnings = check(known, sending, kinds)
     refuse(broken)
     _windows(kinds)
-    found = alone(*kinds) if len(sending) == 1 else _contention(known, kinds)
-    refuse(_late(kinds, found))
+    result = alone(*kinds) if len(sending) == 1 else _contention(known, kinds)
+    refuse(_late(kinds, result))
     offered = [
         (flows, goodput_bps)
-        for (_, flows), goodput_bps in zip(sending, found.goodput_bps, strict=True)
+        for (_, flows), goodput_bps in zip(sending, result.goodput_bps, strict=True)
     ]
     warnings += unsaturated(known, offered)
     return prediction(
         "aggregates",
         known,
-        _lists(known, sending, found),
+        _lists(known, sending, result),
         assumptions=ASSUMPTIONS,
         warnings=warnings,
     )
@@ -104,7 +104,7 @@ def predict(scenario: Readable) -> Quantities:
 def _kinds(sending: Sequence[Sending]) -> list[Sending]:
     """The senders, those that are alike as one object, whose frames are computed once."""
     known: dict[Sending, Sending] = {}
-    unnamed = (replace(one, station=replace(one.station, name="")) for one in sending)
+    unnamed = (replace(item, station=replace(item.station, name="")) for item in sending)
     return [known.setdefault(each, each) for each in unnamed]
 
 
@@ -115,16 +115,24 @@ def _need(sending: Sequence[Sending]) -> None:
     row for each backoff stage, and so have those of a pair of kinds.
     """
     kinds = list(dict.fromkeys(sending))
-    windows = {(one.most_mpdus, loss_of(one), one.own.attempts) for one in kinds if loss_of(one)}
+    windows = {
+        (kind.most_mpdus, loss_of(kind), kind.own.attempts) for kind in kinds if loss_of(kind)
+    }
     contending = {
-        (one.access.cwmin, one.access.cwmax, attempts_of(one), loss_of(one), loss_of(one) and one)
-        for one in kinds
+        (
+            kind.access.cwmin,
+            kind.access.cwmax,
+            attempts_of(kind),
+            loss_of(kind),
+            loss_of(kind) and kind,
+        )
+        for kind in kinds
         if len(sending) > 1
     }
     stages = [attempts for _, _, attempts, *_ in contending]
     # with collisions each kind of contender has a window of its own
     solved = len(windows) + sum(1 for *_, loss, _ in contending if loss)
-    limits_s = sum(one.access.txop_limit_s or 0.0 for one in kinds)
+    limits_s = sum(kind.access.txop_limit_s or 0.0 for kind in kinds)
     need(
         f"what {len(sending)} senders of {len(kinds)} kinds get",
         time_s=WINDOW_S * solved
@@ -147,97 +155,99 @@ def _windows(sending: Sequence[Sending]) -> None:
     ConvergenceError
         One has too many.
     """
-    for one in dict.fromkeys(sending):
-        if loss_of(one) > 0 and one.most_mpdus > 1:
+    for each in dict.fromkeys(sending):
+        if loss_of(each) > 0 and each.most_mpdus > 1:
             try:
-                windows.solve(one.most_mpdus, loss_of(one), one.own.attempts)
+                windows.solve(each.most_mpdus, loss_of(each), each.own.attempts)
             except ConvergenceError as error:
-                what = f"losses of {loss_of(one):g} in a window of {one.most_mpdus} are beyond it"
+                what = f"losses of {loss_of(each):g} in a window of {each.most_mpdus} are beyond it"
                 raise ConvergenceError(f"{what}: {error}") from error
 
 
 def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated.Cell:
     """What several senders get."""
-    by_kind = {one: aggregator(one) for one in dict.fromkeys(sending)}
-    found = saturated.solve(
-        [by_kind[one] for one in sending],
+    by_kind = {each: aggregator(each) for each in dict.fromkeys(sending)}
+    result = saturated.solve(
+        [by_kind[each] for each in sending],
         scenario.cell.slot_s,
         scenario.cell.sifs_s + sending[0].access.aifsn * scenario.cell.slot_s,
         scenario.cell.countdown,
     )
-    for one, lost in zip(sending, found.whole_lost, strict=True):
-        if one.most_mpdus > 1 and lost > WHOLE_LOST:
+    for item, lost in zip(sending, result.whole_lost, strict=True):
+        if item.most_mpdus > 1 and lost > WHOLE_LOST:
             what = f"{lost:.1%} of the PPDUs lost completely, in addition to collisions"
             raise ModelError("assumption 9", what)
-    return found
+    return result
 
 
-def _late(sending: Sequence[Sending], found: saturated.Cell) -> Iterator[Doubt]:
+def _late(sending: Sequence[Sending], cell: saturated.Cell) -> Iterator[Doubt]:
     """Senders whose packets receivers would not wait for."""
-    for one, goodput_bps in zip(sending, found.goodput_bps, strict=True):
-        loss, most_s = loss_of(one), one.own.reorder_timeout_s
-        if loss == 0 or one.most_mpdus == 1 or most_s is None:
+    for item, goodput_bps in zip(sending, cell.goodput_bps, strict=True):
+        loss, most_s = loss_of(item), item.own.reorder_timeout_s
+        if loss == 0 or item.most_mpdus == 1 or most_s is None:
             continue
-        window = windows.solve(one.most_mpdus, loss, one.own.attempts)
-        mpdu_bits = 8 * one.packets_per_mpdu * one.payload_bytes
+        window = windows.solve(item.most_mpdus, loss, item.own.attempts)
+        mpdu_bits = 8 * item.packets_per_mpdu * item.payload_bytes
         period_s = mpdu_bits * window.delivered / goodput_bps
         if window.wait_quantile(1 - SELDOM) * period_s >= most_s:
             yield "assumption 10", f"`aggregation.reorder_timeout` = {1e3 * most_s:g} ms"
 
 
-def attempts_of(one: Sending) -> int:
+def attempts_of(sending: Sending) -> int:
     """Return the failures in a row after which a sender's window is CWmin again."""
-    return (one.station if one.is_up else one.cell.ap).attempts_short
+    return (sending.station if sending.is_up else sending.cell.ap).attempts_short
 
 
-def aggregator(one: Sending) -> Aggregator:
+def aggregator(sending: Sending) -> Aggregator:
     """Return a sender in the theory's terms."""
-    access = one.access
-    agreed = one.most_mpdus > 1
+    access = sending.access
+    agreed = sending.most_mpdus > 1
     # without a block acknowledgement the limit of the access is that of the packet, too
-    attempts = one.own.attempts if agreed else None
+    attempts = sending.own.attempts if agreed else None
     return Aggregator(
         cwmin=access.cwmin,
         cwmax=access.cwmax,
-        attempts_short=attempts_of(one),
-        mpdus=one.first.count,
-        exchange=one.exchange,
-        payload_bytes=one.packets_per_mpdu * one.payload_bytes,
-        request=one.request() if attempts is not None else None,
+        attempts_short=attempts_of(sending),
+        mpdus=sending.first.count,
+        exchange=sending.exchange,
+        payload_bytes=sending.packets_per_mpdu * sending.payload_bytes,
+        request=sending.request() if attempts is not None else None,
         attempts=attempts,
-        loss=loss_of(one),
+        loss=loss_of(sending),
     )
 
 
 def _lists(
     scenario: CellScenario,
     sending: Sequence[tuple[Sending, list[Flow]]],
-    found: saturated.Cell,
+    result: saturated.Cell,
 ) -> Mapping[str, list[Quantities]]:
-    total_bps = sum(found.goodput_bps)
-    stations: dict[str, Quantities] = {one.name: {"name": one.name} for one in scenario.stations}
+    total_bps = sum(result.goodput_bps)
+    stations: dict[str, Quantities] = {
+        station.name: {"name": station.name} for station in scenario.stations
+    }
     ap: Quantities = {"name": "ap"}
     flows: list[Quantities] = []
     active = 0
-    for number, (one, own_flows) in enumerate(sending):
-        goodput_bps = found.goodput_bps[number]
-        own = stations[one.station.name]
+    for number, (station, own_flows) in enumerate(sending):
+        goodput_bps = result.goodput_bps[number]
+        own = stations[station.station.name]
         before_bps = own["goodput_bps"]["mean"] if "goodput_bps" in own else 0.0
         own["goodput_bps"] = estimate(before_bps + goodput_bps)
         own["goodput_share"] = estimate((before_bps + goodput_bps) / total_bps)
-        sender = own if one.is_up else ap
-        failed, collided = found.failure_prob[number], found.collision_prob[number]
-        frames = collided + (1 - collided) * found.frames[number]
+        sender = own if station.is_up else ap
+        failed, collided = result.failure_prob[number], result.collision_prob[number]
+        frames = collided + (1 - collided) * result.frames[number]
         sender["collision_rate"] = estimate(collided / frames)
         sender["frame_failure_rate"] = estimate(failed / frames)
-        if one.most_mpdus > 1:
-            sender["discard_probability"] = estimate(found.given_up[number])
-        aggregates = {"mpdus_per_ppdu": estimate(found.mpdus[number])}
-        reordering_s = _reordering_s(one, alone=len(sending) == 1)
+        if station.most_mpdus > 1:
+            sender["discard_probability"] = estimate(result.given_up[number])
+        aggregates = {"mpdus_per_ppdu": estimate(result.mpdus[number])}
+        reordering_s = _reordering_s(station, alone=len(sending) == 1)
         if reordering_s is not None:
             aggregates["reordering_s"] = estimate(reordering_s)
         sender.update(aggregates)
-        if one.is_up:
+        if station.is_up:
             active += 1
         else:
             own.update({f"downlink_{name}": value for name, value in aggregates.items()})
@@ -245,7 +255,7 @@ def _lists(
             flows.append(
                 {
                     "name": own_flows[0].name,
-                    "station": one.station.name,
+                    "station": station.station.name,
                     "direction": own_flows[0].direction,
                     "goodput_bps": estimate(goodput_bps),
                     "goodput_share": estimate(goodput_bps / total_bps),
@@ -256,12 +266,12 @@ def _lists(
     return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
 
 
-def _reordering_s(one: Sending, *, alone: bool) -> float | None:
+def _reordering_s(sending: Sending, *, alone: bool) -> float | None:
     """Mean wait to be in order; None where it is not known. [s]"""
-    loss = loss_of(one)
-    if one.most_mpdus == 1 or (loss == 0 and (alone or one.own.attempts is None)):
+    loss = loss_of(sending)
+    if sending.most_mpdus == 1 or (loss == 0 and (alone or sending.own.attempts is None)):
         return 0.0
     if not alone:
         return None
-    window = windows.solve(one.most_mpdus, loss, one.own.attempts)
-    return timing.reordering_s(window, timing_of(one))
+    window = windows.solve(sending.most_mpdus, loss, sending.own.attempts)
+    return timing.reordering_s(window, timing_of(sending))

@@ -66,11 +66,11 @@ def requests_of(
     last = np.concatenate(list(_last_attempts(blocks, loss, attempts)), axis=1)
     weight, old, settled, failed, before = last
     weight = weight / weight.sum()
-    kept, after = 1.0 - lost, old - 1
-    none = (1.0 - loss) * kept**after
+    remaining, after = 1.0 - lost, old - 1
+    none = (1.0 - loss) * remaining**after
     given_up = loss + after * lost
     # Place of the first that is given up: so many are handed up at the end of the PPDU.
-    first = (1.0 - loss) * ((1.0 - kept**after) / lost - after * kept**after)
+    first = (1.0 - loss) * ((1.0 - remaining**after) / lost - after * remaining**after)
     held = (old + settled) * (1.0 - none) - given_up - first
     # Rounds of which nothing is received: the first is given up, and all that were not settled.
     unreceived = lost / (1.0 - lost * (1.0 - loss) / loss)

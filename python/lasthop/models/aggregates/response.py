@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates.blocks import Floats
+from lasthop.progress.cost_limits import check_time
 
 Spectrum = npt.NDArray[Any]
 """Complex values by frequency in the last dimension."""
@@ -69,8 +69,8 @@ class Stages:
     def draws(self) -> Floats:
         """Backoffs drawn at each stage, by those at the first. [-]"""
         go_on = (1.0 - self.at_once) * self.failure + self.at_once * self.failure_at_once
-        found: Floats = np.concatenate([[1.0], np.cumprod(go_on[:-1])])
-        return found
+        result: Floats = np.concatenate([[1.0], np.cumprod(go_on[:-1])])
+        return result
 
     def attempt_prob(self) -> float:
         """Probability of an attempt in a slot. [-]"""
@@ -81,8 +81,8 @@ class Stages:
     def shares(self) -> Floats:
         """Stages of attempts in slots. [-]"""
         attempts = self.draws() * (1.0 - self.at_once)
-        found: Floats = attempts / attempts.sum()
-        return found
+        result: Floats = attempts / attempts.sum()
+        return result
 
 
 @dataclass(frozen=True)
@@ -129,24 +129,24 @@ class Response:
         def following(weights: Floats) -> Spectrum:
             """Later attempts by stage, from the stage after each with its weight."""
             behind = np.concatenate([[0.0], weights[:-1]])
-            found: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
-            return found
+            result: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
+            return result
 
         change = following(shares) - won
         noise = following(lost) + (1.0 - lost.sum()) * won + shares[:, None]
         after = stages.failure[:, None] * in_all[1:] + (1 - stages.failure)[:, None] * in_all[0]
         noise = tau * (noise + np.conj(shares[:, None] * after))
-        kept = 1.0 - float(lost.sum())
-        return cls(stages, tau * kept * change, noise)
+        remaining = 1.0 - float(lost.sum())
+        return cls(stages, tau * remaining * change, noise)
 
 
 def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
     """Draws by stage, from the given stages on, up to the next return to the first."""
-    found = np.empty_like(fail)
-    found[0] = weights[0]
+    result = np.empty_like(fail)
+    result[0] = weights[0]
     for stage in range(1, len(fail)):
-        found[stage] = found[stage - 1] * fail[stage - 1] + weights[stage]
-    return found
+        result[stage] = result[stage - 1] * fail[stage - 1] + weights[stage]
+    return result
 
 
 def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
@@ -162,9 +162,9 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     counts : sequence of int
         Contenders in each group.
     """
-    weight = [1.0 / (1.0 - one.stages.attempt_prob()) for one in groups]
-    gain = [one.gain.sum(axis=0) for one in groups]
-    noise = [one.noise.sum(axis=0) for one in groups]
+    weight = [1.0 / (1.0 - group.stages.attempt_prob()) for group in groups]
+    gain = [group.gain.sum(axis=0) for group in groups]
+    noise = [group.noise.sum(axis=0) for group in groups]
     own = [1.0 / (1.0 + h * w) for h, w in zip(gain, weight, strict=True)]
     # The field is D P with P the sum of c times the noise of each.
     share = [w * e for w, e in zip(weight, own, strict=True)]
@@ -173,20 +173,20 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     common = sum(n * c * h for n, c, h, _ in many)
     power = sum(n * abs(c) ** 2 * (k - abs(h) ** 2) for n, c, h, k in many) + abs(common) ** 2
 
-    most = max(len(one.stages.windows) for one in groups)
-    found = np.zeros((len(groups), len(groups), most))
-    for i, one in enumerate(groups):
+    most = max(len(group.stages.windows) for group in groups)
+    zeros = np.zeros((len(groups), len(groups), most))
+    for i, group in enumerate(groups):
         check_time("what attempts of contenders have in common")
-        with_field = np.conj(share[i]) * (one.noise - one.gain * np.conj(gain[i]))
-        with_field = with_field + one.gain * np.conj(common)
+        with_field = np.conj(share[i]) * (group.noise - group.gain * np.conj(gain[i]))
+        with_field = with_field + group.gain * np.conj(common)
         total_with_field = with_field.sum(axis=0)
         for k in range(len(groups)):
-            with_other = one.gain * np.conj(gain[k])
+            with_other = group.gain * np.conj(gain[k])
             others = np.conj(share[k]) * (noise[k] - abs(gain[k]) ** 2) + gain[k] * np.conj(common)
             through = np.conj(gain[k] * field)
             heard = field * (np.conj(others) + through * power)
             heard = heard - weight[i] * (with_other.sum(axis=0) + through * total_with_field)
-            spectrum = with_other + through * with_field + one.gain * own[i] * heard
+            spectrum = with_other + through * with_field + group.gain * own[i] * heard
             values = (np.conj(own[k]) * spectrum).real.mean(axis=1)
-            found[i, k, : len(values)] = values
-    return found
+            zeros[i, k, : len(values)] = values
+    return zeros

@@ -25,12 +25,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.contention import Access, Backoff, Contention
 from lasthop.models.aggregates.contention import solve as contend
 from lasthop.models.aggregates.window import Window
 from lasthop.models.errors import ModelError
+from lasthop.progress.cost_limits import check_time
 
 SELDOM = 0.01
 """Part of the MPDUs that may be given up where losses and collisions add up. [-]"""
@@ -173,38 +173,38 @@ class _Traffic:
     def delivered(self) -> float:
         """MPDUs received per attempt that does not collide."""
         if self.window.loss == 0:
-            return sum(one.part * one.mpdus for one in self.kinds)
+            return sum(kind.part * kind.mpdus for kind in self.kinds)
         return self.window.delivered / (1 + self.requests)
 
     @property
     def delivered_bytes(self) -> float:
         """Payload received per attempt that does not collide. [bytes]"""
         if self.window.loss == 0:
-            return sum(one.part * one.payload_bytes for one in self.kinds)
+            return sum(kind.part * kind.payload_bytes for kind in self.kinds)
         return self.delivered * self.payload_bytes
 
     def lone_s(self) -> float:
         """Mean duration of what does not collide, AIFS apart. [s]"""
         return sum(
-            one.part
+            kind.part
             * (
-                (1 - one.lost) * one.exchange.exchange_s
-                + one.lost * (one.exchange.ended_s + one.exchange.wait_s)
+                (1 - kind.lost) * kind.exchange.exchange_s
+                + kind.lost * (kind.exchange.ended_s + kind.exchange.wait_s)
             )
-            for one in self.kinds
+            for kind in self.kinds
         )
 
     def first_s(self) -> float:
         """Mean duration of the first frame with what EIFS adds to AIFS. [s]"""
         return sum(
-            one.part * (one.exchange.first_frame_s + one.exchange.first_wait_s)
-            for one in self.kinds
+            kind.part * (kind.exchange.first_frame_s + kind.exchange.first_wait_s)
+            for kind in self.kinds
         )
 
     def frames(self) -> float:
         """PPDUs with data and BlockAckReqs per attempt that does not collide."""
         more = self.requests / (1 + self.requests)
-        return sum(one.part * len(one.sizes) for one in self.kinds) + more
+        return sum(kind.part * len(kind.sizes) for kind in self.kinds) + more
 
     def discarded(self) -> float:
         """MPDUs given up, per MPDU given up or received. [-]"""
@@ -214,20 +214,20 @@ class _Traffic:
         first, *request = self.kinds
         lost = self.given_up * first.sizes[0]
         received = (1 - self.given_up) * first.mpdus
-        received += self.given_up * sum(one.mpdus for one in request)
+        received += self.given_up * sum(each.mpdus for each in request)
         return lost / (lost + received)
 
     def mpdus(self, collision_prob: float) -> float:
         """MPDUs in a PPDU; of a collision only the first is on the air, or none behind RTS."""
         mpdus = ppdus = 0.0
-        for one in self.kinds:
-            if not one.sizes:
+        for kind in self.kinds:
+            if not kind.sizes:
                 continue
-            lone = one.part * (1 - collision_prob)
-            mpdus, ppdus = mpdus + lone * one.mpdus, ppdus + lone * len(one.sizes)
-            if not one.exchange.is_protected:
-                collided = one.part * collision_prob
-                mpdus, ppdus = mpdus + collided * one.sizes[0], ppdus + collided
+            lone = kind.part * (1 - collision_prob)
+            mpdus, ppdus = mpdus + lone * kind.mpdus, ppdus + lone * len(kind.sizes)
+            if not kind.exchange.is_protected:
+                collided = kind.part * collision_prob
+                mpdus, ppdus = mpdus + collided * kind.sizes[0], ppdus + collided
         return mpdus / ppdus
 
 
@@ -260,16 +260,17 @@ def solve(
         the window of a contender cannot be solved.
     """
     solo = len(contenders) == 1
-    windows_of = {one: _window(one, solo) for one in dict.fromkeys(contenders)}
-    held = [windows_of[one] for one in contenders]
+    windows_of = {contender: _window(contender, solo) for contender in dict.fromkeys(contenders)}
+    held = [windows_of[contender] for contender in contenders]
     contention = contend(
-        [_backoff(one, window) for one, window in zip(contenders, held, strict=True)], countdown
+        [_backoff(contender, window) for contender, window in zip(contenders, held, strict=True)],
+        countdown,
     )
     accesses = contention.accesses
     known = dict(zip(zip(contenders, accesses, strict=True), held, strict=True))
     of_kind = {
-        (one, access): _traffic(one, window, access, solo)
-        for (one, access), window in known.items()
+        (contender, access): _traffic(contender, window, access, solo)
+        for (contender, access), window in known.items()
     }
     traffic = [of_kind[pair] for pair in zip(contenders, accesses, strict=True)]
     idle = contention.quiet([1.0] * len(contenders))
@@ -305,65 +306,67 @@ def solve(
     )
 
 
-def _window(one: Aggregator, solo: bool) -> Window:
+def _window(aggregator: Aggregator, solo: bool) -> Window:
     """The window of a contender, PPDU by PPDU that does not collide."""
-    if one.loss == 0:
-        return windows.solve(one.mpdus, 0.0)
-    return windows.solve(one.mpdus, one.loss, one.attempts if solo else None)
+    if aggregator.loss == 0:
+        return windows.solve(aggregator.mpdus, 0.0)
+    return windows.solve(aggregator.mpdus, aggregator.loss, aggregator.attempts if solo else None)
 
 
-def _backoff(one: Aggregator, window: Window) -> Backoff:
+def _backoff(aggregator: Aggregator, window: Window) -> Backoff:
     error_prob = window.failed / (1 + window.requests.per_round)
-    return Backoff(one.cwmin, one.cwmax, one.attempts_short, error_prob)
+    return Backoff(aggregator.cwmin, aggregator.cwmax, aggregator.attempts_short, error_prob)
 
 
-def _traffic(one: Aggregator, window: Window, access: Access, solo: bool) -> _Traffic:
+def _traffic(aggregator: Aggregator, window: Window, access: Access, solo: bool) -> _Traffic:
     """What is on the air, and what is given up."""
     given_up, requests = 0.0, 0.0
-    if one.attempts is not None and one.loss == 0:
+    if aggregator.attempts is not None and aggregator.loss == 0:
         # All MPDUs of a PPDU are given up together, and then a BlockAckReq is tried as often.
-        stages = (failures % one.attempts_short for failures in range(one.attempts))
+        stages = (failures % aggregator.attempts_short for failures in range(aggregator.attempts))
         given_up = math.prod(access.collides[stage] for stage in stages)
         requests = given_up
-    elif one.attempts is not None and solo:
+    elif aggregator.attempts is not None and solo:
         given_up, requests = window.given_up, window.requests.per_round
-    elif one.attempts is not None:
+    elif aggregator.attempts is not None:
         collides = access.collision_prob
-        given_up = (collides + (1 - collides) * one.loss) ** one.attempts
+        given_up = (collides + (1 - collides) * aggregator.loss) ** aggregator.attempts
         if given_up > SELDOM:
             raise ModelError(
                 "assumption 9",
                 f"{given_up:.2%} of the MPDUs given up by losses and collisions together",
             )
-        window = windows.solve(one.mpdus, one.loss, one.attempts, collisions=collides)
-        requests = _requests(one, window, collides)
-    if requests > 0 and one.request is None:
+        window = windows.solve(
+            aggregator.mpdus, aggregator.loss, aggregator.attempts, collisions=collides
+        )
+        requests = _requests(aggregator, window, collides)
+    if requests > 0 and aggregator.request is None:
         raise ValueError("MPDUs are given up, so that a BlockAckReq is needed")
     kinds = [
-        _kind(one, often / (1 + requests), one.exchange(mpdus), mpdus)
+        _kind(aggregator, often / (1 + requests), aggregator.exchange(mpdus), mpdus)
         for mpdus, often in enumerate(window.sizes)
         if often > 0
     ]
-    if one.request is not None:
-        kinds.append(_kind(one, requests / (1 + requests), one.request, 0))
-    return _Traffic(window, given_up, requests, tuple(kinds), one.payload_bytes)
+    if aggregator.request is not None:
+        kinds.append(_kind(aggregator, requests / (1 + requests), aggregator.request, 0))
+    return _Traffic(window, given_up, requests, tuple(kinds), aggregator.payload_bytes)
 
 
-def _kind(one: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
+def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
     """Accesses that begin with so many MPDUs; 0: with a BlockAckReq."""
     sizes = exchange.sizes
     if sizes is None:
         sizes = (mpdus,) if mpdus else ()
-    elif one.loss > 0 and len(sizes) > 1:
+    elif aggregator.loss > 0 and len(sizes) > 1:
         raise ValueError("several PPDUs per access are supported only without losses")
     payload_bytes = exchange.payload_bytes
     if payload_bytes is None:
-        payload_bytes = one.payload_bytes * sum(sizes)
-    lost = one.loss**mpdus if one.loss > 0 and mpdus else 0.0
+        payload_bytes = aggregator.payload_bytes * sum(sizes)
+    lost = aggregator.loss**mpdus if aggregator.loss > 0 and mpdus else 0.0
     return _Kind(part, exchange, lost, sizes, payload_bytes)
 
 
-def _requests(one: Aggregator, window: Window, collides: float) -> float:
+def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
     r"""BlockAckReqs per PPDU that does not collide, where MPDUs are lost and collide too.
 
     MPDUs that were new together are given up together, after :math:`A` attempts of which :math:`j`
@@ -371,14 +374,16 @@ def _requests(one: Aggregator, window: Window, collides: float) -> float:
 
     .. math:: (1 - p) \sum_j \binom{A}{j} c^j (1 - c)^{A-j} \bigl[1 - (1 - p^{A-j})^n\bigr]
     """
-    assert one.attempts is not None
-    moves = 1 - one.loss
+    assert aggregator.attempts is not None
+    moves = 1 - aggregator.loss
     mpdus = window.delivered / moves
     total = 0.0
-    for collided in range(one.attempts + 1):
-        heard = one.attempts - collided
-        often = math.comb(one.attempts, collided) * collides**collided * (1 - collides) ** heard
-        total += often * (1 - (1 - one.loss**heard) ** mpdus)
+    for collided in range(aggregator.attempts + 1):
+        heard = aggregator.attempts - collided
+        often = (
+            math.comb(aggregator.attempts, collided) * collides**collided * (1 - collides) ** heard
+        )
+        total += often * (1 - (1 - aggregator.loss**heard) ** mpdus)
     return moves * total
 
 
@@ -398,15 +403,15 @@ def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float)
     waits_s: dict[float, float] = {}
     of_kind = {id(own): own for own in traffic}
     for own in of_kind.values():
-        for one in own.kinds:
-            exchange = one.exchange
+        for kind in own.kinds:
+            exchange = kind.exchange
             before_s = waits_s.get(exchange.first_frame_s, 0.0)
             waits_s[exchange.first_frame_s] = max(before_s, exchange.first_wait_s)
     total, below = 0.0, idle
     for length_s, wait_s in sorted(waits_s.items()):
         check_time("collisions of aggregates")
         longer = {
-            name: sum(one.part for one in own.kinds if one.exchange.first_frame_s > length_s)
+            name: sum(kind.part for kind in own.kinds if kind.exchange.first_frame_s > length_s)
             for name, own in of_kind.items()
         }
         within = contention.quiet([longer[id(own)] for own in traffic])

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates import durations
 from lasthop.models.aggregates.durations import (
     Ppdu,
@@ -20,7 +19,8 @@ from lasthop.models.aggregates.durations import (
     expected_response_ns,
 )
 from lasthop.models.aggregates.saturated import Exchange
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import check_time
+from lasthop.scenario.typed import (
     AccessCategory,
     AggregatingCell,
     Aggregation,
@@ -274,41 +274,43 @@ class Sending:
     def ppdus(self) -> tuple[Mpdus, ...]:
         """PPDUs of one packet, of two, and so on, up to the longest within the sender's limits."""
         held = list[Mpdus]()
-        for one in self._growing():
-            if held and not self._is_allowed(one):
+        for each in self._growing():
+            if held and not self._is_allowed(each):
                 break
-            held.append(one)
+            held.append(each)
         return tuple(held)
 
-    def until_answered_ns(self, one: Mpdus, *, opens: bool) -> int:
+    def until_answered_ns(self, mpdus: Mpdus, *, opens: bool) -> int:
         """From the start of an exchange with this PPDU to the end of the response. [ns]
 
         Parameters
         ----------
-        one : Mpdus
+        mpdus : Mpdus
         opens : bool
             Whether it opens an access, so that RTS may go ahead.
         """
-        ahead_ns = self.ahead_ns if opens and self.is_protected(one.psdu_bytes) else 0
-        return ahead_ns + self.ppdu_ns(one.psdu_bytes) + self.sifs_ns + self.response_ns(one.count)
+        ahead_ns = self.ahead_ns if opens and self.is_protected(mpdus.psdu_bytes) else 0
+        return (
+            ahead_ns + self.ppdu_ns(mpdus.psdu_bytes) + self.sifs_ns + self.response_ns(mpdus.count)
+        )
 
     def _growing(self) -> Iterator[Mpdus]:
         """A PPDU packet by packet."""
-        whole = self.mpdu_bytes(self.packets_per_mpdu)
+        mpdu_bytes = self.mpdu_bytes(self.packets_per_mpdu)
         for full in range(self.most_mpdus):
             for packets in range(1, self.packets_per_mpdu + 1):
                 last = self.mpdu_bytes(packets)
                 psdu_bytes = last
                 if full > 0:
-                    psdu_bytes = full * 4 * -(-(4 + whole) // 4) + 4 + last
+                    psdu_bytes = full * 4 * -(-(4 + mpdu_bytes) // 4) + 4 + last
                 elif self.standard is not None:
                     psdu_bytes = aggregate_bytes(self.standard, last, 1)
                 yield Mpdus(full + 1, full * self.packets_per_mpdu + packets, psdu_bytes)
 
-    def _is_allowed(self, one: Mpdus) -> bool:
+    def _is_allowed(self, mpdus: Mpdus) -> bool:
         """Whether a PPDU is within the sender's limits."""
-        is_short = one.psdu_bytes <= self.most_bytes
-        return is_short and self.ppdu_ns(one.psdu_bytes) <= _ns(self.own.time_s)
+        is_short = mpdus.psdu_bytes <= self.most_bytes
+        return is_short and self.ppdu_ns(mpdus.psdu_bytes) <= _ns(self.own.time_s)
 
     @property
     def limit_ns(self) -> int | None:
@@ -364,10 +366,10 @@ class Sending:
     ) -> Exchange:
         """An access, with what follows in its opportunity."""
         held = list(held)
-        for one in self._following(until_ns):
-            held.append(one)
-            until_ns += self.sifs_ns + self.ppdu_ns(one.psdu_bytes)
-            until_ns += self.sifs_ns + self.response_ns(one.count)
+        for each in self._following(until_ns):
+            held.append(each)
+            until_ns += self.sifs_ns + self.ppdu_ns(each.psdu_bytes)
+            until_ns += self.sifs_ns + self.response_ns(each.count)
         data_wait_s = self._wait_s(is_data=True)
         return Exchange(
             first_frame_s=1e-9 * first_ns,
@@ -375,8 +377,8 @@ class Sending:
             exchange_s=1e-9 * until_ns,
             first_wait_s=self._wait_s(is_data=False) if is_protected else data_wait_s,
             wait_s=data_wait_s,
-            sizes=tuple(one.count for one in held),
-            payload_bytes=float(sum(one.packets for one in held) * self.payload_bytes),
+            sizes=tuple(each.count for each in held),
+            payload_bytes=float(sum(each.packets for each in held) * self.payload_bytes),
             is_protected=is_protected,
         )
 
@@ -387,13 +389,13 @@ class Sending:
         while self.limit_ns is not None and (most is None or count < most):
             left_ns = self.limit_ns - until_ns - self.sifs_ns
             check_time("PPDUs of an opportunity")
-            one = self.mpdus(left_ns, opens=False)
-            if one.count == 0:
+            mpdus = self.mpdus(left_ns, opens=False)
+            if mpdus.count == 0:
                 return
-            yield one
+            yield mpdus
             count += 1
-            until_ns += self.sifs_ns + self.ppdu_ns(one.psdu_bytes)
-            until_ns += self.sifs_ns + self.response_ns(one.count)
+            until_ns += self.sifs_ns + self.ppdu_ns(mpdus.psdu_bytes)
+            until_ns += self.sifs_ns + self.response_ns(mpdus.count)
 
     def _wait_s(self, *, is_data: bool) -> float:
         """What EIFS adds to AIFS behind a frame. [s]"""

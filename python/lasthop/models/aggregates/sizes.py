@@ -96,8 +96,8 @@ def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weig
             by_level = np.zeros(highest - newest, dtype=product.dtype)
             np.add.at(by_level, own, product)
             sums[number][newest:] += by_level * factor.present(newest)
-    found: Weights = np.array(sums[:-1]) / sums[-1].sum()
-    return found
+    result: Weights = np.array(sums[:-1]) / sums[-1].sum()
+    return result
 
 
 def law(blocks: Blocks, window: int) -> Floats:
@@ -109,9 +109,9 @@ def law(blocks: Blocks, window: int) -> Floats:
     turns = np.arange(points // 2 + 1) / points
     values = products(blocks, [(1.0, complex(z)) for z in np.exp(2j * np.pi * turns)])
     probs = np.fft.irfft(np.conj(values), points, axis=0)[1:].T
-    found: Floats = np.maximum(probs, RARE / len(probs))
-    found /= found.sum()
-    return found
+    result: Floats = np.maximum(probs, RARE / len(probs))
+    result /= result.sum()
+    return result
 
 
 def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]) -> Floats:

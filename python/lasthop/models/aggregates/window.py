@@ -28,13 +28,13 @@ from functools import cache
 
 import numpy as np
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates import blocks as chain
 from lasthop.models.aggregates.blocks import Blocks, Floats
 from lasthop.models.aggregates.requests import Requests, requests_of
 from lasthop.models.aggregates.rows import rows_of
 from lasthop.models.aggregates.sizes import law, level_probs, moved, products
 from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.progress.cost_limits import check_time
 
 LARGEST_WINDOW = 1024
 """Largest BlockAck window, that of 802.11be. [MPDUs]"""
@@ -160,14 +160,14 @@ def solve(
         check_time("a BlockAck window with losses")
         solved.append(chain.solve(window, unsettled, count))
     laws = [_Law.of(blocks, loss) for blocks in solved]
-    whole = len(solved) == 1
-    best = laws[0] if whole else _continued([blocks.length for blocks in solved], laws)
+    total = len(solved) == 1
+    best = laws[0] if total else _continued([blocks.length for blocks in solved], laws)
     received = float((1.0 - loss) * unsettled.sum())
     if attempts is None or attempts > len(unsettled) - 1:
         received = 1.0
     coarse = [blocks for blocks in solved if len(blocks.prob) <= STATES_FOR_SIZES] or solved[:1]
-    by_age = law(solved[0] if whole else coarse[-1], window)
-    if not whole:
+    by_age = law(solved[0] if total else coarse[-1], window)
+    if not total:
         moments = (float(unsettled.sum()) / best.hold, best.square, best.failed / loss, best.single)
         raw = by_age.sum(axis=0)
         by_age = by_age * (moved(raw, loss, moments) / raw)
@@ -258,18 +258,18 @@ class _Law:
         )
 
 
-def _continued(lengths: Sequence[float], found: Sequence[_Law]) -> _Law:
+def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
     """The cubic through four chains at blocks of one MPDU; the mean hold's rate is continued."""
     names = ("square", "failed", "single")
-    rate = _at_one(lengths, [1 / law.hold for law in found])
-    rough = _at_one(lengths[1:], [1 / law.hold for law in found[1:]])
+    rate = _at_one(lengths, [1 / law.hold for law in __laws])
+    rough = _at_one(lengths[1:], [1 / law.hold for law in __laws[1:]])
     if abs(rate - rough) > DOUBTED * rate:
         raise ConvergenceError(
             f"{rate:.4g} MPDUs a round by the cubic, {rough:.4g} by the quadratic: the chains of "
             "this window are too coarse"
         )
-    values = {name: _at_one(lengths, [getattr(law, name) for law in found]) for name in names}
-    levels = np.array([law.levels for law in found]).T
+    values = {name: _at_one(lengths, [getattr(law, name) for law in __laws]) for name in names}
+    levels = np.array([law.levels for law in __laws]).T
     levels = np.maximum([_at_one(lengths, each) for each in levels], 0.0)
     return _Law(hold=1 / rate, levels=levels / levels.sum(), **values)
 

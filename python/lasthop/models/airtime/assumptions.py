@@ -8,7 +8,7 @@ from lasthop.models.airtime.receivers import Receiver
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.errors import Doubt, ModelError
-from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
+from lasthop.scenario.typed import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["airtime"]
 """Assumptions by number, as words after "the assumption" (``docs/papers/airtime.md``)."""
@@ -89,10 +89,10 @@ def of_cell(
         yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
     if any(flow.forward or flow.back for flow in scenario.flows):
         yield "cell", "flows run over links beyond the cell's wire"
-    one = receivers[0].sending
-    if one.limit_ns is None and not one.is_single:
+    sending = receivers[0].sending
+    if sending.limit_ns is None and not sending.is_single:
         yield "assumption 5", "`txop_packets` without `txop_limit`"
-    if scenario.cell.cf_end and one.limit_ns is not None:
+    if scenario.cell.cf_end and sending.limit_ns is not None:
         yield "assumption 5", "`cell.cf_end` ends opportunities"
     stations = tuple(each.station for each in receivers)
     for what in changing(stations):

@@ -68,12 +68,12 @@ def _size(name: object, size: object) -> float:
     try:
         if isinstance(size, bool) or not isinstance(size, (str, int, float)):
             raise TypeError
-        found = float(size)
+        result = float(size)
     except (TypeError, ValueError):
-        found = 0.0
-    if not (name and isfinite(found) and found >= 1.0):
+        result = 0.0
+    if not (name and isfinite(result) and result >= 1.0):
         raise UserError(
             f'option aggregates: "{name!s:.60}={size!s:.60}" is not a station with MPDUs from 1 on',
             'as in "near=31.5,far=2"',
         )
-    return found
+    return result

@@ -23,8 +23,8 @@ from itertools import accumulate
 from random import Random
 from typing import Protocol
 
-from lasthop.allowance import check_time
 from lasthop.models.airtime.receivers import Receiver
+from lasthop.progress.cost_limits import check_time
 
 SEED = 1
 """Seed of what is drawn, whatever the scenario's."""
@@ -123,9 +123,9 @@ class Fifo:
         if self._greedy:
             return
         self._credit += time_ns * self._per_ns
-        whole = int(self._credit)
-        self._credit -= whole
-        self._fill(whole)
+        total = int(self._credit)
+        self._credit -= total
+        self._fill(total)
 
     def settle(self) -> None:
         """Free the room of what was on the air."""
@@ -191,7 +191,7 @@ class Airtime(Rounds):
 
 
 @dataclass
-class Tally:
+class Counters:
     """Counts of transmissions, by station.
 
     Attributes
@@ -210,10 +210,10 @@ class Tally:
     accesses: int = 0
 
     @classmethod
-    def empty(cls, stations: int) -> "Tally":
+    def empty(cls, stations: int) -> "Counters":
         """Nothing yet."""
-        one, two, three, four, five = ([0] * stations for _ in range(5))
-        return cls(one, two, three, four, five)
+        item, two, three, four, five = ([0] * stations for _ in range(5))
+        return cls(item, two, three, four, five)
 
 
 def serve(
@@ -223,7 +223,7 @@ def serve(
     least: int,
     first: int = 0,
     counted: int = 0,
-) -> Tally:
+) -> Counters:
     """Return the transmissions of a queue, access by access.
 
     Parameters
@@ -239,14 +239,14 @@ def serve(
     first, counted : int
         Packets that are sent before anything is counted, and then at least.
     """
-    one = receivers[0].sending
-    limit_ns, sifs_ns, access_ns = one.limit_ns, one.sifs_ns, 1e9 * access_s
-    most_exchanges = one.access.txop_packets
-    tally, sent, done = Tally.empty(len(receivers)), 0, 0
+    sending = receivers[0].sending
+    limit_ns, sifs_ns, access_ns = sending.limit_ns, sending.sifs_ns, 1e9 * access_s
+    most_exchanges = sending.access.txop_packets
+    tally, sent, done = Counters.empty(len(receivers)), 0, 0
     warm = first == 0
     while not warm or sent < counted or done < least:
         if not warm and sent >= first:
-            tally, sent, done, warm = Tally.empty(len(receivers)), 0, 0, True
+            tally, sent, done, warm = Counters.empty(len(receivers)), 0, 0, True
         tally.accesses += 1
         if tally.accesses % LOOKS == 0:
             check_time("the order of a queue")

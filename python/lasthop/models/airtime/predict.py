@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from lasthop.allowance import need
 from lasthop.models.aggregates.sending import Sending
 from lasthop.models.airtime.assumptions import (
     ASSUMPTIONS,
@@ -23,9 +22,9 @@ from lasthop.models.airtime.order import (
     FIRST,
     LEAST,
     Airtime,
+    Counters,
     Fifo,
     Rounds,
-    Tally,
     drawn,
     serve,
 )
@@ -39,7 +38,8 @@ from lasthop.models.airtime.shares import (
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import ALWAYS_FULL
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import need
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     Readable,
@@ -124,12 +124,12 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     refuse(of_cell(known, receivers, options))
     if options.aggregates is not None:
         refuse(of_aggregates(receivers, options.aggregates))
-    found = _solve(known, receivers, order, options)
-    warnings = [*doubts(known), *_rates(known, receivers, found.goodput_bps)]
+    result = _solve(known, receivers, order, options)
+    warnings = [*doubts(known), *_rates(known, receivers, result.goodput_bps)]
     return prediction(
         "airtime",
         known,
-        _lists(known, receivers, found),
+        _lists(known, receivers, result),
         assumptions=ASSUMPTIONS,
         warnings=warnings,
         order=order,
@@ -138,16 +138,16 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def _receivers(scenario: CellScenario) -> list[Receiver]:
-    found: dict[str, list[UdpFlow]] = {}
+    results: dict[str, list[UdpFlow]] = {}
     for flow in scenario.flows:
         assert isinstance(flow, UdpFlow)
-        found.setdefault(flow.station, []).append(flow)
+        results.setdefault(flow.station, []).append(flow)
     known: dict[Sending, Frames] = {}
     rate_bps = scenario.wire.rate_bps
-    round_bits = sum(8 * flow.udp.packet_bytes for flows in found.values() for flow in flows)
+    round_bits = sum(8 * flow.udp.packet_bytes for flows in results.values() for flow in flows)
     turns_pps = inf if rate_bps is None else rate_bps / round_bits
     receivers = []
-    for name, flows in found.items():
+    for name, flows in results.items():
         sending = Sending.of(scenario, flows[0])
         unnamed = replace(sending, station=replace(sending.station, name=""))
         frames = known.setdefault(unnamed, Frames(unnamed))
@@ -159,9 +159,9 @@ def _solve(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
 ) -> Shares:
     """Sizes and accesses by the order of a full queue, the rest in closed form."""
-    one = receivers[0].sending
+    sending = receivers[0].sending
     cell = scenario.cell
-    access_s = cell.sifs_s + cell.slot_s * (one.access.aifsn + one.access.cwmin / 2)
+    access_s = cell.sifs_s + cell.slot_s * (sending.access.aifsn + sending.access.cwmin / 2)
     tally = _order(scenario, receivers, order, access_s)
     refuse(_unserved(scenario, receivers, tally))
     exchanges = sum(tally.exchanges)
@@ -195,7 +195,7 @@ def _solve(
 
 
 def _unserved(
-    scenario: CellScenario, receivers: Sequence[Receiver], tally: Tally
+    scenario: CellScenario, receivers: Sequence[Receiver], tally: Counters
 ) -> Iterator[Doubt]:
     """Stations that have no exchange, since next to nothing is offered for them."""
     for own, often in zip(receivers, tally.exchanges, strict=True):
@@ -208,7 +208,7 @@ def _unserved(
 
 def _order(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, access_s: float
-) -> Tally:
+) -> Counters:
     stations = len(receivers)
     room = room_of(scenario) if order == "fifo" else 0
     least = max(LEAST[order][0], LEAST[order][1] * stations)
@@ -252,18 +252,20 @@ def _rates(
 
 
 def _lists(
-    scenario: CellScenario, receivers: Sequence[Receiver], found: Shares
+    scenario: CellScenario, receivers: Sequence[Receiver], shares: Shares
 ) -> dict[str, list[Quantities]]:
-    total_bps = sum(found.goodput_bps)
-    stations: dict[str, Quantities] = {one.name: {"name": one.name} for one in scenario.stations}
+    total_bps = sum(shares.goodput_bps)
+    stations: dict[str, Quantities] = {
+        station.name: {"name": station.name} for station in scenario.stations
+    }
     flows: list[Quantities] = []
     for number, own in enumerate(receivers):
-        goodput_bps = found.goodput_bps[number]
+        goodput_bps = shares.goodput_bps[number]
         stations[own.name] |= {
             "goodput_bps": estimate(goodput_bps),
             "goodput_share": estimate(goodput_bps / total_bps),
-            "airtime_fraction": estimate(found.airtime[number]),
-            "downlink_mpdus_per_ppdu": estimate(found.mpdus[number]),
+            "airtime_fraction": estimate(shares.airtime[number]),
+            "downlink_mpdus_per_ppdu": estimate(shares.mpdus[number]),
         }
         if len(own.flows) == 1:
             flows.append(
@@ -276,7 +278,7 @@ def _lists(
                 }
             )
     items = list(stations.values())
-    mpdus = sum(f * n for f, n in zip(found.exchanges, found.mpdus, strict=True))
+    mpdus = sum(f * n for f, n in zip(shares.exchanges, shares.mpdus, strict=True))
     ap = {"name": "ap", "mpdus_per_ppdu": estimate(mpdus)}
     cell = cell_item(total_bps, 0.0, items, flows)
     return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}

@@ -11,7 +11,7 @@ from functools import cached_property
 from math import inf
 
 from lasthop.models.aggregates.sending import Mpdus, Sending
-from lasthop.models.reading import Flow, Station, UdpFlow
+from lasthop.scenario.typed import Flow, Station, UdpFlow
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,17 @@ class Frames:
     @cached_property
     def ppdu_ns(self) -> tuple[int, ...]:
         """Air times of those PPDUs. [ns]"""
-        return tuple(self.sending.ppdu_ns(one.psdu_bytes) for one in self.ppdus)
+        return tuple(self.sending.ppdu_ns(ppdu.psdu_bytes) for ppdu in self.ppdus)
 
     @cached_property
     def opening_ns(self) -> tuple[int, ...]:
         """Exchanges of one packet, of two, and so on, that open an access; RTS included. [ns]"""
-        return tuple(self.sending.until_answered_ns(one, opens=True) for one in self.ppdus)
+        return tuple(self.sending.until_answered_ns(ppdu, opens=True) for ppdu in self.ppdus)
 
     @cached_property
     def following_ns(self) -> tuple[int, ...]:
         """Durations of the exchanges that continue an opportunity, without the SIFS before. [ns]"""
-        return tuple(self.sending.until_answered_ns(one, opens=False) for one in self.ppdus)
+        return tuple(self.sending.until_answered_ns(ppdu, opens=False) for ppdu in self.ppdus)
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,16 @@ class Receiver:
     @property
     def is_greedy(self) -> bool:
         """Whether its sources are greedy."""
-        return any(isinstance(one, UdpFlow) and one.udp.arrivals == "greedy" for one in self.flows)
+        return any(
+            isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in self.flows
+        )
 
     @cached_property
     def offered_pps(self) -> float:
         """Rate at which its packets come, infinite if the queue is kept full. [packets/s]"""
         if self.is_greedy:
             return len(self.flows) * self.turns_pps
-        rates = (one.udp.rate_bps for one in self.flows if isinstance(one, UdpFlow))
+        rates = (flow.udp.rate_bps for flow in self.flows if isinstance(flow, UdpFlow))
         return sum(rates) / (8 * self.sending.payload_bytes)
 
     @property

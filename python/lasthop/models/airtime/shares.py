@@ -41,9 +41,9 @@ def exchange_shares(
     elif order == "rounds":
         often = [1.0] * len(packets)
     else:
-        often = [1.0 / one for one in ppdu_s]
+        often = [1.0 / each for each in ppdu_s]
     total = sum(often)
-    return [one / total for one in often]
+    return [each / total for each in often]
 
 
 def period_s(exchanges: Sequence[float], exchange_s: Sequence[float], contention_s: float) -> float:
@@ -75,7 +75,7 @@ def airtime_fractions(
     period_s : float
         Mean time from an exchange to the next. [s]
     """
-    return [f * one / period_s for f, one in zip(exchanges, ppdu_s, strict=True)]
+    return [f * item / period_s for f, item in zip(exchanges, ppdu_s, strict=True)]
 
 
 def goodputs_bps(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import Doubt
-from lasthop.models.reading import (
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     Flow,
@@ -52,7 +52,7 @@ def broken(scenario: CellScenario) -> Iterator[Doubt]:
 
 def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
     """Return the share of time that a flow's exchanges take, without backoff and collisions. [-]"""
-    station = next(one for one in scenario.stations if one.name == flow.station)
+    station = next(each for each in scenario.stations if each.name == flow.station)
     carried = flow.transport
     packets = goodput_bps / (8.0 * carried.payload_bytes)
     total = packets * taken_s(scenario, station, carried.packet_bytes, is_up=flow.is_up)

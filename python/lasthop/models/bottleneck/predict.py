@@ -8,7 +8,7 @@ from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.bottleneck.assumptions import ASSUMPTIONS, airtime, broken
 from lasthop.models.bottleneck.shares import Party, of_flows, shared
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import CellScenario, Flow, Readable, Scenario, TcpFlow, UdpFlow, read
+from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario, TcpFlow, UdpFlow, read
 
 MOST_AIRTIME = 0.8
 """Share of airtime, without backoff, above which the WLAN may not carry the rate. [-]"""
@@ -78,12 +78,12 @@ def predict(scenario: Readable) -> Quantities:
 def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
     """Return warnings about connections whose windows are too small for their shares."""
     round_trip_s = 2.0 * scenario.wire.delay_s
-    found = []
+    results = []
     for flow in scenario.tcp_flows:
         most_bits = 8.0 * flow.tcp.window_packets * flow.tcp.packet_bytes
         if most_bits < rates[flow.name] * round_trip_s:
-            found.append(("assumption 4", f"flow {flow.name} is limited by `window`"))
-    return found
+            results.append(("assumption 4", f"flow {flow.name} is limited by `window`"))
+    return results
 
 
 def _item(name: str, goodput_bps: float, total_bps: float) -> Quantities:
@@ -117,13 +117,13 @@ def _rates(scenario: CellScenario, vsb: Any) -> dict[str, float]:
     stations = [name for name, flows in flows_of.items() if flows]
     demand = {name: sum(map(_demand_bps, flows_of[name])) for name in stations}
     members, parties = _parties(vsb, stations, demand)
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     for names, rates in zip(members, shared(vsb["rate_bps"], parties), strict=True):
         for name, rate in zip(names, rates, strict=True):
             own = flows_of[name]
             parts = of_flows(rate, [_demand_bps(flow) for flow in own])
-            found.update(zip((flow.name for flow in own), parts, strict=True))
-    return found
+            results.update(zip((flow.name for flow in own), parts, strict=True))
+    return results
 
 
 def _parties(
@@ -140,5 +140,5 @@ def _parties(
     alone = [name for name in stations if name not in named]
     members += [[name] for name in alone]
     parties += [Party(1.0, inf, [demand[name]]) for name in alone]
-    kept = [k for k, names in enumerate(members) if names]
-    return [members[k] for k in kept], [parties[k] for k in kept]
+    remaining = [k for k, names in enumerate(members) if names]
+    return [members[k] for k in remaining], [parties[k] for k in remaining]

@@ -4,7 +4,7 @@ Reads the normalised scenario; the engine has its own tables in Rust, so that a 
 them shows as a disagreement.
 """
 
-from lasthop.models.reading import AccessCategory, Cell
+from lasthop.scenario.typed import AccessCategory, Cell
 
 ACK_BYTES = CTS_BYTES = 14
 """MAC ACK and CTS frame, FCS included. IEEE 802.11-2020, 9.3.1. [bytes]"""

@@ -7,7 +7,7 @@ from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.dcf import airtime
 from lasthop.models.dcf.zones import Category
 from lasthop.models.errors import Doubt
-from lasthop.models.reading import CellScenario, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CellScenario, TcpFlow, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["dcf"]
 """Assumptions by number, as they follow "the assumption" in messages (``docs/papers/dcf.md``)."""
@@ -53,7 +53,7 @@ def of_senders(
     if cell.rate_control != "fixed":
         yield "assumption 6", f'`cell.rate_control` = "{cell.rate_control}"'
     with_flows = {flow.station for _, flows in senders for flow in flows}
-    stations = [one for one in scenario.stations if one.name in with_flows]
+    stations = [each for each in scenario.stations if each.name in with_flows]
     for what in changing(stations):
         yield "assumption 6", what
     for station in stations:
@@ -66,35 +66,35 @@ def of_senders(
             f"`cell.ack_timeout` = {1e6 * timeout_s:g} us is longer than EIFS less AIFS, "
             f"{1e6 * airtime.eifs_lead_s(cell):.4g} us",
         )
-    yield from _of_countdown(scenario, [one for one, _ in senders])
-    for one, flows in senders:
+    yield from _of_countdown(scenario, [item for item, _ in senders])
+    for item, flows in senders:
         key = scenario.flow_key(flows[0])
-        if one.packets > 1 and one.contender.attempts_long is not None:
-            yield "assumption 5", f"RTS before the {one.packets} packets of an access of `{key}`"
-        if one.packets > 1 and one.contender.error_prob > 0:
-            yield "assumption 5", f"packets of `{key}` are lost, and {one.packets} make an access"
-        node = scenario.cell.ap if one.node == "ap" else scenario.station[one.node]
+        if item.packets > 1 and item.contender.attempts_long is not None:
+            yield "assumption 5", f"RTS before the {item.packets} packets of an access of `{key}`"
+        if item.packets > 1 and item.contender.error_prob > 0:
+            yield "assumption 5", f"packets of `{key}` are lost, and {item.packets} make an access"
+        node = scenario.cell.ap if item.node == "ap" else scenario.station[item.node]
         if cell.cf_end and node.access(flows[0].category).txop_limit_s is not None:
             yield "assumption 5", "`cell.cf_end` ends opportunities with an additional frame"
 
 
 def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterator[Doubt]:
     """Reasons why the senders' counters are outside the models."""
-    if any(one.contender.cwmin < 1 for one in senders):
+    if any(sender.contender.cwmin < 1 for sender in senders):
         yield "assumption 3", "a sender with `cwmin` = 0 never releases the medium"
     if scenario.cell.countdown == "edca":
         return
-    aifsns = sorted({one.aifsn for one in senders})
+    aifsns = sorted({sender.aifsn for sender in senders})
     if len(aifsns) > 1:
-        told = ", ".join(map(str, aifsns))
-        yield "assumption 3", f'senders with several AIFSN, {told}; `countdown` is not "edca"'
-    if len({one.node for one in senders}) < len(senders):
+        messages = ", ".join(map(str, aifsns))
+        yield "assumption 3", f'senders with several AIFSN, {messages}; `countdown` is not "edca"'
+    if len({sender.node for sender in senders}) < len(senders):
         yield "assumption 3", 'a node sends in several categories; `countdown` is not "edca"'
 
 
 def fails(senders: Sequence[tuple[Category, Sequence[UdpFlow]]]) -> bool:
     """Return whether frames can fail, by a collision or by the channel."""
-    return len(senders) > 1 or any(one.contender.error_prob > 0 for one, _ in senders)
+    return len(senders) > 1 or any(item.contender.error_prob > 0 for item, _ in senders)
 
 
 def doubts(
@@ -109,7 +109,7 @@ def doubts(
             "senders of lost frames are taken to wait for EIFS, not for `cell.ack_timeout`; "
             f"goodput was off by up to {100 * TIMEOUT_ERROR:g} %",
         )
-    least = min(one.contender.cwmin for one, _ in senders)
+    least = min(item.contender.cwmin for item, _ in senders)
     if least < SMALL_CWMIN and len(senders) > 1:
         low = next(error for cwmin, error in SMALL_ERRORS if least <= cwmin)
         yield (

@@ -25,8 +25,8 @@ from lasthop.models.dcf.saturation import (
     Saturation,
     alone,
     fixed_point,
-    kept,
     longest_frame_s,
+    retained,
 )
 
 
@@ -72,7 +72,7 @@ def _attempts(node: Contender, collision: float, rival: float, discard: float) -
         slots += visit * (1 / zero - 1) / 2
         failed += visit * (collides + loses)
         collided += visit * collides
-        packets = kept(node, stage, packets, collides, loses)
+        packets = retained(node, stage, packets, collides, loses)
         discarded += max(visit * (collides + loses) - sum(packets), 0.0)
         if stage + 1 < len(zeros):
             zero_next += sum(packets) * zeros[stage + 1]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lasthop.allowance import need
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell, unsaturated
 from lasthop.models.dcf import airtime, freezing, zones
@@ -11,7 +10,8 @@ from lasthop.models.dcf.assumptions import ASSUMPTIONS, doubts, of_flows, of_sen
 from lasthop.models.dcf.saturation import Saturation
 from lasthop.models.dcf.zones import Category, category_of
 from lasthop.models.errors import ModelError, refuse
-from lasthop.models.reading import CellScenario, Readable, Scenario, UdpFlow
+from lasthop.progress.cost_limits import need
+from lasthop.scenario.typed import CellScenario, Readable, Scenario, UdpFlow
 
 STAGE_S, PAIR_S, SENDER_S = 2e-4, 2e-4, 2e-5
 """Time of a backoff stage of a kind of sender, of two kinds that contend, of a sender. [s]"""
@@ -62,18 +62,18 @@ def predict(scenario: Readable) -> Quantities:
     known = cell_scenario(scenario)
     refuse(of_flows(known))
     senders = senders_of(known)
-    pairs = [(one.category, one.flows) for one in senders]
+    pairs = [(sender.category, sender.flows) for sender in senders]
     refuse(of_senders(known, pairs))
-    categories = [one.category for one in senders]
+    categories = [sender.category for sender in senders]
     _need(categories)
-    found = solve(known, categories)
+    result = solve(known, categories)
     offered = [
-        (one.flows, goodput_bps)
-        for one, goodput_bps in zip(senders, found.goodput_bps, strict=True)
+        (sender.flows, goodput_bps)
+        for sender, goodput_bps in zip(senders, result.goodput_bps, strict=True)
     ]
     warnings = [*doubts(known, pairs), *unsaturated(known, offered)]
     return prediction(
-        "dcf", known, _lists(known, senders, found), assumptions=ASSUMPTIONS, warnings=warnings
+        "dcf", known, _lists(known, senders, result), assumptions=ASSUMPTIONS, warnings=warnings
     )
 
 
@@ -87,10 +87,10 @@ def senders_of(scenario: CellScenario) -> list[Sender]:
         the access point's queue is shared by flows that do not fill it equally.
     """
     queues: dict[tuple[str, str], list[UdpFlow]] = {}
-    order = {one.name: number for number, one in enumerate(scenario.stations)}
+    order = {entry.name: number for number, entry in enumerate(scenario.stations)}
     for flow in sorted(scenario.udp_flows, key=lambda flow: order[flow.station]):
         queues.setdefault((flow.station if flow.is_up else "ap", flow.category), []).append(flow)
-    found = []
+    results = []
     for (node, _), flows in sorted(queues.items(), key=lambda item: item[0][0] == "ap"):
         first, *others = (category_of(scenario, flow) for flow in flows)
         if any(other != first for other in others):
@@ -103,8 +103,8 @@ def senders_of(scenario: CellScenario) -> list[Sender]:
         if len(rates) > 1:
             keys = " and ".join(dict.fromkeys(f"`{scenario.flow_key(flow)}`" for flow in flows))
             raise ModelError("assumption 2", f"{keys} share a queue and have different rates")
-        found.append(Sender(first, tuple(flows)))
-    return found
+        results.append(Sender(first, tuple(flows)))
+    return results
 
 
 def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
@@ -115,17 +115,18 @@ def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
         return zones.solve(categories, cell.slot_s, cell.sifs_s, lead_s)
     aifs_s = airtime.aifs_s(cell, categories[0].aifsn)
     nodes = [
-        replace(one.contender, success_s=one.contender.success_s + aifs_s) for one in categories
+        replace(category.contender, success_s=category.contender.success_s + aifs_s)
+        for category in categories
     ]
     return freezing.solve(nodes, cell.slot_s, lead_s + aifs_s)
 
 
 def _need(categories: Sequence[Category]) -> None:
     """Refuse what would take too long."""
-    kinds = {replace(one, node="") for one in categories}
+    kinds = {replace(category, node="") for category in categories}
     stages = sum(
-        one.contender.stages * (1.0 + COUNTED_APART * (one.contender.attempts_long or 0))
-        for one in kinds
+        kind.contender.stages * (1.0 + COUNTED_APART * (kind.contender.attempts_long or 0))
+        for kind in kinds
     )
     need(
         f"what {len(categories)} senders of {len(kinds)} kinds get",
@@ -134,23 +135,25 @@ def _need(categories: Sequence[Category]) -> None:
 
 
 def _lists(
-    scenario: CellScenario, senders: Sequence[Sender], found: Saturation
+    scenario: CellScenario, senders: Sequence[Sender], saturation: Saturation
 ) -> Mapping[str, list[Quantities]]:
-    total_bps = sum(found.goodput_bps)
-    stations: dict[str, Quantities] = {one.name: {"name": one.name} for one in scenario.stations}
+    total_bps = sum(saturation.goodput_bps)
+    stations: dict[str, Quantities] = {
+        station.name: {"name": station.name} for station in scenario.stations
+    }
     ap: Quantities = {"name": "ap"}
     goodput_bps: dict[str, float] = {}
     of_flow: dict[str, float] = {}
-    several = [one.category.node for one in senders]
-    for number, one in enumerate(senders):
-        for flow in one.flows:  # equal flows share a queue equally
-            own_bps = found.goodput_bps[number] / len(one.flows)
+    several = [each.category.node for each in senders]
+    for number, item in enumerate(senders):
+        for flow in item.flows:  # equal flows share a queue equally
+            own_bps = saturation.goodput_bps[number] / len(item.flows)
             of_flow[flow.name] = own_bps
             goodput_bps[flow.station] = goodput_bps.get(flow.station, 0.0) + own_bps
-        node = one.category.node
+        node = item.category.node
         if several.count(node) == 1:
             sender = ap if node == "ap" else stations[node]
-            sender.update(_failures(one.category, found, number))
+            sender.update(_failures(item.category, saturation, number))
     for name, own_bps in goodput_bps.items():
         stations[name]["goodput_bps"] = estimate(own_bps)
         stations[name]["goodput_share"] = estimate(own_bps / total_bps)
@@ -165,17 +168,17 @@ def _lists(
         for flow in scenario.udp_flows
     ]
     items = list(stations.values())
-    active = len({one.category.node for one in senders} - {"ap"})
+    active = len({each.category.node for each in senders} - {"ap"})
     cell = cell_item(total_bps, active, items, flows)
     return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
 
 
-def _failures(one: Category, found: Saturation, number: int) -> Quantities:
+def _failures(category: Category, saturation: Saturation, number: int) -> Quantities:
     """Return the failures of a node's frames; a collision spoils the first frame of an access."""
-    collided, failed = found.collision_prob[number], found.failure_prob[number]
-    frames = collided + (1 - collided) * one.packets
+    collided, failed = saturation.collision_prob[number], saturation.failure_prob[number]
+    frames = collided + (1 - collided) * category.packets
     return {
         "collision_rate": estimate(collided / frames),
         "frame_failure_rate": estimate(failed / frames),
-        "discard_probability": estimate(found.discard_prob[number]),
+        "discard_probability": estimate(saturation.discard_prob[number]),
     }

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul
 
-from lasthop.allowance import check_time
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import ConvergenceError
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import check_time
+from lasthop.scenario.typed import (
     BEST_EFFORT,
     AccessCategory,
     Cell,
@@ -138,14 +138,14 @@ def greedy(scenario: CellScenario) -> list[UdpFlow]:
         If one is not greedy UDP, or a link before the access point has a rate, so that its queue
         is filled and not the access point's.
     """
-    found = []
+    results = []
     for flow in scenario.flows:
         if not isinstance(flow, UdpFlow) or flow.udp.arrivals != "greedy":
             raise ValueError(f"flow {flow.name} is not greedy UDP, so the cell is not saturated")
         if not flow.is_up and (scenario.wire.rate_bps is not None or flow.forward or scenario.vsb):
             raise ValueError(f"flow {flow.name} need not keep the access point's queue full")
-        found.append(flow)
-    return found
+        results.append(flow)
+    return results
 
 
 def contender_of(
@@ -250,7 +250,7 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
     ]
 
 
-def kept(
+def retained(
     node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
 ) -> list[float]:
     """Packets that a node attempts again after a failure at a stage. [-]
@@ -295,11 +295,11 @@ def visits(node: Contender, failure_prob: float) -> list[float]:
     if node.attempts_long is None:
         return [failure_prob**j for j in range(node.attempts)]
     collides = max(0.0, (failure_prob - node.error_prob) / (1 - node.error_prob))
-    found, packets = list[float](), [1.0]
+    result, packets = list[float](), [1.0]
     for stage in range(node.stages):
-        found.append(sum(packets))
-        packets = kept(node, stage, packets, collides, failure_prob - collides)
-    return found
+        result.append(sum(packets))
+        packets = retained(node, stage, packets, collides, failure_prob - collides)
+    return result
 
 
 def discards(node: Contender, failure_prob: float) -> float:

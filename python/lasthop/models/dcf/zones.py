@@ -35,7 +35,7 @@ from lasthop.models.dcf.saturation import (
     greedy,
     longest_frame_s,
 )
-from lasthop.models.reading import CellScenario, UdpFlow
+from lasthop.scenario.typed import CellScenario, UdpFlow
 
 PRIORITIES = {"voice": 3, "video": 2, "best-effort": 1, "background": 0}
 """Priorities: the higher of two categories of a node that are ready together sends."""
@@ -134,9 +134,9 @@ def solve(
         failure_prob=tuple(fails[k] for k in cell.place),
         collision_prob=tuple(max(0.0, fails[k] - errors[k]) / (1 - errors[k]) for k in cell.place),
         discard_prob=tuple(discards(nodes[k], fails[k]) for k in cell.place),
-        packet_rate=tuple(x * one.packets for x, one in zip(rates, categories, strict=True)),
+        packet_rate=tuple(x * item.packets for x, item in zip(rates, categories, strict=True)),
         goodput_bps=tuple(
-            8 * one.contender.payload_bytes * x for one, x in zip(categories, rates, strict=True)
+            8 * item.contender.payload_bytes * x for item, x in zip(categories, rates, strict=True)
         ),
     )
 
@@ -178,21 +178,21 @@ class _Cell:
     def of(cls, categories: Sequence[Category]) -> "_Cell":
         """Sort the nodes of a cell into kinds."""
         nodes: dict[str, list[Category]] = {}
-        for one in categories:
-            nodes.setdefault(one.node, []).append(replace(one, node=""))
+        for each in categories:
+            nodes.setdefault(each.node, []).append(replace(each, node=""))
         kinds_of = {
-            name: tuple(sorted(own, key=lambda one: one.priority)) for name, own in nodes.items()
+            name: tuple(sorted(own, key=lambda each: each.priority)) for name, own in nodes.items()
         }
         counted = Counter(kinds_of.values())
         kinds: list[Category] = []
         counts: list[int] = []
         index: dict[tuple[tuple[Category, ...], int], int] = {}
         for number, (own, count) in enumerate(counted.items()):
-            for one in own:
-                index[own, one.priority] = len(kinds)
-                kinds.append(replace(one, node=str(number)))
+            for each in own:
+                index[own, each.priority] = len(kinds)
+                kinds.append(replace(each, node=str(number)))
                 counts.append(count)
-        place = tuple(index[kinds_of[one.node], one.priority] for one in categories)
+        place = tuple(index[kinds_of[category.node], category.priority] for category in categories)
         return cls(tuple(kinds), tuple(counts), place)
 
     def failure_probs(self, taus: Sequence[float]) -> list[float]:
@@ -203,11 +203,11 @@ class _Cell:
         """
         slots = self.slots(taus)
         fails = []
-        for i, one in enumerate(self.kinds):
+        for i, item in enumerate(self.kinds):
             # Lower categories of the same node give way; it has one of its own.
             rivals = []
             for other, count in zip(self.kinds, self.counts, strict=True):
-                same = other.node == one.node and other.priority <= one.priority
+                same = other.node == item.node and other.priority <= item.priority
                 rivals.append(count - 1 if same else count)
             alone = sum(
                 slot.reached
@@ -219,7 +219,7 @@ class _Cell:
                 for slot in slots
                 if slot.contending[i]
             )
-            fails.append(1 - (1 - one.contender.error_prob) * alone / _usable(slots, i))
+            fails.append(1 - (1 - item.contender.error_prob) * alone / _usable(slots, i))
         return fails
 
     def slots(self, taus: Sequence[float]) -> list[_Slot]:
@@ -256,12 +256,12 @@ def categories(scenario: CellScenario) -> list[Category]:
         A flow is not greedy UDP, two flows share a queue, or an opportunity of several packets
         has RTS or channel errors.
     """
-    found = [category_of(scenario, flow) for flow in greedy(scenario)]
-    if len({(one.node, one.priority) for one in found}) < len(found):
+    results = [category_of(scenario, flow) for flow in greedy(scenario)]
+    if len({(each.node, each.priority) for each in results}) < len(results):
         raise ValueError("two flows share a queue")
-    if any(one.packets > 1 and _is_interrupted(one) for one in found):
+    if any(each.packets > 1 and _is_interrupted(each) for each in results):
         raise ValueError("an opportunity of several packets with RTS or channel errors")
-    return found
+    return results
 
 
 def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
@@ -285,6 +285,6 @@ def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
     )
 
 
-def _is_interrupted(one: Category) -> bool:
+def _is_interrupted(category: Category) -> bool:
     """Whether frames other than its data frames are in an opportunity, or data frames are lost."""
-    return one.contender.attempts_long is not None or one.contender.error_prob > 0
+    return category.contender.attempts_long is not None or category.contender.error_prob > 0

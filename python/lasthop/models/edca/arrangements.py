@@ -62,12 +62,12 @@ def _tilted(stations: int, window: int, most: int, tilt: float) -> Floats:
     n = np.arange(1, window + 1)
     log_terms = (window - n) * np.log(tilt) - gammaln(window - n + 1)
     log_norm = np.logaddexp.reduce(log_terms)
-    one = np.append(0.0, np.exp(log_terms - log_norm))[: most + 1]
+    weights = np.append(0.0, np.exp(log_terms - log_norm))[: most + 1]
     table = np.full((stations + 1, most + 1), -np.inf)
     row = np.ones(1)
     for eta in range(stations + 1):
         taken = np.flatnonzero(row > LEAST)
         waiting_at_ap = eta * window - taken
         table[eta, taken] = np.log(row[taken]) + eta * log_norm - waiting_at_ap * np.log(tilt)
-        row = np.convolve(row, one)[: most + 1]
+        row = np.convolve(row, weights)[: most + 1]
     return table

@@ -16,7 +16,7 @@ from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["edca"]
 """Section 3.1 of the paper, and what its sections 2.1, 2.2 and 4 add: what follows on "the
@@ -59,9 +59,9 @@ def settled(findings: Iterable[Finding]) -> list[Doubt]:
     ModelError
         Assumptions are broken; it names them all.
     """
-    found = list(findings)
-    refuse((one.assumption, one.message) for one in found if one.broken)
-    return list(dict.fromkeys((one.assumption, one.message) for one in found))
+    results = list(findings)
+    refuse((each.assumption, each.message) for each in results if each.broken)
+    return list(dict.fromkeys((each.assumption, each.message) for each in results))
 
 
 def check_scenario(scenario: CellScenario) -> list[Doubt]:
@@ -141,9 +141,9 @@ def _access(scenario: CellScenario) -> Iterator[Finding]:
         return
     first, *others = active_stations(scenario)
     expected = access_values(first, categories[0])
-    found = [(other, access_values(other, categories[0])) for other in others]
+    results = [(other, access_values(other, categories[0])) for other in others]
     for key, here in expected.items():
-        for other, values in found:
+        for other, values in results:
             if values[key] != here:
                 yield Finding(
                     "section 2.2",
@@ -179,7 +179,7 @@ def _times(scenario: CellScenario) -> Iterator[Finding]:
 
 
 def check_performance(
-    scenario: CellScenario, cell: Cell, found: Performance, options: Options
+    scenario: CellScenario, cell: Cell, performance: Performance, options: Options
 ) -> list[Doubt]:
     """Warnings on the solution.
 
@@ -190,17 +190,17 @@ def check_performance(
     """
     return settled(
         (
-            *_ap_queue(scenario.cell.ap.queue_packets, found),
-            *_delays(scenario, found),
-            *_given_up(cell, found),
-            *_small_windows(cell, found),
-            *_order(cell, found, options),
+            *_ap_queue(scenario.cell.ap.queue_packets, performance),
+            *_delays(scenario, performance),
+            *_given_up(cell, performance),
+            *_small_windows(cell, performance),
+            *_order(cell, performance, options),
         )
     )
 
 
-def _ap_queue(limit: int, found: Performance) -> Iterator[Finding]:
-    queue, time = found.queue_time
+def _ap_queue(limit: int, performance: Performance) -> Iterator[Finding]:
+    queue, time = performance.queue_time
     if queue.max() <= limit:
         return
     above = float(np.sum(time[queue > limit]))
@@ -212,7 +212,7 @@ def _ap_queue(limit: int, found: Performance) -> Iterator[Finding]:
     )
 
 
-def _delays(scenario: CellScenario, found: Performance) -> Iterator[Finding]:
+def _delays(scenario: CellScenario, performance: Performance) -> Iterator[Finding]:
     """Packets that wire and ACK processing hold, together, beside those in the AP's queue."""
     wire = scenario.wire
     slowest = max(scenario.tcp_flows, key=lambda flow: flow.tcp.ack_processing_s)
@@ -220,24 +220,26 @@ def _delays(scenario: CellScenario, found: Performance) -> Iterator[Finding]:
         "the wire (`wire.delay`)": 2.0 * wire.delay_s,
         f"the ACK processing of `{scenario.flow_key(slowest)}`": slowest.tcp.ack_processing_s,
     }
-    held = {where: delay_s * found.packet_rate for where, delay_s in delays_s.items() if delay_s}
+    held = {
+        where: delay_s * performance.packet_rate for where, delay_s in delays_s.items() if delay_s
+    }
     if held:
         what = " and ".join(f"{where} would hold {count:.1f}" for where, count in held.items())
-        what += f" packets, the AP's queue {found.ap_queue:.1f}"
-        if sum(held.values()) >= HELD_ELSEWHERE * found.ap_queue:
+        what += f" packets, the AP's queue {performance.ap_queue:.1f}"
+        if sum(held.values()) >= HELD_ELSEWHERE * performance.ap_queue:
             yield Finding("a5", f"{what}: the cell is not the bottleneck")
         else:
             yield Finding("a5", what, broken=False)
     rate_bps = wire.slower_bps
-    if rate_bps is not None and found.goodput_bps >= HELD_ELSEWHERE * rate_bps:
-        load = found.goodput_bps / rate_bps
+    if rate_bps is not None and performance.goodput_bps >= HELD_ELSEWHERE * rate_bps:
+        load = performance.goodput_bps / rate_bps
         yield Finding("a5", f"the cell would load the wire to {load:.2f} of `wire.rate`")
 
 
-def _given_up(cell: Cell, found: Performance) -> Iterator[Finding]:
+def _given_up(cell: Cell, performance: Performance) -> Iterator[Finding]:
     for who, where, access, discard in (
-        ("the AP", "cell.ap", cell.ap_access, found.ap_discard),
-        ("a station", "cell", cell.station_access, found.station_discard),
+        ("the AP", "cell.ap", cell.ap_access, performance.ap_discard),
+        ("a station", "cell", cell.station_access, performance.station_discard),
     ):
         if discard >= DISCARD_DOUBTED:
             broken = discard >= DISCARD_BROKEN
@@ -251,9 +253,9 @@ def _given_up(cell: Cell, found: Performance) -> Iterator[Finding]:
             )
 
 
-def _small_windows(cell: Cell, found: Performance) -> Iterator[Finding]:
+def _small_windows(cell: Cell, performance: Performance) -> Iterator[Finding]:
     nodes = [cell.station_access]
-    if found.solver != "pifs":  # the backoff of an AP that is always first does not matter
+    if performance.solver != "pifs":  # the backoff of an AP that is always first does not matter
         nodes.append(cell.ap_access)
     smallest = min(access.cwmin for access in nodes)
     if smallest < SMALL_WINDOW:
@@ -265,7 +267,7 @@ def _small_windows(cell: Cell, found: Performance) -> Iterator[Finding]:
         )
 
 
-def _order(cell: Cell, found: Performance, options: Options) -> Iterator[Finding]:
+def _order(cell: Cell, performance: Performance, options: Options) -> Iterator[Finding]:
     limit = cell.ap_access.txop_packets
     if max(limit, cell.station_access.txop_packets) == 1:
         return
@@ -278,7 +280,7 @@ def _order(cell: Cell, found: Performance, options: Options) -> Iterator[Finding
             "mixed AP queue, whose goodput is up to about 2 % below a FIFO queue's",
             broken=False,
         )
-    if found.solver == "lumped":
+    if performance.solver == "lumped":
         long = 2 * limit > cell.size * cell.window
         how = "1.6 % in goodput, 30 %" if long else "0.6 % in goodput, 13 %"
         yield Finding(

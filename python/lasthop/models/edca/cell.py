@@ -123,8 +123,8 @@ def mean_over_packets(stations: Sequence[StationTraffic], what: str, way: str) -
     Every station exchanges packets at the same rate, whatever its physical rate.
     """
     total = sum(
-        station.share(one) * float(getattr(getattr(one, way), what))
+        station.share(connection) * float(getattr(getattr(connection, way), what))
         for station in stations
-        for one in station.connections
+        for connection in station.connections
     )
     return total / len(stations)

@@ -217,8 +217,8 @@ def station_collision_prob(at: Contention) -> Floats:
     return _ratio(at.station_attempts - at.station_success, at.station_attempts, if_it_did)
 
 
-def _ratio(part: Floats, whole: Floats, otherwise: Floats) -> Floats:
-    return np.divide(part, whole, out=otherwise, where=whole > 0.0)
+def _ratio(part: Floats, floats: Floats, otherwise: Floats) -> Floats:
+    return np.divide(part, floats, out=otherwise, where=floats > 0.0)
 
 
 def _outcomes(

@@ -8,11 +8,11 @@ second were 0.5 to 0.9 times the estimates, and memory 0.5 to 1 times.
 
 import numpy as np
 
-from lasthop.allowance import need
 from lasthop.models.edca.cell import Floats
 from lasthop.models.edca.full import state_count
 from lasthop.models.edca.lumped import MOST_FILL
 from lasthop.models.edca.product import TILTS, level_range
+from lasthop.progress.cost_limits import need
 
 TURN_S = 30e-9
 """A turn of a plain loop, ``total += turn``, on one core of an Intel Xeon server. [s]"""

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from scipy.sparse import csr_array
 
-from lasthop.allowance import check_time
 from lasthop.models.edca.cell import Floats, Integers
 from lasthop.models.errors import ConvergenceError
+from lasthop.progress.cost_limits import check_time
 
 TOLERANCE = 1e-13
 """Total change of the distribution from round to round at which it is taken. [-]"""
@@ -74,8 +74,8 @@ class Chain:
 def transitions(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
     """Matrix of probabilities by their states, from and to; a state numbered -1 is left out."""
     rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-    kept = (columns >= 0) & (values > 0.0)
-    return csr_array((values[kept], (rows[kept], columns[kept])), shape=(size, size))
+    remaining = (columns >= 0) & (values > 0.0)
+    return csr_array((values[remaining], (rows[remaining], columns[remaining])), shape=(size, size))
 
 
 def stationary(chain: Chain, start: Floats) -> Floats:
@@ -178,8 +178,8 @@ class _Sweep:
         band[~reached, down - 1] = 1.0  # as good as never reached; any way out will do
         new = np.zeros(levels)
         new[lowest:] = eliminate(band[lowest:], down)
-        kept = reached & (new > LEAST)
-        scale = np.divide(new, masses, out=np.zeros(levels), where=kept)
+        remaining = reached & (new > LEAST)
+        scale = np.divide(new, masses, out=np.zeros(levels), where=remaining)
         return np.asarray(prob * np.repeat(scale, np.diff(chain.first)))
 
 

@@ -45,11 +45,11 @@ def solve_lumped(
     burst = min(station_packets, window)
     least, usual, most = level_range(stations, window, at.odds, ap_packets, burst)
     while True:
-        found = _solve(stations, window, (least, usual, most), at, ap_packets, burst)
-        above = found.prob[found.at_stations > most - ap_packets].sum()
-        below = found.prob[found.at_stations < least + burst].sum()
+        result = _solve(stations, window, (least, usual, most), at, ap_packets, burst)
+        above = result.prob[result.at_stations > most - ap_packets].sum()
+        below = result.prob[result.at_stations < least + burst].sum()
         if (most == total or above <= SPILL) and (least == 0 or below <= SPILL):
-            return found
+            return result
         width = most - least
         most = min(total, most + width) if above > SPILL else most
         least = max(0, least - width) if below > SPILL else least
@@ -139,6 +139,8 @@ def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -
     longer = np.maximum(1.0 - sizes.sum(axis=1), 0.0)
     rows = np.flatnonzero((longer > 0.0) & (eta > 0) & (k >= limit))
     target[rows, 1], prob[rows, 1] = index[eta[rows], k[rows] - limit], longer[rows]
-    kept = target >= 0
-    starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-    return csr_array((prob[kept], target[kept], starts.astype(np.int32)), shape=(states, states))
+    remaining = target >= 0
+    starts = np.concatenate([[0], np.cumsum(remaining.sum(axis=1))])
+    return csr_array(
+        (prob[remaining], target[remaining], starts.astype(np.int32)), shape=(states, states)
+    )

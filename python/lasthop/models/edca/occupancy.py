@@ -37,8 +37,8 @@ def merged(
 ) -> Occupancy:
     """Occupancy of a chain's states, those with equal counts merged."""
     pairs = np.stack([active, at_stations])
-    kept, index = np.unique(pairs, axis=1, return_inverse=True)
+    remaining, index = np.unique(pairs, axis=1, return_inverse=True)
     total = np.bincount(index.ravel(), prob).astype(float)
     weighted = np.bincount(index.ravel(), prob * station_packets)
     mean = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0.0)
-    return Occupancy(kept[0], kept[1], total, mean, len(prob))
+    return Occupancy(remaining[0], remaining[1], total, mean, len(prob))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from lasthop.models import reading
 from lasthop.models.access import Access
 from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell
@@ -17,7 +16,8 @@ from lasthop.models.edca.cell import Cell, Connection, Packet, StationTraffic
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, solve
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import CellScenario, Node, Readable, Scenario, Station, TcpFlow
+from lasthop.scenario import typed
+from lasthop.scenario.typed import CellScenario, Node, Readable, Scenario, Station, TcpFlow
 
 
 def suits(scenario: Scenario) -> bool:
@@ -28,7 +28,9 @@ def suits(scenario: Scenario) -> bool:
     There must be no losses on the wire or the channel, and no delay by the wire or by ACK
     processing. Every queue must have room for all packets that can be outstanding.
     """
-    if not is_cell(scenario) or len({one.station for one in scenario.flows}) < len(scenario.flows):
+    if not is_cell(scenario) or len({each.station for each in scenario.flows}) < len(
+        scenario.flows
+    ):
         return False
     try:
         known = cell_scenario(scenario)
@@ -79,16 +81,16 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     warnings = check_scenario(scenario)
     cell = cell_of(scenario, options)
     try:
-        found = solve(cell, options)
+        result = solve(cell, options)
     except ValueError as error:
         raise ModelError("section 2.2", str(error)) from error
-    warnings += check_performance(scenario, cell, found, options)
+    warnings += check_performance(scenario, cell, result, options)
     return prediction(
         "edca",
         scenario,
-        _lists(scenario, found),
-        solver=found.solver,
-        states=found.states,
+        _lists(scenario, result),
+        solver=result.solver,
+        states=result.states,
         options=options.to_dict(),
         assumptions=ASSUMPTIONS,
         warnings=warnings,
@@ -124,14 +126,14 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
         for node in nodes
     )
     accesses = [
-        _access(cell, node, category, [one.up for one in station.connections])
+        _access(cell, node, category, [connection.up for connection in station.connections])
         for node, station in zip(nodes, stations, strict=True)
     ]
     if len({access.txop_packets for access in accesses}) > 1:
         raise ModelError(
             "section 4", "a TXOP limit in time holds more packets of one station than of another"
         )
-    down = [one.down for station in stations for one in station.connections]
+    down = [connection.down for station in stations for connection in station.connections]
     return Cell(
         stations=stations,
         station_access=accesses[0],
@@ -143,7 +145,7 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
     )
 
 
-def _access(cell: reading.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
+def _access(cell: typed.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
     """Access parameters of a node for what it sends."""
     own = node.access(category)
     lengths = {packet.exchange_s for packet in packets}
@@ -154,7 +156,7 @@ def _access(cell: reading.Cell, node: Node, category: str, packets: Sequence[Pac
     return Access.of(node, category, airtime.packets_in_txop(cell, own, min(lengths)))
 
 
-def _connection(cell: reading.Cell, node: Station, flow: TcpFlow) -> Connection:
+def _connection(cell: typed.Cell, node: Station, flow: TcpFlow) -> Connection:
     tcp = flow.tcp
 
     def packet(payload: int, rate: float, sender: float, receiver: float) -> Packet:
@@ -173,10 +175,10 @@ def _connection(cell: reading.Cell, node: Station, flow: TcpFlow) -> Connection:
     )
 
 
-def _lists(scenario: CellScenario, found: Performance) -> Lists:
+def _lists(scenario: CellScenario, performance: Performance) -> Lists:
     nodes = (node.name for node in active_stations(scenario))
-    goodput = dict(zip(nodes, found.station_goodput_bps, strict=True))
-    total = found.goodput_bps
+    goodput = dict(zip(nodes, performance.station_goodput_bps, strict=True))
+    total = performance.goodput_bps
     stations: list[Quantities] = []
     for node in scenario.stations:
         item: Quantities = {"name": node.name}
@@ -184,16 +186,16 @@ def _lists(scenario: CellScenario, found: Performance) -> Lists:
             own = goodput[node.name]
             item["goodput_bps"] = estimate(own)
             item["goodput_share"] = estimate(own / total)
-            item["collision_rate"] = estimate(found.station_collision_rate)
-            item["queue_packets"] = estimate(found.station_queue)
+            item["collision_rate"] = estimate(performance.station_collision_rate)
+            item["queue_packets"] = estimate(performance.station_queue)
         stations.append(item)
     ap: Quantities = {
         "name": "ap",
-        "collision_rate": estimate(found.ap_collision_rate),
-        "queue_packets": estimate(found.ap_queue),
+        "collision_rate": estimate(performance.ap_collision_rate),
+        "queue_packets": estimate(performance.ap_queue),
     }
     flows = _flows(scenario, goodput)
-    cell = cell_item(total, found.active_stations, stations, flows)
+    cell = cell_item(total, performance.active_stations, stations, flows)
     return {"flows": flows, "stations": stations, "aps": [ap], "cells": [cell]}
 
 
@@ -206,13 +208,13 @@ def _flows(scenario: CellScenario, goodput: Mapping[str, float]) -> list[Quantit
     weight = {
         flow.name: flow.tcp.window_packets * flow.tcp.mss_bytes for flow in scenario.tcp_flows
     }
-    whole = dict.fromkeys(goodput, 0)
+    totals = dict.fromkeys(goodput, 0)
     for flow in scenario.flows:
-        whole[flow.station] += weight[flow.name]
+        totals[flow.station] += weight[flow.name]
     total = sum(goodput.values())
     items: list[Quantities] = []
     for flow in scenario.flows:
-        own = goodput[flow.station] * weight[flow.name] / whole[flow.station]
+        own = goodput[flow.station] * weight[flow.name] / totals[flow.station]
         items.append(
             {
                 "name": flow.name,

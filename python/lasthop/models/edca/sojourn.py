@@ -141,7 +141,11 @@ def _at_least(station: StationTraffic, length: float, way: str) -> float:
     """Part of a station's packets whose exposed frame is as long. [-]"""
 
     connections = station.connections
-    return sum(station.share(one) for one in connections if getattr(one, way).exposed_s >= length)
+    return sum(
+        station.share(connection)
+        for connection in connections
+        if getattr(connection, way).exposed_s >= length
+    )
 
 
 def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:

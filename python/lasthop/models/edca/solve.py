@@ -144,25 +144,25 @@ def occupancy(cell: Cell, at: Contention, solver: str, held: int = 1) -> Occupan
     ap_packets = -(-cell.ap_access.txop_packets // held)
     station_packets = -(-min(cell.station_access.txop_packets, cell.window) // held)
     check_cost(solver, cell.size, window, at.odds, ap_packets, station_packets)
-    found: Occupancy
+    results: Occupancy
     if solver == "pifs":
         if not ap_always_wins(at):
             raise ValueError("the AP does not always win, so its queue is not always empty")
-        found = solve_pifs(cell.size, window, ap_packets, station_packets)
+        results = solve_pifs(cell.size, window, ap_packets, station_packets)
     elif solver == "product":
         odds = constant_odds(at)
         if odds is None or max(ap_packets, station_packets) > 1:
             raise ValueError("no product form: TXOP, or odds that depend on the active stations")
-        found = solve_product(cell.size, window, odds)
+        results = solve_product(cell.size, window, odds)
     else:
         if ap_always_wins(at):
             raise ValueError("the AP always wins: the chain has transient states, solve by pifs")
         chain = {"full": solve_full, "lumped": solve_lumped}[solver]
-        found = chain(cell.size, window, at, ap_packets, station_packets)
+        results = chain(cell.size, window, at, ap_packets, station_packets)
     return replace(
-        found,
-        at_stations=found.at_stations * held,
-        station_packets=found.station_packets * held,
+        results,
+        at_stations=results.at_stations * held,
+        station_packets=results.station_packets * held,
     )
 
 
@@ -245,6 +245,6 @@ def _payload(cell: Cell, index: int) -> float:
     """Payload that one packet from a station and one to it carry, on average. [bytes]"""
     station = cell.stations[index]
     return sum(
-        station.share(one) * (one.up.payload_bytes + one.down.payload_bytes)
-        for one in station.connections
+        station.share(connection) * (connection.up.payload_bytes + connection.down.payload_bytes)
+        for connection in station.connections
     )

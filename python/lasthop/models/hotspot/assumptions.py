@@ -10,7 +10,7 @@ from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import disturbing, is_aggregating, managed, unsteady
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
-from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["hotspot"]
 """Tab. 1 of the hot-spot paper and the scope stated in its section 3: what follows on "the

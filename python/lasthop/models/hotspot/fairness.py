@@ -2,7 +2,7 @@ r"""Goodput and fairness at the equilibrium (hot-spot paper, Eqs. 1-3, 26, 27)."
 
 from collections.abc import Sequence
 
-from lasthop.fairness import jain_index as jain_index  # Eq. (27)
+from lasthop.answers.fairness import jain_index as jain_index  # Eq. (27)
 from lasthop.models.hotspot.padhye import received_per_rtt
 from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad
 

@@ -41,11 +41,11 @@ def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple
     -----
     Eq. (12), first two lines of Eq. (4), with connections weighted by their windows.
     """
-    whole = of.packets_at_station
-    if whole == 0.0:
+    packets_at_station = of.packets_at_station
+    if packets_at_station == 0.0:
         return 0.0, 0.0
-    waiting = max(0.0, 1.0 - of.beta * (ap_queue + pipe) / whole)
-    return of.upload_window * waiting, (whole - of.upload_window) * waiting
+    waiting = max(0.0, 1.0 - of.beta * (ap_queue + pipe) / packets_at_station)
+    return of.upload_window * waiting, (packets_at_station - of.upload_window) * waiting
 
 
 def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -> float:
@@ -68,9 +68,9 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
     """
     total = 0.0
     for each in stations:
-        whole = each.packets_at_station
-        if whole > 0.0:
-            waiting = sum(station_queues(each, queue, pipe)) / whole
+        packets_at_station = each.packets_at_station
+        if packets_at_station > 0.0:
+            waiting = sum(station_queues(each, queue, pipe)) / packets_at_station
             total += each.packets_at_ap * (1.0 - waiting)
     return total * (queue / (queue + pipe) if pipe > 0.0 else 1.0)
 
@@ -158,8 +158,8 @@ def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
     Footnote 18: "we can approximate max{beta_i Q_ap, 1} with beta_i Q_ap + 1".
     """
     active = sorted(
-        ((whole - 1.0) / each.beta, each.packets_at_ap / whole, each.beta)
-        for each, whole in ((each, each.packets_at_station) for each in stations)
+        ((total - 1.0) / each.beta, each.packets_at_ap / total, each.beta)
+        for each, total in ((each, each.packets_at_station) for each in stations)
         if each.active
     )
     if not active:

@@ -12,7 +12,7 @@ earlier segment of its round is lost. ``window`` is the receive window :math:`W_
 from functools import lru_cache
 from math import expm1, log1p, sqrt
 
-from lasthop.models.reading import DELAYED_ACK
+from lasthop.scenario.typed import DELAYED_ACK
 
 
 def _check_loss(loss: float) -> None:
@@ -79,8 +79,8 @@ def timeout_probability(loss: float, window: float) -> float:
     survive = log1p(-loss)
     three = -expm1(3.0 * survive)
     rest = -expm1((window - 3.0) * survive)
-    whole = -expm1(window * survive)
-    return min(1.0, three * (1.0 + (1.0 - three) * rest) / whole)
+    total = -expm1(window * survive)
+    return min(1.0, three * (1.0 + (1.0 - three) * rest) / total)
 
 
 def backoff_factor(loss: float) -> float:

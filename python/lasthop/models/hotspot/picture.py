@@ -8,7 +8,7 @@ from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import ModelError
 from lasthop.models.hotspot.access import beta_from_access
 from lasthop.models.hotspot.station import Connections, StationLoad
-from lasthop.models.reading import BEST_EFFORT, CellScenario, Node, Station, TcpFlow
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Node, Station, TcpFlow
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """From a scenario to a prediction of the hot-spot model."""
 
-from lasthop.fairness import fairness_levels, jain
+from lasthop.answers.fairness import fairness_levels, jain
 from lasthop.models.answer import Lists, Quantities, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_aggregating
 from lasthop.models.errors import Doubt, ModelError
@@ -23,7 +23,7 @@ from lasthop.models.hotspot.options import Options
 from lasthop.models.hotspot.picture import HotSpot, hot_spot
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
-from lasthop.models.reading import CellScenario, Readable, Scenario, read
+from lasthop.scenario.typed import CellScenario, Readable, Scenario, read
 
 BUSY_WIRE = 0.8
 """Load of the wire from which on it is no longer taken for free of queueing. [-]"""
@@ -198,12 +198,12 @@ def _add_shares(
         round_trip(station, queue, at)
         for station, queue in zip(spot.stations, at.station_queues, strict=True)
     ]
-    for one, item in zip(spot.connections, flows, strict=True):
-        time = times[one.station]
-        if one.upload:
-            own = upload_goodput(one.kind, time)
+    for entry, item in zip(spot.connections, flows, strict=True):
+        time = times[entry.station]
+        if entry.upload:
+            own = upload_goodput(entry.kind, time)
         else:
-            own = download_goodput(one.kind, time, at.loss)
+            own = download_goodput(entry.kind, time, at.loss)
         item["goodput_share"] = estimate(own / total)
     if (index := jain(competing.values())) is not None:
         cell["jain"] = estimate(index)

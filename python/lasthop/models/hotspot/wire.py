@@ -64,20 +64,22 @@ def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
         Its equilibrium.
     """
     air = wire_up = wire_down = from_stations = longest = 0.0
-    kept = 1.0 - at.loss
-    for one in spot.connections:
-        window, per_ack = one.kind.window, one.kind.segments_per_ack
-        sent = window if one.upload else sent_per_rtt(at.loss, window, per_ack)
-        sent /= round_trip(spot.stations[one.station], at.station_queues[one.station], at)
-        segments = sent if one.upload else sent * kept
-        acks = sent / per_ack * kept
-        up_count, down_count = (segments, acks) if one.upload else (acks, segments)
-        air += up_count * (one.up.access_s + one.up.exchange_s)
-        air += down_count * (one.down.access_s + one.down.exchange_s)
+    remaining = 1.0 - at.loss
+    for connection in spot.connections:
+        window, per_ack = connection.kind.window, connection.kind.segments_per_ack
+        sent = window if connection.upload else sent_per_rtt(at.loss, window, per_ack)
+        sent /= round_trip(
+            spot.stations[connection.station], at.station_queues[connection.station], at
+        )
+        segments = sent if connection.upload else sent * remaining
+        acks = sent / per_ack * remaining
+        up_count, down_count = (segments, acks) if connection.upload else (acks, segments)
+        air += up_count * (connection.up.access_s + connection.up.exchange_s)
+        air += down_count * (connection.down.access_s + connection.down.exchange_s)
         from_stations += up_count
-        longest = max(longest, one.up.exchange_s, one.down.exchange_s)
-        wire_up += up_count * one.up.size_bytes
-        wire_down += down_count / kept * one.down.size_bytes
+        longest = max(longest, connection.up.exchange_s, connection.down.exchange_s)
+        wire_up += up_count * connection.up.size_bytes
+        wire_down += down_count / remaining * connection.down.size_bytes
     backoff = spot.ap_cwmin / 2.0
     collision = from_stations / (backoff + from_stations + 1.0)
     air += spot.slot_s * backoff

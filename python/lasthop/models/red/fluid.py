@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from lasthop.models.errors import Doubt, ModelError, in_words, refuse, told
-from lasthop.models.reading import CellScenario, Link, Readable, Scenario, Tcp, read
+from lasthop.models.errors import Doubt, ModelError, in_words, refuse, warning_text
 from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
+from lasthop.scenario.typed import CellScenario, Link, Readable, Scenario, Tcp, read
 from lasthop.stability import Case, Model
 from lasthop.stability.models import MODELS
 from lasthop.stability.models.pi import Pi
@@ -149,7 +149,7 @@ def _fluid(scenario: Scenario) -> Fluid:
         packet,
         law.sees_service,
         tuple(listed(case, parameters, link.name, len(tcp))),
-        tuple(told("red", each) for each in doubts(scenario, tcp, case, others_bps)),
+        tuple(warning_text("red", each) for each in doubts(scenario, tcp, case, others_bps)),
     )
 
 
@@ -244,8 +244,8 @@ def rtts(groups: list[Group]) -> dict[str, float]:
     if len(groups) == 1:
         return {"rtt": groups[0].rtt_s}
     flows = sum(len(group.flows) for group in groups)
-    found = {f"rtt_{k + 1}": group.rtt_s for k, group in enumerate(groups)}
-    return found | {
+    results = {f"rtt_{k + 1}": group.rtt_s for k, group in enumerate(groups)}
+    return results | {
         f"share_{k + 1}": len(group.flows) / flows for k, group in enumerate(groups[:-1])
     }
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lasthop.allowance import check_time
 from lasthop.errors import listed
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import Flow, Link, Scenario, TcpFlow, UdpFlow
+from lasthop.progress.cost_limits import check_time
+from lasthop.scenario.typed import Flow, Link, Scenario, TcpFlow, UdpFlow
 
 FULL = 1.0 - 1e-9
 """Load over rate from which on a link is full. [-]"""
@@ -142,15 +142,15 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
             "section II",
             f"links {names} are full; for two full links see the stability case `parking-lot`",
         )
-    [found] = routers
+    [result] = routers
     for path in tcp:
-        if held_by[path.name] != found.name:
+        if held_by[path.name] != result.name:
             raise ModelError(
                 "section II",
-                f"link {found.name} is full, and flow {path.name} is held "
+                f"link {result.name} is full, and flow {path.name} is held "
                 f"back at {rate[path.name] / 1e6:.4g} Mb/s by {held_by[path.name]}",
             )
-    return found
+    return result
 
 
 def shared(

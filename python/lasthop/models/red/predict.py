@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import Doubt, ModelError
-from lasthop.models.reading import Readable, Scenario, Tcp, TcpFlow, read
 from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.timeouts import doubted_loss
+from lasthop.scenario.typed import Readable, Scenario, Tcp, TcpFlow, read
 from lasthop.stability import NoEquilibriumError, roots
 
 SLOW = 0.1
@@ -45,23 +45,23 @@ def predict(scenario: Readable) -> Quantities:
         The rightmost root is not sure.
     """
     scenario = read(scenario)
-    found = fluid(scenario)
+    result = fluid(scenario)
     try:
-        at_rest = Rest(found)
+        at_rest = EquilibriumQuantities(result)
     except NoEquilibriumError as error:
         raise ModelError("eq. 10", str(error)) from None
-    leading = roots(found.case, 2)
+    leading = roots(result.case, 2)
     root = complex(leading.values[0])
     stability: Quantities = {
-        "name": found.queue,
+        "name": result.queue,
         "stable": leading.stable,
         "rightmost_root": {"real": root.real, "imag": abs(root.imag)},
     }
     if leading.period is not None:
         stability["period_s"] = estimate(leading.period)
     warnings: list[Doubt | str] = [
-        *found.warnings,
-        *doubts_at_rest(scenario.tcp_flows[0].tcp, found),
+        *result.warnings,
+        *doubts_at_rest(scenario.tcp_flows[0].tcp, result),
     ]
     if not leading.stable:
         warnings.append(
@@ -71,7 +71,7 @@ def predict(scenario: Readable) -> Quantities:
     lists = {
         "flows": at_rest.flows(flows),
         "queues": [at_rest.queue()],
-        "links": [{"name": found.queue, "utilisation": estimate(at_rest.utilisation)}],
+        "links": [{"name": result.queue, "utilisation": estimate(at_rest.utilisation)}],
         "classes": at_rest.classes(flows),
         "stability": [stability],
     }
@@ -79,34 +79,34 @@ def predict(scenario: Readable) -> Quantities:
         "red",
         scenario,
         lists,
-        parameters={each.name: each.value for each in found.derived},
+        parameters={each.name: each.value for each in result.derived},
         assumptions=ASSUMPTIONS,
         warnings=warnings,
     )
 
 
-def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
+def doubts_at_rest(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
     """Yield what the equilibrium makes doubtful.
 
     Parameters
     ----------
     tcp : Tcp
         Common settings of the flows.
-    found : Fluid
+    result : Fluid
 
     Raises
     ------
     NoEquilibriumError
         If there is none.
     """
-    yield from doubted_loss(found, tcp)
-    update = found.case.values.get("update", 0.0)
-    if update > SLOW * min(found.case.delays):
+    yield from doubted_loss(result, tcp)
+    update = result.case.values.get("update", 0.0)
+    if update > SLOW * min(result.case.delays):
         yield (
-            f"PI steps every {update:g} s, {update / min(found.case.delays):.2g} round-trip times, "
-            "but continuously in the fluid"
+            f"PI steps every {update:g} s, {update / min(result.case.delays):.2g} round-trip "
+            "times, but continuously in the fluid"
         )
-    waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
+    waiting = float(result.case.equilibrium[1]) if len(result.case.equilibrium) > 1 else 0.0
     if tcp.congestion == "compound" and waiting >= tcp.compound.gamma_packets:
         yield (
             "eq. 2",
@@ -115,22 +115,22 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
         )
 
 
-class Rest:
+class EquilibriumQuantities:
     """Quantities that follow from a fluid's equilibrium."""
 
-    def __init__(self, found: Fluid) -> None:
-        self.found, self.case = found, found.case
+    def __init__(self, result: Fluid) -> None:
+        self.found, self.case = result, result.case
         rest = [float(x) for x in self.case.equilibrium]
         self.window = rest[0]
         self.loss = float(self.case.model.loss(self.case.derived, rest)[0])
-        self.rtts = dict(zip(found.groups, self.case.delays, strict=True))
+        self.rtts = dict(zip(result.groups, self.case.delays, strict=True))
         self.marks = self.case.values.get("feedback") == "ecn"
         sent = sum(len(group.flows) * self.window / rtt for group, rtt in self.rtts.items())
         passed = sent * (1.0 if self.marks else 1.0 - self.loss)
-        total = self.case.values["capacity"] * found.flows
+        total = self.case.values["capacity"] * result.flows
         self.utilisation = passed / total
         if len(rest) > 1:
-            self.occupancy = rest[len(found.groups)] * found.flows + (not found.sees_service)
+            self.occupancy = rest[len(result.groups)] * result.flows + (not result.sees_service)
         else:
             self.occupancy = small_buffer(sent / total, self.case.values["q_th"])
         self.sojourn_s = self.occupancy / passed
@@ -148,10 +148,10 @@ class Rest:
     def flows(self, flows: Sequence[TcpFlow]) -> list[Quantities]:
         """Return what is predicted of each TCP flow."""
         of = {name: rtt for group, rtt in self.rtts.items() for name in group.flows}
-        kept = 1.0 if self.marks else 1.0 - self.loss
+        remaining = 1.0 if self.marks else 1.0 - self.loss
         items = []
         for flow in flows:
-            packets = kept * self.window / of[flow.name]
+            packets = remaining * self.window / of[flow.name]
             items.append(
                 {
                     "name": flow.name,
@@ -159,7 +159,7 @@ class Rest:
                     "goodput_bps": estimate(8.0 * flow.tcp.mss_bytes * packets),
                     "rtt_s": estimate(of[flow.name]),
                     "cwnd_packets": estimate(self.window),
-                    "loss_probability": estimate(1.0 - kept),
+                    "loss_probability": estimate(1.0 - remaining),
                 }
             )
         return items

@@ -6,7 +6,7 @@ from math import expm1, inf
 from typing import Any
 
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import Link, Pi, Proportional, Red, Threshold
+from lasthop.scenario.typed import Link, Pi, Proportional, Red, Threshold
 
 
 @dataclass(frozen=True)

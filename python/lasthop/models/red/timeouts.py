@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from lasthop.models.errors import Doubt
 from lasthop.models.hotspot.padhye import send_rate
-from lasthop.models.reading import Tcp
 from lasthop.models.red.fluid import Fluid
+from lasthop.scenario.typed import Tcp
 from lasthop.stability.models import drop
 
 FACTOR = 1.5
@@ -21,19 +21,19 @@ WIDEST = 1e6
 """A receive window that is no limit. [packets]"""
 
 
-def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[Doubt]:
+def doubted_loss(fluid: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     """Yield warnings about the loss at equilibrium.
 
     Parameters
     ----------
-    found : Fluid
+    fluid : Fluid
         A scenario as a fluid, with an equilibrium.
     tcp : Tcp
         Common settings of its flows.
     """
-    case = found.case
+    case = fluid.case
     loss = float(case.model.loss(case.derived, list(case.equilibrium))[0])
-    about = reno_loss(found, tcp)
+    about = reno_loss(fluid, tcp)
     if case.model.name == "threshold":
         law = "losses are those of an M/M/1 queue, and flows are smoother"
         if about is None:

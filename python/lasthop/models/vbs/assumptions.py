@@ -10,12 +10,12 @@ from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
 
 ASSUMPTIONS = BY_MODEL["vbs"]
 """Sections II to VI of the paper: what follows on "the assumption", by number."""
@@ -111,7 +111,7 @@ def _shares(scenario: CellScenario) -> Iterator[Doubt]:
     queue = scenario.cell.ap.queue
     if not isinstance(queue, Vbs):
         return
-    shared = {name for one in scenario.cell.vbs_classes for name in one.flows}
+    shared = {name for vbs_class in scenario.cell.vbs_classes for name in vbs_class.flows}
     for flow in connections(scenario):
         if flow.name not in shared:
             yield "section V", f"flow {flow.name} is in no class that shares the AP's queue"
@@ -125,8 +125,8 @@ def _shares(scenario: CellScenario) -> Iterator[Doubt]:
 def _access(scenario: CellScenario) -> Iterator[Doubt]:
     cell = scenario.cell
     active = {flow.station for flow in connections(scenario)}
-    stations = tuple(one for one in scenario.stations if one.name in active)
-    for node, table in ((cell.ap, "cell.ap"), *((one, one.table) for one in stations)):
+    stations = tuple(station for station in scenario.stations if station.name in active)
+    for node, table in ((cell.ap, "cell.ap"), *((station, station.table) for station in stations)):
         if node.aifsn != 2:
             yield "section III-B", f"`{table}.aifsn` = {node.aifsn}"
         if node.has_bursts:
@@ -149,7 +149,7 @@ def _wire(loss: float) -> Iterator[Doubt]:
 def _doubts(scenario: CellScenario) -> Iterator[Doubt]:
     flows = connections(scenario)
     sensors = [flow.sensor for flow in scenario.flows if isinstance(flow, SensorFlow)]
-    reports = sum(1.0 / one.every_s for one in sensors)
+    reports = sum(1.0 / sensor.every_s for sensor in sensors)
     if reports:
         yield "section II", f"the reports of sensors, {reports:.3g} a second, are left out"
     for what in unsteady(scenario, flows):
@@ -179,12 +179,12 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
     """
     part = cell.occupancy if cell.targets else 1.0
     room = (part * cell.buffer_packets + wire_packets(cell)) / float(cell.counts.sum())
-    kept = part * cell.buffer_packets
-    if kept < LEAST_QUEUE:
+    remaining = part * cell.buffer_packets
+    if remaining < LEAST_QUEUE:
         raise ModelError(
             "assumption 1",
-            f"the AP's queue is to hold {kept:.2g} packets: it is not always backlogged, and the "
-            "cell not the bottleneck",
+            f"the AP's queue is to hold {remaining:.2g} packets: it is not always backlogged, and "
+            "the cell not the bottleneck",
         )
     if room < LEAST_ROOM and not any(cell.uploads):
         raise ModelError(
@@ -203,12 +203,12 @@ def check_channel(cell: Cell) -> None:
     ModelError
         The channel of a station loses every frame.
     """
-    if any(way.error >= 1.0 for one in cell.classes for way in (one.up, one.down)):
+    if any(way.error >= 1.0 for each in cell.classes for way in (each.up, each.down)):
         raise ModelError("section IV-B", "the channel of a station loses every frame")
 
 
 def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
-    if any(one.up.error >= ACKS_LOST for one in cell.classes if not one.upload):
+    if any(each.up.error >= ACKS_LOST for each in cell.classes if not each.upload):
         yield (
             "assumption 2",
             "ACKs held up by channel errors find the queue full more often when they "
@@ -238,12 +238,12 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
         )
 
 
-def check_solution(found: Solution, wire_load: float) -> list[Doubt]:
+def check_solution(solution: Solution, wire_load: float) -> list[Doubt]:
     """Warnings on the solution.
 
     Parameters
     ----------
-    found : Solution
+    solution : Solution
     wire_load : float
         Load of the wire's busier direction. [-]
 
@@ -252,27 +252,27 @@ def check_solution(found: Solution, wire_load: float) -> list[Doubt]:
     ModelError
         The solution breaks an assumption.
     """
-    if found.occupancy < LEAST_QUEUE:
+    if solution.occupancy < LEAST_QUEUE:
         raise ModelError(
             "assumption 1",
-            f"the windows leave {found.occupancy:.1f} packets for the AP's queue: it is not "
+            f"the windows leave {solution.occupancy:.1f} packets for the AP's queue: it is not "
             "always backlogged, and the cell not the bottleneck",
         )
     if wire_load >= BUSY_WIRE:
         raise ModelError(
             "assumption 1", f"the cell would load the wire to {wire_load:.2f} of `wire.rate`"
         )
-    return list(_near_misses(found, wire_load))
+    return list(_near_misses(solution, wire_load))
 
 
-def _near_misses(found: Solution, wire_load: float) -> Iterator[Doubt]:
-    if found.occupancy < SHORT_QUEUE:
-        yield "assumption 1", f"the AP's queue holds {found.occupancy:.1f} packets only"
+def _near_misses(solution: Solution, wire_load: float) -> Iterator[Doubt]:
+    if solution.occupancy < SHORT_QUEUE:
+        yield "assumption 1", f"the AP's queue holds {solution.occupancy:.1f} packets only"
     if wire_load >= LOADED_WIRE:
         yield "assumption 1", f"the cell loads the wire to about {wire_load:.2f} of its rate"
-    if found.contention.busy.max() >= SATURATED:
+    if solution.contention.busy.max() >= SATURATED:
         yield "section IV-B", "a station contends nearly always; uploads then wait at the station"
-    if found.episode_rates.max() >= OFTEN:
+    if solution.episode_rates.max() >= OFTEN:
         yield (
             "section IV-C",
             "the AP's queue overflows in every round trip, so that episodes of "

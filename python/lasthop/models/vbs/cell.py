@@ -129,9 +129,9 @@ class Cell:
     @property
     def counts(self) -> Floats:
         """Connections of each class. [connections]"""
-        return np.array([float(one.count) for one in self.classes])
+        return np.array([float(each.count) for each in self.classes])
 
     @property
     def uploads(self) -> Sequence[bool]:
         """Whether each class is of uploads."""
-        return [one.upload for one in self.classes]
+        return [each.upload for each in self.classes]

@@ -74,6 +74,6 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
                 following[window] += half * repeat[window]
         if events[k] > LARGE:
             grown, events, following, landed = (
-                [one / LARGE for one in values] for values in (grown, events, following, landed)
+                [value / LARGE for value in values] for values in (grown, events, following, landed)
             )
     return Visits(np.array(grown), np.array(events))

@@ -203,14 +203,14 @@ class _Solver:
         self.cell, self.shares, self.replies = cell, shares, replies
         self.draining = options.collisions == "draining"
         self.printed = options.ack_balance == "printed"
-        self.home = np.array([one.station for one in cell.classes])
-        self.counts = np.array([float(one.count) for one in cell.stations])
+        self.home = np.array([each.station for each in cell.classes])
+        self.counts = np.array([float(station.count) for station in cell.stations])
         self.frozen = cell.frozen and options.slots == "scenario"
         self.ap = backoff(cell.ap, self.frozen)
-        self.stations = [backoff(one.access, self.frozen) for one in cell.stations]
+        self.stations = [backoff(station.access, self.frozen) for station in cell.stations]
         self.mine = [np.flatnonzero(self.home == own).tolist() for own in range(len(self.counts))]
-        self.down_errors = np.array([one.down.error for one in cell.classes])
-        self.up_errors = np.array([one.up.error for one in cell.classes])
+        self.down_errors = np.array([each.down.error for each in cell.classes])
+        self.up_errors = np.array([each.up.error for each in cell.classes])
         self.collisions = np.zeros(len(self.counts))  # of stations, in slots where all contend
         self.ap_collisions = np.zeros(cell.ap.attempts)
 
@@ -263,14 +263,14 @@ class _Solver:
             failed = 0.0
             contended = 1.0 - waits.at_once
             hit = self.collisions[own] * contended
-            for one in mine:
-                fails = 1.0 - (1.0 - self.up_errors[one]) * (1.0 - hit)
+            for each in mine:
+                fails = 1.0 - (1.0 - self.up_errors[each]) * (1.0 - hit)
                 reached = _reached(fails)
-                self.attempts[own] += taken[one] * reached.sum()
-                self.open_attempts[own] += taken[one] * (reached @ contended)
-                slots += taken[one] * (reached @ waits.slots)
-                failed += taken[one] * (reached @ fails)
-                self.station_discards[one] = discard_prob(fails)
+                self.attempts[own] += taken[each] * reached.sum()
+                self.open_attempts[own] += taken[each] * (reached @ contended)
+                slots += taken[each] * (reached @ waits.slots)
+                failed += taken[each] * (reached @ fails)
+                self.station_discards[each] = discard_prob(fails)
             self.busy[own] = min(slots, MOST)
             scale = self.busy[own] / slots if slots > 0.0 else 1.0
             self.attempts[own] *= scale
@@ -292,7 +292,7 @@ class _Solver:
         rates = self.open_attempts / busy  # of a station that has something to send
         leaves = np.maximum(rates * (1.0 - self.failures) * (1.0 - self.busy), 1e-12)
         windows = np.array(self.cell.ap.windows(), dtype=np.float64)
-        stays = np.array([_survival(windows, one) for one in leaves])
+        stays = np.array([_survival(windows, leave) for leave in leaves])
         surviving = np.cumprod(stays, axis=1)
         ends = self.mean_reached - np.append(self.mean_reached[1:], 0.0)
         over_packet = np.minimum(surviving @ ends, 1.0 - 1e-12)
@@ -309,9 +309,9 @@ class _Solver:
         weights = self.shares if self.printed else self.shares * per_packet
         ap_failures = (self.ap_reached * self.ap_fails).sum(axis=1) / per_packet
         total = float(weights.sum())
-        ap_s = _mean_s([one.down for one in cell.classes], weights, ap_failures)
+        ap_s = _mean_s([each.down for each in cell.classes], weights, ap_failures)
         sent = self.shares * self.replied
-        station_s = _mean_s([one.up for one in cell.classes], sent, self.failures[self.home])
+        station_s = _mean_s([each.up for each in cell.classes], sent, self.failures[self.home])
         at_once = float(self.counts @ (self.attempts - self.open_attempts))
         alone = self.some_station - self.joint + at_once
         probs = (1.0 - self.ap_attempts - alone, alone, self.ap_attempts)
@@ -351,8 +351,8 @@ class _Solver:
 
     def _attempts_s(self, between_s: float) -> Floats:
         """Mean time that each attempt of the AP takes, its backoff included, by class. [s]"""
-        success = np.array([[one.down.success_s] for one in self.cell.classes])
-        failure = np.array([[one.down.failure_s] for one in self.cell.classes])
+        success = np.array([[each.down.success_s] for each in self.cell.classes])
+        failure = np.array([[each.down.failure_s] for each in self.cell.classes])
         air = self.ap_fails * failure + (1.0 - self.ap_fails) * success
         return np.asarray(self.ap.slots * between_s + air)
 

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 
-from lasthop.allowance import check_time, need
 from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.chain import Floats
@@ -16,6 +15,7 @@ from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.rounds import VARIATION, Response, Timer, respond
 from lasthop.models.vbs.sharing import head_of_line_shares, loss_rate
 from lasthop.models.vbs.window import increase_per_rtt, mean_window
+from lasthop.progress.cost_limits import check_time, need
 
 TOLERANCE = 1e-8
 """Change of shares and probabilities at which they are taken. [-]"""
@@ -121,9 +121,9 @@ class _Components:
         self.cell, self.options = cell, options
         self.counts = cell.counts
         self.uploads = np.array(cell.uploads)
-        self.home = np.array([one.station for one in cell.classes])
-        self.levels = [np.arange(1.0, one.law.limit + 1.0) for one in cell.classes]
-        self.segments = np.array([float(one.law.segments_per_ack) for one in cell.classes])
+        self.home = np.array([each.station for each in cell.classes])
+        self.levels = [np.arange(1.0, each.law.limit + 1.0) for each in cell.classes]
+        self.segments = np.array([float(each.law.segments_per_ack) for each in cell.classes])
         self.groups = [[k for k, _ in enumerate(cell.classes)]]
         self.targets = [1.0]
         self.far = wire_is_long(cell)
@@ -135,9 +135,9 @@ class _Components:
         self.limit = float(cell.buffer_packets)
         if cell.targets:
             self.limit *= cell.occupancy
-            self.targets = [one / sum(cell.targets) for one in cell.targets]
+            self.targets = [target / sum(cell.targets) for target in cell.targets]
             self.groups = [
-                [k for k, one in enumerate(cell.classes) if one.sharing == index]
+                [k for k, item in enumerate(cell.classes) if item.sharing == index]
                 for index, _ in enumerate(cell.targets)
             ]
         self.buffers = _buffers(cell)
@@ -157,8 +157,8 @@ class _Components:
             return self._flow(k, rate, at, mac, rtt)
 
         def arrivals(k: int, rate: float, times: Floats) -> float:
-            one = flow(k, rate) if times is rtt else self._flow(k, rate, at, mac, times)
-            return self._accepted(k, one, at, mac, rate) / float(times[k])
+            sent = flow(k, rate) if times is rtt else self._flow(k, rate, at, mac, times)
+            return self._accepted(k, sent, at, mac, rate) / float(times[k])
 
         targets = at.queued / at.queued.sum() if cell.partitioned else np.array(self.targets)
         for index, (group, target) in enumerate(zip(self.groups, targets, strict=True)):
@@ -186,11 +186,11 @@ class _Components:
                 held = arriving / mac.service_rate * at.occupancy
                 self.unfilled = self._cannot_fill(index, held, mac)
             for k in group:
-                one = flow(k, rate)
-                responses[k] = one
-                accepted[k] = self._accepted(k, one, at, mac, rate) / rtt[k]
-                overflow[k] = self._overflow(k, one, rate)
-        flows = tuple(one for one in responses if one is not None)
+                response = flow(k, rate)
+                responses[k] = response
+                accepted[k] = self._accepted(k, response, at, mac, rate) / rtt[k]
+                overflow[k] = self._overflow(k, response, rate)
+        flows = tuple(response for response in responses if response is not None)
         state = self._next(at, mac, flows, accepted, overflow, rates)
         solution = Solution(
             contention=mac,
@@ -211,21 +211,21 @@ class _Components:
             return rtt
         per_station = np.zeros(len(self.cell.stations))
         np.add.at(per_station, self.home, at.shares * at.replies * mac.service_rate)
-        per_station /= np.array([one.count for one in self.cell.stations])
+        per_station /= np.array([station.count for station in self.cell.stations])
         waiting = mac.busy / (1.0 - mac.busy)
         return np.asarray(rtt + (waiting / np.maximum(per_station, 1e-12))[self.home])
 
     def _flow(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> Response:
         """Component 1: the window, under the losses of the others."""
-        one = self.cell.classes[k]
+        flow_class = self.cell.classes[k]
         queued = float(at.occupancy / mac.service_rate / rtt[k])
-        growth = increase_per_rtt(one.law, self.levels[k], queued, self.options.increase)
-        discard = float((mac.station_discards if one.upload else mac.ap_discards)[k])
+        growth = increase_per_rtt(flow_class.law, self.levels[k], queued, self.options.increase)
+        discard = float((mac.station_discards if flow_class.upload else mac.ap_discards)[k])
         if self.losses == "chain":
             loss = min(rate, 1.0) + (1.0 - min(rate, 1.0)) * discard
             window = mean_window(loss, growth / self.levels[k], self.options.mean)
             return Response(window, window, 1.0, window * loss, 0.0, 1.0, 0.0, 0.0, 0.0)
-        if one.upload:
+        if flow_class.upload:
             # lost ACKs cost growth, not segments
             growth = growth * (1.0 - at.overflow[k])
             hazard = independent(self.levels[k], discard, 0.0)
@@ -234,10 +234,10 @@ class _Components:
         else:
             episodes = Episodes(rate, float(at.own[k]), float(at.spread[k]))
             hazard = in_episodes(self.levels[k], growth, discard, episodes)
-        rto_s = max(one.min_rto_s, float(rtt[k]) + at.swing / mac.service_rate)
-        again = float(discard + (0.0 if one.upload else at.overflow[k]))
+        rto_s = max(flow_class.min_rto_s, float(rtt[k]) + at.swing / mac.service_rate)
+        again = float(discard + (0.0 if flow_class.upload else at.overflow[k]))
         timer = Timer(rto_s / float(rtt[k]), min(again, 0.99))
-        return respond(growth, one.law.beta, hazard, timer)
+        return respond(growth, flow_class.law.beta, hazard, timer)
 
     def _accepted(self, k: int, flow: Response, at: _State, mac: Contention, rate: float) -> float:
         """Packets of a connection that enter the AP's queue in a round trip."""
@@ -322,7 +322,10 @@ class _Components:
         own, spread = own.copy(), np.zeros(len(counts))
         freed, squares = np.zeros(len(rates)), np.zeros(len(rates))
         growth = np.array(
-            [counts[k] * one.growing * self._growth(k, at, mac, one) for k, one in enumerate(flows)]
+            [
+                counts[k] * item.growing * self._growth(k, at, mac, item)
+                for k, item in enumerate(flows)
+            ]
         )
         for index, (group, rate) in enumerate(zip(self.groups, rates, strict=True)):
             growing = growth[group].sum()
@@ -335,8 +338,8 @@ class _Components:
             if rate > 0.0:
                 each = counts[group] * np.array([flows[k].freed for k in group]) / rate
                 freed[index] = each.sum()
-                whole = sum(counts[k] * flows[k].freed_squared for k in group) / rate
-                variance = whole - (each**2 / counts[group]).sum()
+                total = sum(counts[k] * flows[k].freed_squared for k in group) / rate
+                variance = total - (each**2 / counts[group]).sum()
                 squares[index] = freed[index] ** 2 + max(variance, 0.0)
         deficits = np.zeros(len(rates))
         if not freed.any():
@@ -386,20 +389,20 @@ class _Components:
         group = self.groups[index]
         count = self.counts[group].sum()
         each = self.targets[index] * self.limit / count
-        said = (
+        text = (
             f"{self._name(index)} is {each:.2g} packets for each of its {self._size(index)}, "
             "and no overflows hold them there"
         )
         beta = min(self.cell.classes[k].law.beta for k in group)
         if each < LEAST_VIRTUAL:
             least = LEAST_VIRTUAL * count / self.limit
-            return f"{said}; the model supports targets from about {least:.2g} on, and {REGULATED}"
+            return f"{text}; the model supports targets from about {least:.2g} on, and {REGULATED}"
         if beta < HALF:
             return (
-                f"{said}, as losses with beta = {beta:g} are gentle; the model supports 0.5, or "
+                f"{text}, as losses with beta = {beta:g} are gentle; the model supports 0.5, or "
                 f"{REGULATED}"
             )
-        return f"{said}; the model supports {REGULATED}"
+        return f"{text}; the model supports {REGULATED}"
 
     def _size(self, index: int) -> str:
         count = self.counts[self.groups[index]].sum()
@@ -412,7 +415,7 @@ class _Components:
 
 def wire_packets(cell: Cell) -> float:
     """About how many packets the wire holds at most, both ways. [packets]"""
-    exchange_s = [one.down.success_s + one.up.success_s for one in cell.classes]
+    exchange_s = [each.down.success_s + each.up.success_s for each in cell.classes]
     return cell.wire_s / float(np.average(exchange_s, weights=cell.counts))
 
 
@@ -532,14 +535,14 @@ def solutions(cell: Cell, options: Options) -> list[Solution]:
     TooCostlyError
         They take longer than is allowed.
     """
-    kinds, windows = len(cell.classes), sum(one.law.limit for one in cell.classes)
+    kinds, windows = len(cell.classes), sum(each.law.limit for each in cell.classes)
     need(
         f"the shares of {kinds} kinds of connections",
         time_s=(kinds * KIND_S + windows * WINDOW_S) * (1 + min(kinds, STARTED)) * ROUNDS,
     )
-    found: list[Solution] = []
+    results: list[Solution] = []
     for start in starts(cell):
-        one = solve_from(cell, options, start)
-        if not any(np.abs(one.shares - other.shares).max() <= SAME for other in found):
-            found.append(one)
-    return found
+        solution = solve_from(cell, options, start)
+        if not any(np.abs(solution.shares - other.shares).max() <= SAME for other in results):
+            results.append(solution)
+    return results

@@ -80,11 +80,11 @@ def losses_in_episode(own: Floats, spread: Floats) -> Floats:
         Mean losses among those that meet any packet; Poisson.
     """
     poisson = np.exp(-spread) * spread ** ROWS[:, None] / FACTORIALS[:, None]
-    whole = np.floor(own).astype(int)
-    rest = own - whole
+    total = np.floor(own).astype(int)
+    rest = own - total
     result: Floats = np.zeros((len(ROWS), len(spread)))
-    for shift in np.unique(whole):
-        those = whole == shift
+    for shift in np.unique(total):
+        those = total == shift
         for more, part in ((0, 1.0 - rest[those]), (1, rest[those])):
             first = min(int(shift) + more, MOST_LOST)
             result[first:, those] += part * poisson[: len(ROWS) - first, those]

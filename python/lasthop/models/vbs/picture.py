@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from lasthop.models import reading
 from lasthop.models.access import Access
 from lasthop.models.dcf import airtime
-from lasthop.models.reading import CellScenario, Flow, SensorFlow, Station, Tcp, TcpFlow, Vbs
 from lasthop.models.vbs.cell import Cell, FlowClass, Frame, StationKind
 from lasthop.models.vbs.window import Law
+from lasthop.scenario import typed
+from lasthop.scenario.typed import CellScenario, Flow, SensorFlow, Station, Tcp, TcpFlow, Vbs
 
 NO_SHARING = 0.6
 """Occupancy of a cell whose queue is not shared; it has no effect there. [-]"""
@@ -96,8 +96,8 @@ def picture_of(scenario: CellScenario) -> Picture:
             slot_s=cell.slot_s,
             wire_s=scenario.wired_round_trip_s,
             frozen=cell.countdown == "dcf",
-            targets=tuple(one.share for one in cell.vbs_classes) if shared else (),
-            names=tuple(one.name for one in cell.vbs_classes) if shared else (),
+            targets=tuple(vbs_class.share for vbs_class in cell.vbs_classes) if shared else (),
+            names=tuple(vbs_class.name for vbs_class in cell.vbs_classes) if shared else (),
             occupancy=shared.occupancy if shared else NO_SHARING,
             regulated=shared is not None and shared.algorithm == "regulated",
             partitioned=shared is not None and shared.algorithm == "partition",
@@ -112,7 +112,7 @@ def _sharing(scenario: CellScenario) -> dict[str, int]:
     if not isinstance(scenario.cell.ap.queue, Vbs):
         return {}
     classes = scenario.cell.vbs_classes
-    return {name: k for k, one in enumerate(classes) for name in one.flows}
+    return {name: k for k, item in enumerate(classes) for name in item.flows}
 
 
 def _station_likeness(node: Station) -> Hashable:
@@ -148,7 +148,7 @@ def _likeness(flow: TcpFlow, sharing: Mapping[str, int]) -> Hashable:
 
 
 def _flow_class(
-    cell: reading.Cell,
+    cell: typed.Cell,
     node: Station,
     flow: TcpFlow,
     count: int,
@@ -184,7 +184,7 @@ def _flow_class(
 
 
 def _frame(
-    cell: reading.Cell,
+    cell: typed.Cell,
     packet_bytes: int,
     rate_bps: float,
     response_bps: float,

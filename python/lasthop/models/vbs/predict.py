@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lasthop.fairness import fairness_levels
+from lasthop.answers.fairness import fairness_levels
 from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import CellScenario, Readable, Scenario, Station, Vbs, VbsClass
 from lasthop.models.vbs.assumptions import (
     ASSUMPTIONS,
     check_cell,
@@ -19,6 +18,7 @@ from lasthop.models.vbs.assumptions import (
 from lasthop.models.vbs.fixed_point import Solution, solutions
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import Picture, connections, picture_of
+from lasthop.scenario.typed import CellScenario, Readable, Scenario, Station, Vbs, VbsClass
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:
@@ -55,24 +55,26 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     warnings = check_scenario(scenario, options)
     picture = picture_of(scenario)
     warnings += check_cell(picture.cell, options)
-    found = solutions(picture.cell, options)
-    for one in found:
-        warnings += check_solution(one, _wire_load(scenario, picture, one))
+    result = solutions(picture.cell, options)
+    for each in result:
+        warnings += check_solution(each, _wire_load(scenario, picture, each))
     check_channel(picture.cell)
-    if len(found) > 1:
-        others = "; ".join(", ".join(f"{rate:.1f}/s" for rate in one.goodput) for one in found[1:])
+    if len(result) > 1:
+        others = "; ".join(
+            ", ".join(f"{rate:.1f}/s" for rate in each.goodput) for each in result[1:]
+        )
         warnings.append(
             (
                 "section IV-D",
-                f"{len(found)} fixed points, of which the first is shown, that of equal shares at "
+                f"{len(result)} fixed points, of which the first is shown, that of equal shares at "
                 f"the start; goodputs per connection by class elsewhere: {others}",
             )
         )
     return prediction(
         "vbs",
         scenario,
-        _lists(scenario, picture, found[0]),
-        solutions=len(found),
+        _lists(scenario, picture, result[0]),
+        solutions=len(result),
         options=options.to_dict(),
         assumptions=ASSUMPTIONS,
         warnings=dict.fromkeys(warnings),
@@ -88,7 +90,7 @@ def suits(scenario: Scenario) -> bool:
     if isinstance(known.cell.ap.queue, Vbs):
         return True
     active = {flow.station for flow in connections(known)}
-    errors = any(loses_frames(one) for one in known.stations if one.name in active)
+    errors = any(loses_frames(station) for station in known.stations if station.name in active)
     if not errors and all(flow.tcp.congestion != "compound" for flow in known.tcp_flows):
         return False
     options = Options()
@@ -106,40 +108,44 @@ def loses_frames(station: Station) -> bool:
     return any(error > 0.0 for error in errors)
 
 
-def _wire_load(scenario: CellScenario, picture: Picture, found: Solution) -> float:
+def _wire_load(scenario: CellScenario, picture: Picture, solution: Solution) -> float:
     rate = scenario.wire.slower_bps
     if rate is None:
         return 0.0
     down = up = 0.0
     for flow in scenario.tcp_flows:
         k = picture.class_of[flow.name]
-        segments = found.goodput[k]
+        segments = solution.goodput[k]
         data = 8.0 * segments * flow.tcp.packet_bytes
         acks = 8.0 * segments * flow.tcp.header_bytes / flow.tcp.segments_per_ack
-        down += acks if flow.is_up else data / (1.0 - found.overflow[k])
+        down += acks if flow.is_up else data / (1.0 - solution.overflow[k])
         up += data if flow.is_up else acks
     return float(max(down, up) / rate)
 
 
-def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
-    flows = _flows(scenario, picture, found)
+def _lists(scenario: CellScenario, picture: Picture, solution: Solution) -> Lists:
+    flows = _flows(scenario, picture, solution)
     total = sum(flow["goodput_bps"]["mean"] for flow in flows)
-    stations = _stations(scenario.stations, picture, found, flows, total)
-    mac = found.contention
-    offered = np.array([one.sent for one in found.responses]) / found.rtt_s * picture.cell.counts
-    drop = float(offered @ found.overflow / offered.sum())
+    stations = _stations(scenario.stations, picture, solution, flows, total)
+    mac = solution.contention
+    offered = (
+        np.array([response.sent for response in solution.responses])
+        / solution.rtt_s
+        * picture.cell.counts
+    )
+    drop = float(offered @ solution.overflow / offered.sum())
     ap: Quantities = {
         "name": "ap",
         "collision_rate": estimate(mac.ap_collision),
         "frame_failure_rate": estimate(mac.ap_failure),
         "discard_probability": estimate(mac.ap_discard),
-        "queue_packets": estimate(found.occupancy),
+        "queue_packets": estimate(solution.occupancy),
     }
     queue: Quantities = {
         "name": "ap",
-        "occupancy_packets": estimate(found.occupancy),
+        "occupancy_packets": estimate(solution.occupancy),
         "drop_probability": estimate(drop),
-        "sojourn_s": estimate(found.occupancy / mac.service_rate),
+        "sojourn_s": estimate(solution.occupancy / mac.service_rate),
     }
     cell = cell_item(total, mac.active, stations, flows)
     lists = {
@@ -150,22 +156,22 @@ def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
         "cells": [cell],
     }
     if picture.cell.targets:
-        lists["classes"] = _classes(scenario.cell.vbs_classes, picture, found, flows, total)
+        lists["classes"] = _classes(scenario.cell.vbs_classes, picture, solution, flows, total)
     return lists
 
 
-def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Quantities]:
-    cell, mac = picture.cell, found.contention
-    payload = [8.0 * one.payload_bytes for one in cell.classes]
-    total = float(cell.counts @ (found.goodput * payload))
+def _flows(scenario: CellScenario, picture: Picture, solution: Solution) -> list[Quantities]:
+    cell, mac = picture.cell, solution.contention
+    payload = [8.0 * each.payload_bytes for each in cell.classes]
+    total = float(cell.counts @ (solution.goodput * payload))
     items: list[Quantities] = []
     for flow in scenario.tcp_flows:
         k = picture.class_of[flow.name]
-        goodput = found.goodput[k] * payload[k]
+        goodput = solution.goodput[k] * payload[k]
         if cell.classes[k].upload:
             loss = mac.station_discards[k]
         else:
-            loss = found.overflow[k] + (1.0 - found.overflow[k]) * mac.ap_discards[k]
+            loss = solution.overflow[k] + (1.0 - solution.overflow[k]) * mac.ap_discards[k]
         items.append(
             {
                 "name": flow.name,
@@ -173,8 +179,8 @@ def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Qu
                 "direction": flow.direction,
                 "goodput_bps": estimate(goodput),
                 "goodput_share": estimate(goodput / total),
-                "rtt_s": estimate(found.rtt_s[k]),
-                "cwnd_packets": estimate(found.responses[k].cwnd),
+                "rtt_s": estimate(solution.rtt_s[k]),
+                "cwnd_packets": estimate(solution.responses[k].cwnd),
                 "loss_probability": estimate(loss),
             }
         )
@@ -184,14 +190,14 @@ def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Qu
 def _stations(
     nodes: Sequence[Station],
     picture: Picture,
-    found: Solution,
+    solution: Solution,
     flows: list[Quantities],
     total: float,
 ) -> list[Quantities]:
     goodput = dict.fromkeys(picture.station_of, 0.0)
     for flow in flows:
         goodput[flow["station"]] += flow["goodput_bps"]["mean"]
-    mac = found.contention
+    mac = solution.contention
     levels = fairness_levels(goodput)
     items: list[Quantities] = []
     for node in nodes:
@@ -211,30 +217,30 @@ def _stations(
 def _classes(
     classes: Sequence[VbsClass],
     picture: Picture,
-    found: Solution,
+    solution: Solution,
     flows: list[Quantities],
     total: float,
 ) -> list[Quantities]:
     goodput = {flow["name"]: flow["goodput_bps"]["mean"] for flow in flows}
     items: list[Quantities] = []
-    for one in classes:
-        members = [name for name in one.flows if name in goodput]  # without the reports of sensors
+    for each in classes:
+        members = [name for name in each.flows if name in goodput]  # without the reports of sensors
         if not members:
             continue
         own = sum(goodput[name] for name in members)
         kinds = sorted({picture.class_of[name] for name in members})
-        share = float(found.shares[kinds].sum())
+        share = float(solution.shares[kinds].sum())
         offered = np.array(
-            [found.responses[k].sent * picture.cell.counts[k] / found.rtt_s[k] for k in kinds]
+            [solution.responses[k].sent * picture.cell.counts[k] / solution.rtt_s[k] for k in kinds]
         )
         items.append(
             {
-                "name": one.name,
+                "name": each.name,
                 "goodput_bps": estimate(own),
                 "goodput_share": estimate(own / total),
                 "queue_share": estimate(share),
-                "occupancy_packets": estimate(share * found.occupancy),
-                "drop_probability": estimate(offered @ found.overflow[kinds] / offered.sum()),
+                "occupancy_packets": estimate(share * solution.occupancy),
+                "drop_probability": estimate(offered @ solution.overflow[kinds] / offered.sum()),
             }
         )
     return items

@@ -114,8 +114,8 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     # the window is the whole part of a real number: half a step more on average
     climb = (1.0 - hazard.loss) ** ((window + 0.5) / growth)
     packets = (1.0 - climb) / hazard.loss
-    found = np.minimum(window + growth, window[-1])
-    flight = np.floor(found)
+    result = np.minimum(window + growth, window[-1])
+    flight = np.floor(result)
     landing = np.minimum(np.maximum((1.0 - decrease) * flight, LEAST_SSTHRESH), window)
     landing = np.round(2.0 * landing) / 2.0
     lost = np.arange(1.0, MOST_LOST + 1.0)[:, None]
@@ -123,7 +123,7 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     in_time = timer.in_time(lost) * (flight - lost >= DUPACKS)
     repaired = hazard.lost * in_time * (1.0 - timer.retransmission_loss) ** lost
     timeout = np.clip(1.0 - repaired.sum(axis=0), 0.0, 1.0)
-    recovery = (repaired * lost).sum(axis=0) + DUPACKS / found
+    recovery = (repaired * lost).sum(axis=0) + DUPACKS / result
     recovered = (repaired * lost * np.maximum(landing - lost + 1.0, 1.0)).sum(axis=0)
     slow_start = np.log2(np.maximum(landing, 1.0))
     event_rounds = recovery + timeout * (1.0 + timer.timeout() + slow_start)
@@ -141,10 +141,10 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     sent = float(grown @ packets + events @ event_packets)
     # recovery inflates the window by what it takes away
     windows = grown @ (packets * (window + 0.5) / window) + events @ (
-        (found + 0.5) * (1.0 + recovery + timeout * (1.0 + timer.timeout())) + timeout * landing
+        (result + 0.5) * (1.0 + recovery + timeout * (1.0 + timer.timeout())) + timeout * landing
     )
-    freed = (1.0 - timeout) * (found - landing) + timeout * found
-    freed_squared = (1.0 - timeout) * (found - landing) ** 2 + timeout * found**2
+    freed = (1.0 - timeout) * (result - landing) + timeout * result
+    freed_squared = (1.0 - timeout) * (result - landing) ** 2 + timeout * result**2
     count = float(events.sum())
     return Response(
         sent=sent / total,

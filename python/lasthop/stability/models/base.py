@@ -42,8 +42,8 @@ class Model(ABC):
 
     def cleared(self, changes: Collection[str]) -> dict[str, float]:
         """Return what must be 0 for parameters that are set to count."""
-        found = {self.overrides[name]: 0.0 for name in changes if name in self.overrides}
-        return {name: value for name, value in found.items() if name not in changes}
+        results = {self.overrides[name]: 0.0 for name in changes if name in self.overrides}
+        return {name: value for name, value in results.items() if name not in changes}
 
     @abstractmethod
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:

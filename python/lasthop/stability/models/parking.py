@@ -98,11 +98,11 @@ class ParkingLot(Model):
         sent, sent_1, sent_2 = (
             w / t for w, t in zip((long, first, second), p["rtts"], strict=True)
         )
-        one, two = p["capacities"]
+        item, two = p["capacities"]
         n, served = p["local_flows"], p["served"]
         return [
             (1.0 - rule.balance(long, p)).log() - (1.0 - loss_1).log() - (1.0 - loss_2).log(),
-            ((sent + n * sent_1) * (1.0 - served * loss_1)).log() - np.log(one),
+            ((sent + n * sent_1) * (1.0 - served * loss_1)).log() - np.log(item),
             ((sent * (1.0 - served * loss_1) + n * sent_2) * (1.0 - served * loss_2)).log()
             - np.log(two),
         ]
@@ -148,14 +148,16 @@ class ParkingLot(Model):
         rates: list[Any] = []
         for flow, before in enumerate(lagged):
             first, second = self.loss(p, before)
-            kept = ((1.0 - first) * (1.0 - second), 1.0 - first, 1.0 - second)[flow]
-            change = rule.increase(now[flow], p) * kept - rule.decrease(now[flow], p) * (1.0 - kept)
+            remaining = ((1.0 - first) * (1.0 - second), 1.0 - first, 1.0 - second)[flow]
+            change = rule.increase(now[flow], p) * remaining - rule.decrease(now[flow], p) * (
+                1.0 - remaining
+            )
             rates.append(kappa * (change * before[flow] / p["rtts"][flow]))
         first, second = self.loss(p, now)
         sent = [now[flow] / p["rtts"][flow] for flow in range(3)]
         passed = 1.0 - served * first
-        one, two = p["capacities"]
-        rates.append(kappa * ((sent[0] + n * sent[1]) * passed - one))
+        item, two = p["capacities"]
+        rates.append(kappa * ((sent[0] + n * sent[1]) * passed - item))
         rates.append(kappa * ((sent[0] * passed + n * sent[2]) * (1.0 - served * second) - two))
         if self.averaged:
             for k, gain in enumerate(p["gains"]):
@@ -174,9 +176,9 @@ def newton(
     size = len(start)
     with np.errstate(all="ignore"):
         for _ in range(STEPS):
-            found = residual(unit_lines(x))
-            value = np.stack([f.value[0] for f in found], axis=-1)
-            slope = np.stack([np.moveaxis(f.coefficients[1], 0, -1) for f in found], axis=-2)
+            result = residual(unit_lines(x))
+            value = np.stack([f.value[0] for f in result], axis=-1)
+            slope = np.stack([np.moveaxis(f.coefficients[1], 0, -1) for f in result], axis=-2)
             bad = ~np.all(np.isfinite(slope), axis=(-2, -1)) | ~np.all(np.isfinite(value), axis=-1)
             slope = np.where(bad[..., None, None], np.eye(size), slope)
             value = np.where(bad[..., None], np.nan, value)

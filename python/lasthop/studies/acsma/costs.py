@@ -21,14 +21,14 @@ MEMORIES = ("threads", "one_thread")
 
 
 @cache
-def kept() -> Any:
+def measured_costs() -> Any:
     """Return the measurement: machine, date, and each cost in every round, over a slow link too."""
     file = resources.files("lasthop.studies.acsma").joinpath("costs.json")
     return json.loads(file.read_text(encoding="utf-8"))
 
 
 def _cost(name: str, where: str = "rounds") -> Quantity:
-    return Quantity(np.asarray(kept()[where][name], dtype=np.float64))
+    return Quantity(np.asarray(measured_costs()[where][name], dtype=np.float64))
 
 
 def _measure(_: Runs) -> dict[str, Quantity]:
@@ -40,16 +40,17 @@ def _measure(_: Runs) -> dict[str, Quantity]:
 def _findings(_: Runs) -> dict[str, str]:
     every = listed(_cost(f"{name}_s") * 1e6 for name in TIMES)
     busy, waited = (_cost(f"handshake{what}_s", "slow") * 1e6 for what in ("", "_elapsed"))
+    costs = measured_costs()
     return {
         "acsma-25": (
             f"initialising a socket, the handshake, sending a packet and closing take {every} us "
             "of CPU time over loopback, including the work of the other end. If loopback is a "
-            f"link of {kept()['slow_mbps']} Mb/s, the handshake takes {busy} us of CPU time, but "
+            f"link of {costs['slow_mbps']} Mb/s, the handshake takes {busy} us of CPU time, but "
             f"{waited} us of elapsed time. So a handshake takes many times as long as everything "
             "else because it waits for the network, not because of its work. The memory is that "
             "of the process. For the 100 threads, the kernel has stacks of another "
-            f"{_cost('stacks_threads_mb')} MB. The measurement was made on {kept()['on']}, "
-            f"{kept()['date']}"
+            f"{_cost('stacks_threads_mb')} MB. The measurement was made on {costs['on']}, "
+            f"{costs['date']}"
         )
     }
 

@@ -132,10 +132,10 @@ def variant(
     **csma: Any,
 ) -> dict[str, Any]:
     """Return a scheme's network under a variant, perhaps with settings in place of the scheme's."""
-    one = VARIANTS[name]
-    settings = {**(base or one.base)[scheme], **one.csma, **csma}
-    title = f"topology {topology}, {WORDS[scheme]}, {one.words}"
-    return scenario(title, topology, tcp=one.tcp, **settings)
+    variant = VARIANTS[name]
+    settings = {**(base or variant.base)[scheme], **variant.csma, **csma}
+    title = f"topology {topology}, {WORDS[scheme]}, {variant.words}"
+    return scenario(title, topology, tcp=variant.tcp, **settings)
 
 
 LIGHT: Tree = {"service_rate": 650, "acks": "contend", **MODULE}
@@ -176,8 +176,8 @@ def scenario(
     between = "/" if "/" in conflicts else "-"
     table: dict[str, dict[str, Any]] = {link: {} for link in links.split()}
     for pair in conflicts.split():
-        one, other = pair.split(between)
-        table[one].setdefault("conflicts", []).append(other)
+        item, other = pair.split(between)
+        table[item].setdefault("conflicts", []).append(other)
     flows: dict[str, dict[str, Any]] = {
         f"user-{flow}" if flow.isdigit() else flow: {"route": route.split()}
         for flow, route in routes.items()
@@ -257,8 +257,8 @@ def acks_contend(run: Run) -> bool:
 
 def quantity(run: Run, list_name: str, item: str, name: str) -> Quantity:
     """Return a quantity, with the model's value unless the model leaves out ACKs that contend."""
-    found = run.quantity(list_name, item, name)
-    return Quantity(found.samples) if acks_contend(run) else found
+    result = run.quantity(list_name, item, name)
+    return Quantity(result.samples) if acks_contend(run) else result
 
 
 def rate(run: Run, flow: str | int) -> Quantity:
@@ -288,14 +288,14 @@ def gap(run: Run, topology: str = "a") -> Quantity:
     def lost(samples: Sequence[Any]) -> Any:
         with np.errstate(divide="ignore"):
             return sum(
-                C_PPS / optimal - C_PPS / np.asarray(one, dtype=np.float64)
-                for one, optimal in zip(samples, wanted, strict=True)
+                C_PPS / optimal - C_PPS / np.asarray(item, dtype=np.float64)
+                for item, optimal in zip(samples, wanted, strict=True)
             )
 
     each = rates(run)
-    predictions = [one.predicted for one in each]
+    predictions = [item.predicted for item in each]
     predicted = None if None in predictions else float(lost(predictions))
-    return Quantity(lost([one.samples for one in each]), predicted)
+    return Quantity(lost([item.samples for item in each]), predicted)
 
 
 def link(run: Run, name: str | int, what: str) -> Quantity:
@@ -320,8 +320,8 @@ def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
     would be larger than any flow's, since chance adds to that and never takes away.
     """
     parts = [
-        (one - other) / float(np.mean(other.samples))
-        for one, other in zip(runs, wanted, strict=True)
+        (item - other) / float(np.mean(other.samples))
+        for item, other in zip(runs, wanted, strict=True)
     ]
     farthest = max(parts, key=lambda part: abs(float(np.mean(part.samples))))
     sign = -1.0 if np.mean(farthest.samples) < 0.0 else 1.0
@@ -332,7 +332,7 @@ def largest_distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Qu
     """Return how far the flow is that is farthest from its value in each replication, relative.
     [-]
     """
-    parts = [one / other - 1.0 for one, other in zip(runs, wanted, strict=True)]
+    parts = [item / other - 1.0 for item, other in zip(runs, wanted, strict=True)]
     samples = np.max([np.abs(part.samples) for part in parts], axis=0)
     return Quantity(np.atleast_1d(samples))
 
@@ -359,7 +359,7 @@ USERS = Abscissa("user", ticks=LINKS)
 
 def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Line:
     """Return the line of a quantity of every user, or every link, of a run."""
-    return Line(label, LINKS, lambda runs: [reading(runs[point], one) for one in LINKS])
+    return Line(label, LINKS, lambda runs: [reading(runs[point], item) for item in LINKS])
 
 
 def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
@@ -369,7 +369,7 @@ def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
 
 def of_all(reading: Callable[[Run, int], Quantity], run: Run) -> list[Quantity]:
     """Return a quantity of every user, or every link."""
-    return [reading(run, one) for one in LINKS]
+    return [reading(run, item) for item in LINKS]
 
 
 def aggressiveness(run: Run, name: int) -> Quantity:

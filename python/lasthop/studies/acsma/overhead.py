@@ -20,8 +20,8 @@ def efficiency(run: Run, user: int) -> Quantity:
 def _measure(runs: Runs) -> dict[str, Quantity]:
     each = {user: efficiency(runs["nack"], user) for user in LINKS}
     return {
-        **{f"efficiency_{user}": one for user, one in each.items()},
-        **{f"overhead_{user}": network.known(1.0) - one for user, one in each.items()},
+        **{f"efficiency_{user}": item for user, item in each.items()},
+        **{f"overhead_{user}": network.known(1.0) - item for user, item in each.items()},
     }
 
 

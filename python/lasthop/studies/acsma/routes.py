@@ -55,7 +55,7 @@ def _picture(topology: str) -> Picture:
             WORDS[scheme],
             flows,
             lambda runs, scheme=scheme: [  # type: ignore[misc]
-                Quantity(one.samples) for one in network.rates(runs[scheme])
+                Quantity(rate.samples) for rate in network.rates(runs[scheme])
             ],
         )
         for scheme in SHOWN

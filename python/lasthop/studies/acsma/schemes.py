@@ -99,7 +99,7 @@ def _off_in_words(runs: Runs, scheme: str) -> str:
     each = []
     for topology in TOPOLOGIES:
         off = _off(runs[f"{scheme}-{topology}"], topology)
-        means = ", ".join(f"{100.0 * float(one.samples.mean()):+.0f}" for one in off)
+        means = ", ".join(f"{100.0 * float(item.samples.mean()):+.0f}" for item in off)
         each.append(f"{means} % in {topology}")
     return "; ".join(each)
 
@@ -108,7 +108,7 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
     for topology in TOPOLOGIES:
         hack = network.rates(runs[f"hack-{topology}"])
-        optimum = [network.known(one) for one in network.best(topology, network.BETA)]
+        optimum = [network.known(each) for each in network.best(topology, network.BETA)]
         values[f"largest_distance_{topology}"] = network.largest_distance(hack, optimum)
         for scheme in SCHEMES:
             run = runs[f"{scheme}-{topology}"]
@@ -116,8 +116,8 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
             values[f"total_{scheme}_{topology}"] = network.total(run)
         for scheme in CURES:
             off = _off(runs[f"{scheme}-{topology}"], topology)
-            for user, one in zip(LINKS, off, strict=True):
-                values[f"off_{scheme}_{topology}_{user}"] = one
+            for user, item in zip(LINKS, off, strict=True):
+                values[f"off_{scheme}_{topology}_{user}"] = item
         for user in LINKS:
             values[f"lcsma_{topology}_{user}"] = network.rate(runs[f"lcsma-{topology}"], user)
     return values
@@ -139,7 +139,7 @@ def _farthest(runs: Runs, topology: str) -> Quantity:
     """Return how far the user is from the optimum of MP that is farthest from it under n-ACK with a
     long initial RTO, relative. [-]
     """
-    optimum = [network.known(one) for one in network.best(topology, network.BETA)]
+    optimum = [network.known(each) for each in network.best(topology, network.BETA)]
     return network.distance(network.rates(runs[f"patient-nack-{topology}"]), optimum)
 
 
@@ -159,8 +159,8 @@ def _by_variant(runs: Runs, reading: Callable[[Run, str], Quantity]) -> str:
         )
 
     return "; ".join(
-        f"{one.words}: {of('hack', name)} (h-ACK) and {of('nack', name)} (n-ACK)"
-        for name, one in VARIANTS.items()
+        f"{item.words}: {of('hack', name)} (h-ACK) and {of('nack', name)} (n-ACK)"
+        for name, item in VARIANTS.items()
     )
 
 
@@ -177,7 +177,7 @@ def _window_over_loss(run: Run, user: int) -> Quantity:
 
 def _findings(runs: Runs) -> dict[str, str]:
     entropy = ", ".join(f"{network.entropy_gap(topology):.2f}" for topology in TOPOLOGIES)
-    said = ", ".join(
+    text = ", ".join(
         f"{-STARVING[topology] * network.C_PPS / gap:.2g}" for topology, gap in PAPER_GAPS.items()
     )
     back = listed(network.of_all(_on_air_back, runs["nack-a"]))
@@ -213,7 +213,7 @@ def _findings(runs: Runs) -> dict[str, str]:
             f"and c. It is {_starving(runs, 'plain')} if links do not wait for EIFS after frames "
             f"that they sense beyond 250 m. It is {_starving(runs, 'room')} if queues have {ROOM} "
             f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give "
-            f"{said}, the last for two users. Variants: {_by_variant(runs, network.gap)}"
+            f"{text}, the last for two users. Variants: {_by_variant(runs, network.gap)}"
         ),
         "acsma-6": (
             "variants, in packets/s: " + _by_variant(runs, lambda run, _: network.total(run))
@@ -273,11 +273,11 @@ def _settled(run: Run) -> Quantity:
 def _measure_settling(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
     for scheme in CURES:
-        whole, *parts = SETTLING.at(scheme=scheme).runs(runs)
+        total, *parts = SETTLING.at(scheme=scheme).runs(runs)
         early, late = map(_settled, parts)
         values[f"drift_{scheme}"] = Quantity(np.abs((late / early - 1.0).samples))
         for user in LINKS:
-            values[f"connections_{scheme}_{user}"] = network.connections(whole, user)
+            values[f"connections_{scheme}_{user}"] = network.connections(total, user)
     return values
 
 
@@ -296,7 +296,7 @@ def _shown_connections(runs: Runs) -> dict[str, Quantity]:
 def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
     """Return a quantity of all users of n-ACK in topology a under each variant."""
     each = zip(VARIANTS.values(), IN_A.runs(runs), strict=True)
-    return "; ".join(f"{one.words}: {listed(network.of_all(reading, run))}" for one, run in each)
+    return "; ".join(f"{item.words}: {listed(network.of_all(reading, run))}" for item, run in each)
 
 
 def _settling_findings(runs: Runs) -> dict[str, str]:
@@ -361,12 +361,12 @@ def _mean_findings(runs: Runs) -> dict[str, str]:
     run = runs["nack"]
     r = network.of_all(network.aggressiveness, run)
     rates = network.of_all(network.rate, run)
-    again = listed(one * rate for one, rate in zip(r, rates, strict=True))
+    again = listed(item * rate for item, rate in zip(r, rates, strict=True))
     of_r = _of_nack(runs, lambda run, link: network.aggressiveness(run, link) * 1e3)
     of_again = _of_nack(runs, _retransmissions)
     return {
         "acsma-20": (
-            f"mean r is {listed(one * 1e3 for one in r)} thousandths here, and section 6.1.6 of "
+            f"mean r is {listed(each * 1e3 for each in r)} thousandths here, and section 6.1.6 of "
             f"the paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper "
             f"computes its retransmissions as Thr r, which is {again} packets/s here. The other "
             f"retransmissions follow timeouts. Variants for r in thousandths: {of_r}. Variants "

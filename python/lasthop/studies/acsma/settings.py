@@ -52,8 +52,8 @@ OF_DUMMIES = Sweep(
 def _dummy_findings(runs: Runs) -> dict[str, str]:
     costs = []
     for name in OF_DUMMIES.settings["variant"]:
-        without, beside = OF_DUMMIES.at(variant=name).read(runs, network.total)
-        cost = (network.known(1.0) - beside / without) * 100.0
+        without, others = OF_DUMMIES.at(variant=name).read(runs, network.total)
+        cost = (network.known(1.0) - others / without) * 100.0
         costs.append(f"{network.VARIANTS[name].words}: {Quantity(cost.samples)} %")
     return {
         "acsma-9": (
@@ -96,9 +96,9 @@ def _widest(rates: Sequence[Sequence[Quantity]]) -> Quantity:
     """
     ranges = []
     for each in zip(*rates, strict=True):
-        centre = float(np.mean([one.samples.mean() for one in each]))
+        centre = float(np.mean([item.samples.mean() for item in each]))
         ranges.append((largest(each) - smallest(each)) / centre)
-    return max(ranges, key=lambda one: float(one.samples.mean()))
+    return max(ranges, key=lambda each: float(each.samples.mean()))
 
 
 def _losses(run: Run, user: int) -> Quantity:
@@ -166,15 +166,15 @@ def _under(kind: str, **csma: Any) -> dict[str, Any]:
     """Return n-ACK in topology a with other settings, as it is judged or under a variant."""
     if kind != PLAIN:
         return network.variant("nack", kind.removeprefix("-"), **csma)
-    said = ", ".join(f"{name} = {value}" for name, value in csma.items())
-    return network.scenario(said, **{**SCHEMES["nack"], **csma})
+    text = ", ".join(f"{name} = {value}" for name, value in csma.items())
+    return network.scenario(text, **{**SCHEMES["nack"], **csma})
 
 
 def _by_variant(sweep: Sweep, runs: Runs, reading: Callable[[Run], Quantity]) -> str:
     """Return a reading at all points of each variant."""
     return "; ".join(
-        f"{one.words}: {listed(sweep.at(kind=f'-{name}').read(runs, reading))}"
-        for name, one in network.VARIANTS.items()
+        f"{item.words}: {listed(sweep.at(kind=f'-{name}').read(runs, reading))}"
+        for name, item in network.VARIANTS.items()
     )
 
 

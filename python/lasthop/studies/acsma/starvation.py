@@ -176,7 +176,7 @@ def _round_trips(runs: Runs) -> str:
     run = runs["800"]
     queues = network.of_all(_waiting, run)
     r = network.of_all(network.aggressiveness, run)
-    held = listed(one * network.PER_PACKET / each for one, each in zip(queues, r, strict=True))
+    held = listed(item * network.PER_PACKET / each for item, each in zip(queues, r, strict=True))
     times = listed(network.of_all(network.rtt, run))
     lost = listed(run.quantity("flows", f"user-{user}", "loss_probability") for user in LINKS)
     return (
@@ -194,13 +194,13 @@ def _betas(runs: Runs) -> dict[str, str]:
         words: listed(network.of_all(network.rate, runs[point]))
         for point, words in OTHERS_OF_B1.items()
     }
-    said = "; ".join(f"{words}: {rates}" for words, rates in other.items())
+    text = "; ".join(f"{words}: {rates}" for words, rates in other.items())
     return {
         "acsma-3": (
             f"r is near {EQUAL:.3g} on every link at any beta. Since the access depends on beta "
             f"r, the throughputs depend on beta: {by_beta}. The paper does not give how r follows "
             "from a queue. With equal r, a larger beta r starves user 2 more. Throughputs with "
-            f"other settings, in packets/s: {said}"
+            f"other settings, in packets/s: {text}"
         ),
         "acsma-22": _round_trips(runs),
     }

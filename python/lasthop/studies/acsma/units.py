@@ -49,10 +49,10 @@ SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
 def _unit_findings(runs: Runs) -> dict[str, str]:
     run = runs["bytes-light"]
     ratio = _queues_back(run)
-    said = ", ".join(f"{total} ({where})" for where, total in SAME_SETTING_PPS.items())
+    text = ", ".join(f"{total} ({where})" for where, total in SAME_SETTING_PPS.items())
     return {
         "acsma-8": (
-            f"the paper's own totals for n-ACK with queues in packets are {said} packets/s. With "
+            f"the paper's own totals for n-ACK with queues in packets are {text} packets/s. With "
             f"ACKs as short as their bytes (C = {network.LIGHT['service_rate']}) the total is "
             f"{network.total(runs['packets-light'])} packets/s with queues in packets and "
             f"{network.total(run)} with queues in bytes. In bytes, the backward queues are "

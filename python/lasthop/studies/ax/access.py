@@ -88,7 +88,7 @@ ROOMY = Sweep(
 
 
 def _gain(read: list[Quantity], reference: Quantity) -> list[Quantity]:
-    return [one / reference for one in read]
+    return [each / reference for each in read]
 
 
 def gains(runs: Runs, sweep: Sweep, phy: str, size: str) -> list[Quantity]:

@@ -66,8 +66,8 @@ def findings(runs: Runs) -> dict[str, str]:
     first = cell.BOTH[0]
     four = SWEEP.at(phy=first, mix="4_4")
     losses = listed(four.at(queue=ROOMS).read(runs, cell.loss))
-    short, full = (evenness(runs[f"{first}-{one}"]) for one in ("short", "4_4-300"))
-    one, room = (evenness(runs[f"{first}-{name}"]) for name in ("1_1-3000", "room"))
+    short, full = (evenness(runs[f"{first}-{each}"]) for each in ("short", "4_4-300"))
+    item, room = (evenness(runs[f"{first}-{name}"]) for name in ("1_1-3000", "room"))
     return {
         "ax-1": (
             f"with four uploads against four downloads, the FIFO of {', '.join(map(str, ROOMS))} "
@@ -76,7 +76,7 @@ def findings(runs: Runs) -> dict[str, str]:
             f"upload, and {short} with aggregates of 0.5 ms. Each aggregate of an upload is "
             "answered by a burst of as many ACKs. A FIFO that is not much larger cannot hold "
             "these ACKs together with segments. With one upload against one download and a FIFO "
-            f"of 3000 packets, the ratio is {one}, since the upload waits and loses packets in "
+            f"of 3000 packets, the ratio is {item}, since the upload waits and loses packets in "
             "its station's own queue of 1000. If that queue has 3000 packets too, the ratio is "
             f"{room}"
         )

@@ -8,7 +8,7 @@ packets. Queues never overflow, and the wire has no delay.
 from collections.abc import Mapping
 from typing import Any
 
-from lasthop.digits import plain
+from lasthop.answers.digits import plain
 from lasthop.studies.study import Quantity, Run, Runs, mean_of, require
 
 CWMINS = (3, 7, 15, 31, 63, 127, 255)
@@ -63,7 +63,7 @@ def scenario(
     tcp, wire : mapping, optional
         Different settings of these tables.
     """
-    accesses = [{"cwmin": one} if isinstance(one, int) else dict(one) for one in (ap, station)]
+    accesses = [{"cwmin": each} if isinstance(each, int) else dict(each) for each in (ap, station)]
     tables = {"AP": accesses[0], "stations": accesses[1], "TCP": tcp or {}, "wire": wire or {}}
     words = [f"{where} {_words(table)}" for where, table in tables.items() if table]
     return {

@@ -16,7 +16,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
 from lasthop.studies.edca.cell import STATIONS, WINDOW
 
 SLOT_S, AIFS_S, EIFS_LEAD_S = 20e-6, 50e-6, 314e-6
@@ -143,8 +143,8 @@ def simulate(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1
     return Result(_ratio(before, over), _ratio(from_receipt, over), _ratio(lost, tried))
 
 
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> Estimate:
-    value = part.sum() / whole.sum()
-    residual = part - value * whole
-    error = residual.std(ddof=1) / np.sqrt(BATCHES) / whole.mean()
+def _ratio(part: NDArray[np.float64], total: NDArray[np.float64]) -> Estimate:
+    value = part.sum() / total.sum()
+    residual = part - value * total
+    error = residual.std(ddof=1) / np.sqrt(BATCHES) / total.mean()
     return Estimate(float(value), float(STUDENT * error))

@@ -58,7 +58,7 @@ def measure(runs: Runs, way: str = "down", sweep: Sweep = SWEEP) -> dict[str, Qu
     )
     for ap in SMALL_AP:
         values |= {
-            f"{name}_{ap}": one for name, one in curve_values(runs, sweep.at(ap=ap), ap).items()
+            f"{name}_{ap}": item for name, item in curve_values(runs, sweep.at(ap=ap), ap).items()
         }
     values["best_pair"] = largest(sweep.read(runs, cell.throughput))
     values["best_equal"] = largest([values[f"{way}_{cwmin}_{cwmin}"] for cwmin in CWMINS])
@@ -79,7 +79,7 @@ def curve_values(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
     """
     beyond = row.at(station=CWMINS[CWMINS.index(ap) :])
     throughput = beyond.read(runs, cell.throughput)
-    turn = 1 + int(np.argmin([one.samples.mean() for one in throughput[1:-1]]))
+    turn = 1 + int(np.argmin([each.samples.mean() for each in throughput[1:-1]]))
     return {
         "start": throughput[0],
         "dip": smallest(throughput[1:-1]),

@@ -84,12 +84,12 @@ def exact(reading: Reading) -> Reading:
 
     def read(run: Run) -> Quantity:
         ap, station = run.scenario["cell"]["ap"], run.scenario["stations"][0]
-        found = reading(run)
+        result = reading(run)
         if ap["queue_order"] == "mixed" or held_together(
             ap["txop_packets"], station["txop_packets"]
         ):
-            return found
-        return Quantity(found.samples)
+            return result
+        return Quantity(result.samples)
 
     return read
 

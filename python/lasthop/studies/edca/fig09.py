@@ -50,7 +50,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
         mine = SWEEP.at(way=way)
         curves = [mine.at(station=limit).read(runs, cell.throughput) for limit in STATION_LIMITS]
         values[f"best_{way}"] = largest(mine.read(runs, cell.throughput))
-        values[f"spread_over_ap_limit_{way}"] = largest([along(spread, one) for one in curves])
+        values[f"spread_over_ap_limit_{way}"] = largest([along(spread, curve) for curve in curves])
     return values
 
 

@@ -86,7 +86,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
             slow, fast = values[f"{way}_{window}_3"], values[f"{way}_{window}_15"]
             values[f"fall_{way}_{window}"] = (fast - slow) / fast
             values[f"active_most_{way}_{window}"] = largest(equal.read(runs, cell.active))
-        pairs = [one.at(window=window).read(runs, cell.throughput) for one in (ROWS, BELOW)]
+        pairs = [each.at(window=window).read(runs, cell.throughput) for each in (ROWS, BELOW)]
         equals = EQUAL.at(way="down", window=window).read(runs, cell.throughput)
         values[f"best_equal_{window}"] = largest(equals)
         values[f"best_pair_{window}"] = largest([*pairs[0], *pairs[1], *equals])
@@ -104,16 +104,16 @@ def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
     for node, rate in (("ap", cell.ap_collisions), ("station", cell.station_collisions)):
         for end, station in (("start", ap), ("end", CWMINS[-1])):
             [values[f"collision_{node}_{end}"]] = row.at(station=station).read(runs, rate)
-    return {f"{name}_{window}_{ap}": one for name, one in values.items()}
+    return {f"{name}_{window}_{ap}": item for name, item in values.items()}
 
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return what exponential backoff does at the smallest windows, by receive window."""
-    told = []
+    lines = []
     for window in WINDOWS:
         turns = FIXED.at(window=window, station=TURNS)
         real, single = runs[f"down-w{window}-3-3"], runs[f"down-w{window}-3-3-fixed"]
-        told.append(
+        lines.append(
             f"With {window} packets, {cell.active(real)} stations are active at CWmin 3, "
             f"{cell.active(single)} without doubling, and "
             f"{cell.predicted(cell.active(single))} in the chain. Without doubling, the "
@@ -124,7 +124,7 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "edca-22": (
             "at CWmin 3 exponential backoff makes many stations active, as with a window of 4 "
-            f"(studies fig05 and fig06). {'. '.join(told)}"
+            f"(studies fig05 and fig06). {'. '.join(lines)}"
         )
     }
 

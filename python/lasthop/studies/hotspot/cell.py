@@ -139,9 +139,9 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     per upload from the third on. The last is the straightness there: the mean of the inner points
     over that of the outer points, 1 on a line.
     """
-    one, two, three, four, five, six = queue
+    item, two, three, four, five, six = queue
     return {
-        "queue_step_2": two - one,
+        "queue_step_2": two - item,
         "queue_step_3": three - two,
         "queue_step_4": four - three,
         "queue_step_5": five - four,

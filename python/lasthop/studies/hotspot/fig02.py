@@ -48,7 +48,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> Figure:
     """Draw goodputs over fairness levels."""
-    from lasthop.plot.study import BarPanel, bar_figure
+    from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     goodputs, levels = {}, {}
     for case, (label, _) in CASES.items():

@@ -33,15 +33,15 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why one upload gets more than the model says."""
-    one, lossless = runs["1"], runs["lossless"]
-    up, down = (cell.rtt(one, flow) for flow in (UP, DOWN))
+    item, lossless = runs["1"], runs["lossless"]
+    up, down = (cell.rtt(item, flow) for flow in (UP, DOWN))
     return {
         "hotspot-3": (
             "losses make the windows and the AP queue oscillate together. The queue has "
-            f"{cell.ap_queue(one)} of {cell.AP_QUEUE} packets on average, while the paper's "
+            f"{cell.ap_queue(item)} of {cell.AP_QUEUE} packets on average, while the paper's "
             "assumption a5 keeps it full. A download sends most when the queue is long, so its "
             f"round-trip time is {down} s, and the upload's is {up} s. Without that difference "
-            f"eta would be {cell.fairness(one) * up / down} at one upload. Without losses (AP "
+            f"eta would be {cell.fairness(item) * up / down} at one upload. Without losses (AP "
             f"buffer {LOSSLESS_QUEUE}) the round-trip times are {cell.rtt(lossless, DOWN)} and "
             f"{cell.rtt(lossless, UP)} s, and eta is {cell.fairness(lossless)}, the ratio of the "
             "windows"

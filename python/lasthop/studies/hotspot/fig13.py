@@ -3,8 +3,8 @@
 from typing import Any
 
 from lasthop.models.dcf.airtime import exchange_s
-from lasthop.models.reading import CellScenario
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CellScenario
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import SLOW
 from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed
@@ -106,7 +106,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> Figure:
     """Draw the ratio that each kind of fairness makes one."""
-    from lasthop.plot.study import BarPanel, bar_figure
+    from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     judged = [
         airtime_ratio(runs, "airtime"),

@@ -36,7 +36,7 @@ def study(number: int, direction: str) -> Study:
         return {f"eta_ratio_timer_{ms}": ratio(runs, f"timer-{ms}-") for ms in TIMERS}
 
     def findings(runs: Runs) -> dict[str, str]:
-        one, each = ratio(runs, ""), ratio(runs, "each-")
+        item, each = ratio(runs, ""), ratio(runs, "each-")
         acknowledged = (
             f"With delayed-ACK timers of {', '.join(map(str, TIMERS))} ms instead of 100 it is "
             f"{listed(by_timer(runs).values())}, and with an ACK for each segment {each}"
@@ -45,7 +45,7 @@ def study(number: int, direction: str) -> Study:
             acknowledged += ". So delayed ACKs cause the difference between the rates"
         return {
             "hotspot-6": (
-                f"with one {direction} each, eta at 2 Mb/s is {one} of that at 11 Mb/s. "
+                f"with one {direction} each, eta at 2 Mb/s is {item} of that at 11 Mb/s. "
                 f"{acknowledged}. Without losses (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
                 f"{cell.fairness(runs['lossless'])}"
             )

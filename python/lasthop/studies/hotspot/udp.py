@@ -68,7 +68,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> Figure:
     """Draw TCP goodput and eta with either estimator and without."""
-    from lasthop.plot.study import BarPanel, bar_figure
+    from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     labels = dict(zip(KINDS, ("extended", "plain", "no bottleneck"), strict=True))
     goodputs = {label: [tcp_goodput(runs[kind])] for kind, label in labels.items()}

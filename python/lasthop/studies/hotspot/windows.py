@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lasthop.digits import plain
+from lasthop.answers.digits import plain
 from lasthop.models.hotspot.padhye import received_per_rtt
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import LOSSLESS_QUEUE, WINDOWS, picture, windows

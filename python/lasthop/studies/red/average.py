@@ -48,11 +48,11 @@ def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.flo
     arrivals_per_s : float
         Packets that arrive. [1/s]
     """
-    kept = float(np.exp(-arrivals_per_s * STEP_S / (PACKETS_PER_S * TIME_CONSTANT_S)))
+    remaining = float(np.exp(-arrivals_per_s * STEP_S / (PACKETS_PER_S * TIME_CONSTANT_S)))
     waiting = np.maximum(queue - 1.0, 0.0)
     value, values = waiting[0], []
-    for one in waiting[1:]:
-        value = kept * value + (1.0 - kept) * one
+    for each in waiting[1:]:
+        value = remaining * value + (1.0 - remaining) * each
         values.append(value)
     return np.asarray(values)
 
@@ -93,9 +93,9 @@ class Average(Experiment):
         for rtt in RTTS:
             every = [self.averages(run)[1] for run in self.sweep.at(rtt=rtt).runs(runs)]
             ends = {
-                "least": [one.min() for one in every],
-                "largest": [one.max() for one in every],
-                "oscillation": [one.std() for one in every],
+                "least": [item.min() for item in every],
+                "largest": [item.max() for item in every],
+                "oscillation": [item.std() for item in every],
             }
             values |= {f"{name}_{rtt}": Quantity(np.asarray(each)) for name, each in ends.items()}
         return values
@@ -118,7 +118,7 @@ class Average(Experiment):
         def line(rtt: int) -> Line:
             def read(runs: Runs) -> list[Quantity]:
                 times, values = self.averages(runs[f"{rtt}-seed-{SEEDS[0]}"])
-                return [Quantity(np.atleast_1d(one)) for one in np.interp(shown, times, values)]
+                return [Quantity(np.atleast_1d(each)) for each in np.interp(shown, times, values)]
 
             return Line(f"RTT {rtt} ms", list(shown), read)
 

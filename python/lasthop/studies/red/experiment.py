@@ -7,7 +7,7 @@ from typing import Any
 
 from lasthop.studies.picture import Abscissa, Picture
 from lasthop.studies.red import router
-from lasthop.studies.red.router import FULL, QUICK, Effort, Tree
+from lasthop.studies.red.router import FULL, QUICK, Budget, Tree
 from lasthop.studies.study import Quantity, Runs, Study
 
 OVER_RTT = Abscissa("round-trip time [ms]")
@@ -20,13 +20,13 @@ class Experiment(ABC):
 
     Parameters
     ----------
-    effort : Effort
+    effort : Budget
         Lengths and replications.
     mixed : bool
         Whether other traffic joins the Compound flows, as in section V-B.
     """
 
-    effort: Effort
+    effort: Budget
     mixed: bool = False
 
     @property
@@ -82,7 +82,7 @@ class Experiment(ABC):
         )
 
 
-def study(experiment: Callable[[Effort], Experiment]) -> Study:
+def study(experiment: Callable[[Budget], Experiment]) -> Study:
     """Return the study of an experiment, with its quick form."""
     full, quick = experiment(FULL).study(), experiment(QUICK).study()
     return replace(full, quick=replace(quick, title=quick.title + QUICK.words))

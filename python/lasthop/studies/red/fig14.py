@@ -75,10 +75,10 @@ def draw(_: Runs) -> Figure:
     """Draw the chart with condition (43), and the bifurcation diagram."""
     from lasthop.plot.stability import threshold_figure
 
-    found = chart(Case.of("threshold"), Axis("q_th", LOW, HIGH), Axis("alpha", 0.02, 0.5))
+    result = chart(Case.of("threshold"), Axis("q_th", LOW, HIGH), Axis("alpha", 0.02, 0.5))
     places = np.geomspace(LOW, HIGH, 40)
     return threshold_figure(
-        found, places.tolist(), [sufficient_alpha(float(q)) for q in places], cycles()
+        result, places.tolist(), [sufficient_alpha(float(q)) for q in places], cycles()
     )
 
 

@@ -17,7 +17,7 @@ from lasthop.studies.study import Quantity, Run, mean_of
 
 
 @dataclass(frozen=True)
-class Effort:
+class Budget:
     """Extent of the simulations.
 
     Parameters
@@ -47,7 +47,7 @@ class Effort:
     words: str = ""
 
 
-FULL = Effort(
+FULL = Budget(
     (10, 25, 50, 75, 100, 150, 200),
     duration_s=500,
     megabytes_long=500,
@@ -56,9 +56,9 @@ FULL = Effort(
     close=20,
     least=40,
 )
-"""Effort of the paper, but for the transfers in mixed traffic and in the parking lot."""
+"""Budget of the paper, but for the transfers in mixed traffic and in the parking lot."""
 
-QUICK = Effort(
+QUICK = Budget(
     (10, 25, 50, 100, 200),
     duration_s=125,
     megabytes_long=50,
@@ -68,7 +68,7 @@ QUICK = Effort(
     least=4,
     words=" (quick: 4 runs of 125 s, smaller transfers)",
 )
-"""Effort of a quick run: five round-trip times, a quarter of the time and a part of the data."""
+"""Budget of a quick run: five round-trip times, a quarter of the time and a part of the data."""
 
 
 BUFFER = 2084
@@ -142,7 +142,7 @@ def dumbbell(
     rtt_ms: float | Sequence[float],
     queue: Tree,
     *,
-    effort: Effort = FULL,
+    effort: Budget = FULL,
     mixed: bool = False,
     megabytes: int | None = None,
     replications: int | None = None,
@@ -158,7 +158,7 @@ def dumbbell(
         Round-trip propagation time; two make two halves of the flows. [ms]
     queue : mapping
         The queue in front of the bottleneck.
-    effort : Effort
+    effort : Budget
         Lengths and replications.
     mixed : bool
         Whether the traffic is that of section V-B: 27 Compound and 28 CUBIC flows, 8 UDP flows of 1
@@ -192,7 +192,7 @@ def parking_lot(
     rtt_ms: float,
     queue: Tree,
     *,
-    effort: Effort = FULL,
+    effort: Budget = FULL,
     mixed: bool = False,
     megabytes: int | None = None,
     replications: int | None = None,
@@ -253,7 +253,7 @@ def _finite(megabytes: int | None) -> dict[str, Any]:
     return {} if megabytes is None else {"segments": megabytes * 1_000_000 // 1460 + 1}
 
 
-def _length(effort: Effort, megabytes: int | None, replications: int | None) -> dict[str, Any]:
+def _length(effort: Budget, megabytes: int | None, replications: int | None) -> dict[str, Any]:
     """Return how long runs are, and how many."""
     duration_s, warmup_s = effort.duration_s, effort.duration_s - READ_S
     if megabytes is not None:
@@ -369,7 +369,7 @@ def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
     It is the highest correlation of the sampled queue with itself at a lag beyond the first zero
     of that correlation: near 1 for a queue that oscillates, near 0 for one that varies randomly.
     """
-    from lasthop.swing import likeness as correlation
+    from lasthop.comparison.oscillation import likeness as correlation
 
     tops = []
     for run in runs:

@@ -141,12 +141,12 @@ class OverRtt(Swings):
         if self.mixed:
             return {}
         near, far = FOLLOWED_RTTS
-        here, there, newreno = runs[f"{near}"], runs[f"{far}"], runs["newreno-10"]
+        short, long, newreno = runs[f"{near}"], runs[f"{far}"], runs["newreno-10"]
         return {
             "red-9": (
                 "the windows follow from the loss that RED needs to keep the queue short. The "
-                f"loss is {router.loss(here)} at {near} ms, and {router.loss(there)} at {far} ms, "
-                f"where the mean window is {router.window(there)} packets. Compound TCP is not "
+                f"loss is {router.loss(short)} at {near} ms, and {router.loss(long)} at {far} ms, "
+                f"where the mean window is {router.window(long)} packets. Compound TCP is not "
                 f"the cause, since NewReno has {router.window(newreno)} packets at {near} ms. The "
                 "paper gives traces and no mean"
             )
@@ -184,7 +184,7 @@ class TwoGroups(Swings):
         pairs = Abscissa(
             "round-trip times of the two halves [ms]",
             lambda group: sum(GROUPS[group]) / 2,
-            {group: f"{one} and {other}" for group, (one, other) in GROUPS.items()},
+            {group: f"{item} and {other}" for group, (item, other) in GROUPS.items()},
         )
         return self.swinging(pairs, "RED 50/100", "group")
 

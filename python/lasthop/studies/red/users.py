@@ -76,16 +76,18 @@ class Users(Experiment):
                 runs, reading, f"{name}_ratio_{{flow_count}}_flows_at_{{rtt}}_ms"
             )
         far = self.over_sixty(runs, deviation_of_each, "oscillation_ratio_{flow_count}_{rtt}")
-        return values | {name: one for name, one in far.items() if name.endswith(f"_{RTTS[-1]}")}
+        return values | {name: item for name, item in far.items() if name.endswith(f"_{RTTS[-1]}")}
 
     def over_sixty(self, runs: Runs, reading: Reading, name: str) -> dict[str, Quantity]:
         """Return a quantity of the other numbers of flows over that of 60, by such names."""
         values: dict[str, Quantity] = {}
         for rtt in RTTS:
             [sixty] = self.sweep.at(flow_count=FLOWS, rtt=rtt).read(runs, reading)
-            others = self.sweep.at(flow_count=[one for one in FLOW_COUNTS if one != FLOWS], rtt=rtt)
+            others = self.sweep.at(
+                flow_count=[item for item in FLOW_COUNTS if item != FLOWS], rtt=rtt
+            )
             each = others.values(runs, {name: reading})
-            values |= {key: one / sixty for key, one in each.items()}
+            values |= {key: item / sixty for key, item in each.items()}
         return values
 
     def findings(self, runs: Runs) -> dict[str, str]:
@@ -105,7 +107,7 @@ class Users(Experiment):
             "Correlations of windows": router.synchrony,
         }
         scaled = ". ".join(
-            f"{name}: {over_flow_counts(self.sweep, one)}" for name, one in read.items()
+            f"{name}: {over_flow_counts(self.sweep, item)}" for name, item in read.items()
         )
         fixed = f"windows of {over_flow_counts(self.fixed_thresholds, router.window)}"
         return {

@@ -118,8 +118,8 @@ def scenario(
 
 def traced(name: str, stations: Tree, **more: Any) -> dict[str, Any]:
     """Return a cell of which one run is recorded over time, every 50 ms for 100 s."""
-    one = scenario(name, stations, seconds=(0.0, 100.0), replications=1, **more)
-    return {**one, "record": {"series_interval": "50 ms"}}
+    tree = scenario(name, stations, seconds=(0.0, 100.0), replications=1, **more)
+    return {**tree, "record": {"series_interval": "50 ms"}}
 
 
 def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, Any]:

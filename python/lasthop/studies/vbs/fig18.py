@@ -110,7 +110,7 @@ def settling_s(runs: Runs, algorithm: str) -> str:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return settling times, and what the regulator holds."""
-    held, kept = (
+    held, remaining = (
         listed(AVERAGED.at(algorithm=algorithm).read(runs, cell.ratio))
         for algorithm in ("regulated", "partition")
     )
@@ -120,7 +120,7 @@ def findings(runs: Runs) -> dict[str, str]:
             "class with more users again. Its settling times after the three changes are "
             f"{settling_s(runs, 'vbs')}. The model assumes that the target is met. With the "
             f"regulator the ratio is {held}, and the settling times are "
-            f"{settling_s(runs, 'regulated')}. With a partition the ratio is {kept}, and the "
+            f"{settling_s(runs, 'regulated')}. With a partition the ratio is {remaining}, and the "
             f"settling times are {settling_s(runs, 'partition')}"
         )
     }

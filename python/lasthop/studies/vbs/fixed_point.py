@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from lasthop.models.vbs import PAPER, Options
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.study import Quantity, Runs, Study, theory
 from lasthop.studies.vbs import cell
 
@@ -41,8 +41,10 @@ def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
 
     picture = picture_of(cell_scenario(Scenario(tree).typed)).cell
     points = [*fixed_point.starts(picture), *fixed_point.scattered(picture, SCATTERED)]
-    found = [fixed_point.solve_from(picture, options, point) for point in points]
-    first, *others = (np.concatenate([one.goodput, one.overflow, [one.occupancy]]) for one in found)
+    results = [fixed_point.solve_from(picture, options, point) for point in points]
+    first, *others = (
+        np.concatenate([each.goodput, each.overflow, [each.occupancy]]) for each in results
+    )
     return max(float(np.abs(other / first - 1.0).max()) for other in others), len(points)
 
 

@@ -42,8 +42,8 @@ def period_ratio() -> float:
     rtt = point.case.values["rtt"]
     printed = 2.0 * pi * rtt / acos(-a / b)
     motion = integrate(point.case.with_(alpha=BEYOND * point.value), 2000.0 * rtt)
-    found = motion.period(0.1)
-    return printed / found if found else np.nan
+    result = motion.period(0.1)
+    return printed / result if result else np.nan
 
 
 def measure(_: Runs) -> dict[str, Quantity]:

@@ -162,12 +162,14 @@ def shown_goodputs(runs: Runs) -> dict[str, Quantity]:
         for number, prefix in CLASSES.items()
     }
     values = STATED.values(runs, {"stated_loss_{error}": cell.buffer_loss, **of_classes})
-    told: dict[str, float] = {}
+    lines: dict[str, float] = {}
     for error, own in zip(map(tag, WITH_ERRORS), _by_papers_model(stated=True), strict=True):
-        told[f"stated_loss_{error}"] = _loss_of(own)
+        lines[f"stated_loss_{error}"] = _loss_of(own)
         for number, prefix in CLASSES.items():
-            told[f"stated_goodput_{number}_{error}"] = _goodput_of(own, prefix)
-    papers = {f"papers_{name}": Quantity(values[name].samples, one) for name, one in told.items()}
+            lines[f"stated_goodput_{number}_{error}"] = _goodput_of(own, prefix)
+    papers = {
+        f"papers_{name}": Quantity(values[name].samples, item) for name, item in lines.items()
+    }
     return values | papers
 
 
@@ -188,7 +190,7 @@ def _goodput_of(own: Any, prefix: str) -> float:
 def _ratio_by(options: "Options") -> float:
     """Return the ratio of the classes at p_w = 0.3 by the model with these options. [-]"""
     from lasthop.models.vbs import predict
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     answer = predict(Scenario(SWEEP.scenario(error=0.3)).typed, options)
     goodput = dict.fromkeys(CLASSES.values(), 0.0)
@@ -203,7 +205,7 @@ def _by_papers_model(stated: bool = False) -> list[Any]:
     with table II's attempts, of those but 0.
     """
     from lasthop.models.vbs import PAPER, predict
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     points = (STATED if stated else CLAIMED).points()
     return [predict(Scenario(tree).typed, PAPER) for tree in points.values()]
@@ -321,7 +323,7 @@ def draw_windows(runs: Runs) -> Figure:
 def findings_loss(runs: Runs) -> dict[str, str]:
     """Return what bursts do to the model's loss."""
     from lasthop.models.vbs import Options, predict
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     def without_bursts(error: float) -> float:
         tree = Scenario(SWEEP.scenario(error=error)).typed
@@ -330,17 +332,17 @@ def findings_loss(runs: Runs) -> dict[str, str]:
 
     seen = CLAIMED.read(runs, cell.buffer_loss)
     off = [
-        f"{without_bursts(error) / float(one.samples.mean()) - 1.0:+.0%}"
-        for error, one in zip(cell.ERRORS, seen, strict=True)
+        f"{without_bursts(error) / float(item.samples.mean()) - 1.0:+.0%}"
+        for error, item in zip(cell.ERRORS, seen, strict=True)
     ]
     bursts = [
-        f"{one.predicted / float(one.samples.mean()) - 1.0:+.0%}"
-        for one in seen
-        if one.predicted is not None
+        f"{each.predicted / float(each.samples.mean()) - 1.0:+.0%}"
+        for each in seen
+        if each.predicted is not None
     ]
     papers = [
-        f"{own['queues'][0]['drop_probability']['mean'] / float(one.samples.mean()) - 1.0:+.0%}"
-        for own, one in zip(_by_papers_model(), seen, strict=True)
+        f"{own['queues'][0]['drop_probability']['mean'] / float(item.samples.mean()) - 1.0:+.0%}"
+        for own, item in zip(_by_papers_model(), seen, strict=True)
     ]
     return {
         "vbs-8": (

@@ -1,0 +1,1 @@
+"""Parts that all answers share: tables, quantities, saving and loading."""

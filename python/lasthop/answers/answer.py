@@ -1,0 +1,220 @@
+"""Base classes of answers: those that show themselves, and those for one scenario."""
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from lasthop.answers.kinds import kind_named
+from lasthop.answers.plots import AnswerPlots, Plots
+from lasthop.answers.record import lacking
+from lasthop.extras import need
+from lasthop.references import named
+from lasthop.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lasthop.display.page import Page
+
+__all__ = ["Answer", "Shown", "flat_row"]
+
+A = TypeVar("A", bound="Answer")
+
+
+class Shown:
+    """Base class of answers: the row of their kind in `KINDS` has the functions that show them."""
+
+    kind: ClassVar[str]
+    """Name of the kind in `KINDS`."""
+
+    has_scenario = True
+    """Whether the answer has its scenario."""
+
+    def __repr__(self) -> str:
+        return str(named(kind_named(self.kind).text)(self))
+
+    def _repr_html_(self) -> str:
+        return self.page().html()
+
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        function = kind_named(self.kind).page or "display.page:text_page"
+        page: Page = named(function)(self)
+        return page
+
+    @property
+    def plot(self) -> Plots:
+        """Picture of the answer, which a call such as ``a.plot()`` draws."""
+        return Plots(self)
+
+    def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
+        """Yield the answers for one scenario that are part of this one.
+
+        Each has the prediction for the same scenario, if there is one.
+        """
+        return iter(())
+
+
+class _List(cached_property["pd.DataFrame"]):
+    """A list of the answer under its own name, as a data frame."""
+
+    def __init__(self, doc: str) -> None:
+        def table(answer: "Answer") -> "pd.DataFrame":
+            return answer.table(str(self.attrname))
+
+        super().__init__(table)
+        self.__doc__ = doc
+
+
+class Answer(Shown):
+    """Answer of a model or a simulation for a scenario.
+
+    Tables are pandas data frames indexed by name. Each quantity has a column, with its unit in the
+    name (``goodput_bps``), and a column for the half width of its 95 % confidence interval over
+    replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has no
+    intervals.
+
+    An answer can be pickled and copied. Two answers are equal if they are of the same kind and
+    their JSON is the same; null equals null.
+
+    Parameters
+    ----------
+    summary : mapping
+        The result object of ``--json``.
+    scenario : Scenario or None
+        Scenario of the answer; None if it was not kept.
+    origin : str
+        File that the answer was loaded from.
+    why : str
+        Reason why it has no scenario.
+    """
+
+    intervals = True
+    """Whether its estimates have intervals."""
+
+    def __init__(
+        self,
+        summary: Mapping[str, Any],
+        scenario: Scenario | None,
+        *,
+        origin: str = "",
+        why: str = "",
+    ) -> None:
+        self.summary = summary
+        self._scenario = scenario
+        self._lacking = origin, why
+
+    @property
+    def scenario(self) -> Scenario:
+        """Scenario of the answer.
+
+        Raises
+        ------
+        UserError
+            If the answer was loaded from a file that has only a summary.
+        """
+        if self._scenario is None:
+            origin, why = self._lacking
+            raise lacking(origin, "scenario", why)
+        return self._scenario
+
+    @property
+    def has_scenario(self) -> bool:  # type: ignore[override] # A loaded answer may have none.
+        """Whether the answer has a `scenario`; an answer loaded from only a summary has none."""
+        return self._scenario is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Answer) or type(self) is not type(other):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._as_text())
+
+    def __copy__(self: A) -> A:
+        return self._like(self.__dict__)
+
+    def __deepcopy__(self: A, memo: dict[int, Any]) -> A:
+        return self._like(self._essence() | {"summary": deepcopy(self.summary, memo)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._essence()
+
+    def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
+        """Yield this answer, without a prediction."""
+        yield self, None
+
+    def _like(self: A, state: Mapping[str, Any]) -> A:
+        made = type(self).__new__(type(self))
+        made.__dict__.update(state)
+        return made
+
+    def _essence(self) -> dict[str, Any]:
+        """What it is made of, without tables that are made of that when they are asked for."""
+        kind = type(self)
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
+
+    def _as_text(self) -> str:
+        """The summary as text that is the same for the same values, NaN among them."""
+        return json.dumps(self.summary, sort_keys=True)
+
+    def _compared(self) -> tuple[str, ...]:
+        """What must be the same of two that are equal."""
+        return (self._as_text(),)
+
+    flows = _List("One row per transport flow.")
+    stations = _List("One row per station.")
+    aps = _List("One row per access point.")
+    queues = _List("One row per queue.")
+    links = _List("One row per wired link, or per link of a CSMA network.")
+    classes = _List("One row per class of wired flows, or of flows that share the AP queue.")
+    cells = _List("One row per cell.")
+    stability = _List(
+        "One row per queue: whether its equilibrium is stable, rightmost root, period."
+    )
+    totals = _List("Sums over the whole run.")
+
+    def table(self, name: str) -> "pd.DataFrame":
+        """Return a list as a data frame, which is empty if this answer does not have the list."""
+        need("a data frame", "pandas")
+        import pandas as pd
+
+        rows = [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
+        return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
+
+    @property
+    def plot(self) -> AnswerPlots:
+        """Pictures of this answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+        goodputs."""
+        return AnswerPlots(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as a new tree of dictionaries and lists, as in `to_json`."""
+        tree: dict[str, Any] = json.loads(self.to_json())
+        return tree
+
+    def to_json(self) -> str:
+        """Return the text that the command line prints with ``--json``, byte for byte."""
+        return json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
+
+
+def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
+    """Return an item of a result with each estimate as two columns, value and half width."""
+    row: dict[str, Any] = {}
+    for key, value in item.items():
+        if isinstance(value, dict) and "real" in value:
+            row[key] = complex(value["real"], value["imag"])
+        elif isinstance(value, dict):
+            row[key] = nan if value["mean"] is None else value["mean"]
+            if intervals:
+                row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]
+        else:
+            row[key] = value
+    return row

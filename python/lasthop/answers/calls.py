@@ -1,0 +1,198 @@
+"""Calls of an answer: delay, loss and verdict of each direction.
+A call is a station or wired host with paced datagrams in both directions. ``lasthop tune --for
+calls`` uses the same limits.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.answers.estimates import Estimate
+from lasthop.scenario.typed import UdpFlow
+
+if TYPE_CHECKING:
+    from lasthop.scenario.scenario import Scenario
+
+__all__ = [
+    "DELAY_P99_S",
+    "FLOW_NAME",
+    "LOSS",
+    "Call",
+    "CallFacts",
+    "call_facts",
+    "call_of",
+    "is_paced",
+]
+
+DELAY_P99_S = _core.CALL_DELAY_P99_S
+"""Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay
+from mouth to ear. [s]"""
+
+LOSS = _core.CALL_LOSS
+"""Largest fraction of lost datagrams of a good call. [-]"""
+
+MOST_CALLS = 2
+"""Most calls that are shown separately; of more calls only the worst is shown."""
+
+GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
+"""Verdicts, the best first."""
+
+RANKS = {GOOD: 0, UNCERTAIN: 1, BAD: 2}
+
+FLOW_NAME = re.compile(r"(?P<owner>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)")
+"""Name of a flow of a station or host with its direction, such as ``phone/udp-up/1``."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One direction of a call.
+
+    Attributes
+    ----------
+    name : str
+        Name of the call: that of its station or host.
+    direction : str
+        ``"up"`` or ``"down"``.
+    flows : tuple of str
+        Names of its flows.
+    delay_p99_s : Estimate or None
+        99th percentile of the one-way delay, of the flow in which it is largest; None if no packet
+        arrived. [s]
+    loss : Estimate
+        Fraction of lost datagrams, of the flow in which it is largest. [-]
+    verdict : str
+        ``"good"`` or ``"bad"``; ``"uncertain"`` if an interval includes a limit.
+    waits_at : str
+        Queue in which its packets wait longest; empty if it is not known.
+    """
+
+    name: str
+    direction: str
+    flows: tuple[str, ...]
+    delay_p99_s: Estimate | None
+    loss: Estimate
+    verdict: str
+    waits_at: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name and direction."""
+        return f"{self.name} {self.direction}"
+
+    @property
+    def badness(self) -> tuple[int, float, float]:
+        """Key that sorts the worst call last."""
+        late_s = 0.0 if self.delay_p99_s is None else self.delay_p99_s.mean
+        return RANKS[self.verdict], late_s, self.loss.mean
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the verdict is good."""
+        return self.verdict == GOOD
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Quantities that prevent a good verdict: ``"delay"``, ``"loss"``, or both.
+
+        In a bad direction, the whole interval is above the limit. In an uncertain direction, the
+        interval includes the limit.
+        """
+        sign = -1.0 if self.verdict == BAD else 1.0
+        limits = (("delay", self.delay_p99_s, DELAY_P99_S), ("loss", self.loss, LOSS))
+        return tuple(
+            name
+            for name, result, limit in limits
+            if result is not None and result.mean + sign * (result.ci95 or 0.0) > limit
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the direction as facts contain it; `call_of` reads it again."""
+        delay_p99 = self.delay_p99_s
+        return {
+            "name": self.name,
+            "direction": self.direction,
+            "flows": list(self.flows),
+            "delay_p99_s": None if delay_p99 is None else delay_p99.to_dict(),
+            "loss": self.loss.to_dict(),
+            "verdict": self.verdict,
+            "waits_at": self.waits_at,
+        }
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """Calls of an answer, and the queues in which datagrams wait.
+
+    Attributes
+    ----------
+    calls : sequence of Call
+        Each direction of each call.
+    waits : mapping
+        By flow: the queue in which its packets wait longest, and its fraction of the mean delay.
+    """
+
+    calls: Sequence[Call] = ()
+    waits: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+
+
+def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallFacts:
+    """Return the calls of an answer, and the queues in which datagrams wait.
+
+    Parameters
+    ----------
+    summary : mapping
+        The answer.
+    scenario : Scenario or None
+        Scenario of the answer. Without it there are no calls, because a summary does not contain
+        which flows are paced.
+    """
+    if scenario is None:
+        return CallFacts()
+    if not any(is_paced(flow) for flow in scenario.typed.flows):
+        return CallFacts()
+    return _read(json.loads(_core.explain(scenario.to_json(), json.dumps(summary))))
+
+
+def is_paced(flow: object) -> bool:
+    """Return whether a flow sends datagrams at a rate, and not as many as the path carries."""
+    return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
+
+
+def call_of(item: Mapping[str, Any]) -> Call:
+    """Return the direction of a call that facts contain.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the item has another shape.
+    """
+    if item["verdict"] not in RANKS:
+        raise ValueError(f"not a verdict on a call: {item['verdict']}")
+    return Call(
+        name=str(item["name"]),
+        direction=str(item["direction"]),
+        flows=tuple(map(str, item["flows"])),
+        delay_p99_s=_estimate(item.get("delay_p99_s")),
+        loss=_estimate(item.get("loss")) or Estimate(0.0, None),
+        verdict=item["verdict"],
+        waits_at=item.get("waits_at") or "",
+    )
+
+
+def _read(explained: Mapping[str, Any]) -> CallFacts:
+    calls = [call_of(item) for item in explained.get("calls", ())]
+    waits = {}
+    for item in explained.get("delays", ()):
+        if parts := item.get("parts", ()):
+            longest = max(parts, key=lambda part: float(part["wait_s"]))
+            waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
+    return CallFacts(calls, waits)
+
+
+def _estimate(result: Mapping[str, Any] | None) -> Estimate | None:
+    if result is None or result.get("mean") is None:
+        return None
+    return Estimate(float(result["mean"]), result.get("ci95"))

@@ -1,0 +1,126 @@
+"""Kinds of answers: the functions that print, show, draw and read the answers of each command.
+
+`display`, `plot`, `load` and the list of commands use this table. A new answer of the command line
+is a row of the table, a module with its class, and the module of its command.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+__all__ = ["KINDS", "Kind", "kind_named"]
+
+
+class Kind(NamedTuple):
+    """Kind of answers. Functions and classes are references, which `lasthop.references` imports."""
+
+    name: str
+    """Value of ``kind`` in the JSON of the answers."""
+    command: str
+    """Command that prints the answers."""
+    line: str
+    """Line of the command in the list of commands."""
+    answer: str
+    """Class of the answers."""
+    text: str
+    """Function that returns a few lines for a prompt."""
+    page: str = ""
+    """Function that returns the page for notebooks and reports; by default a page of the text."""
+    figure: str = ""
+    """Function that draws the main picture; none if it is empty."""
+    readers: Mapping[str, str] = MappingProxyType({})
+    """Functions that read an answer, by the ``kind`` in its JSON."""
+    file: str = ""
+    """File that `lasthop.load` reads if it is given a directory of a saved answer."""
+
+
+KINDS = (
+    Kind(
+        "prediction",
+        "predict",
+        "Predict a scenario by a model.",
+        answer="prediction.prediction:Prediction",
+        text="display.text:prediction_text",
+        page="display.answers:answer_page",
+        figure="plot.overview:overview_figure",
+        readers={"prediction": "prediction.prediction:read_prediction"},
+    ),
+    Kind(
+        "simulation",
+        "simulate",
+        "Simulate a scenario packet by packet.",
+        answer="simulation.result:Result",
+        text="display.text:result_text",
+        page="display.answers:answer_page",
+        figure="plot.overview:overview_figure",
+        readers={"simulation": "simulation.reading:read_result"},
+        file="result.json",
+    ),
+    Kind(
+        "comparison",
+        "compare",
+        "Predict and simulate, and compare the results.",
+        answer="comparison.compare:Comparison",
+        text="display.text:comparison_text",
+        page="display.answers:comparison_page",
+        figure="plot.compare:comparison_figure",
+        readers={"comparison": "comparison.reading:read_comparison"},
+    ),
+    Kind(
+        "explanation",
+        "explain",
+        "Explain a result and what helps, or a term.",
+        answer="explanation.run:Explanation",
+        text="explanation.text:explanation_text",
+    ),
+    Kind(
+        "emulation",
+        "emulate",
+        "Run a scenario with the real TCP of Linux.",
+        answer="emulation.emulation:Emulation",
+        text="display.text:emulation_text",
+        page="display.answers:answer_page",
+        figure="plot.overview:overview_figure",
+        readers={"emulation": "emulation.reading:read_emulation"},
+    ),
+    Kind(
+        "sweep",
+        "sweep",
+        "Simulate a scenario at many settings.",
+        answer="sweep.sweep:Sweep",
+        text="display.text:sweep_text",
+        page="display.answers:sweep_page",
+        figure="plot.sweep:sweep_figure",
+        readers={
+            "sweep": "sweep.reading:read_sweep",
+            "sweep manifest": "sweep.reading:read_manifest",
+        },
+        file="manifest.json",
+    ),
+    Kind(
+        "what-if",
+        "what-if",
+        "Compare named cases with a scenario as it is.",
+        answer="whatif.what_if:WhatIf",
+        text="display.what_if:what_if_text",
+        page="display.what_if:what_if_page",
+        figure="plot.what_if:what_if_figure",
+        readers={"what-if": "whatif.reading:read_what_if"},
+        file="what-if.json",
+    ),
+    Kind(
+        "tuning",
+        "tune",
+        "Find the best access parameters for an aim.",
+        answer="tuning.tuning:Tuning",
+        text="display.text:tuning_text",
+        page="display.answers:tuning_page",
+        figure="plot.tuning:tuning_figure",
+    ),
+)
+"""Kinds of answers, in the order of their commands."""
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind with a name."""
+    return next(kind for kind in KINDS if kind.name == name)

@@ -1,0 +1,162 @@
+"""Pictures of answers, as methods of their attribute ``plot``. Drawing imports matplotlib."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lasthop.answers.kinds import kind_named
+from lasthop.errors import UserError
+from lasthop.extras import need
+from lasthop.references import named
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from lasthop.plot.figure import Figure, Place
+
+__all__ = ["AnswerPlots", "Plots", "ResultPlots", "SweepPlots"]
+
+
+class Plots:
+    """Picture of an answer, as ``a.plot()``.
+
+    Each method returns a matplotlib figure. Pictures with one panel are drawn into the axes ``ax``
+    if they are given. Pictures with several panels are drawn into ``figure``, a figure or
+    subfigure, if it is given.
+    """
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def __call__(self, *, figure: "Place | None" = None) -> "Figure":
+        """Draw the main picture.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, optional
+            Figure to draw into; by default a new one in house style.
+        """
+        return self._draw(kind_named(self._answer.kind).figure, figure)
+
+    def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
+        """Return the function that draws the picture for options of ``lasthop plot``.
+
+        Raises
+        ------
+        UserError
+            If the answer has no such picture.
+        """
+        command = kind_named(self._answer.kind).command
+        if series or quantity is not None:
+            option = "--series" if series else f"--quantity {quantity}"
+            raise UserError(
+                f"{option}: the answer has one picture only, since it is a {command} answer",
+                "omit the option",
+            )
+        return self
+
+    def _draw(self, function: str, *arguments: Any) -> "Figure":
+        need("a picture", "matplotlib")
+        drawn: Figure = named(function)(self._answer, *arguments)
+        return drawn
+
+
+class AnswerPlots(Plots):
+    """Pictures of one answer: the main one as ``a.plot()``, others as ``a.plot.goodput()``.
+
+    The main picture shows delays if they matter, goodputs, use of links, and queues. Stations with
+    equal settings are one row, with the mean, the minimum and the maximum. A station that sends and
+    receives has a row for each direction. The main picture of a conflict graph is the graph.
+    """
+
+    def goodput(self, *, ax: "Axes | None" = None) -> "Figure":
+        """Draw the goodput of each station or group, with intervals. [Mb/s]"""
+        return self._draw("plot.stations:goodput_figure", ax)
+
+    def shares(self, *, ax: "Axes | None" = None) -> "Figure":
+        """Draw the share of the goodput of each station or group, and equal shares. [%]"""
+        return self._draw("plot.stations:share_figure", ax)
+
+    def queues(self, *, ax: "Axes | None" = None) -> "Figure":
+        """Draw the mean queue of the access point and each station or group. [packets]"""
+        return self._draw("plot.stations:queue_figure", ax)
+
+    def conflicts(self, *, ax: "Axes | None" = None) -> "Figure":
+        """Draw the conflict graph of a `csma` network: air time and throughput of each link."""
+        return self._draw("plot.conflicts:answer_figure", ax)
+
+
+class ResultPlots(AnswerPlots):
+    """Pictures of a simulation: those of every answer, and of records over time."""
+
+    def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
+        """Return the function that draws the main picture, or the time series."""
+        if series or quantity is not None:
+            return lambda: self.series(quantity)
+        return self
+
+    def series(self, quantity: str | None = None, *, figure: "Place | None" = None) -> "Figure":
+        """Draw the time series of the first replication.
+
+        Parameters
+        ----------
+        quantity : str, optional
+            Sampled quantity, drawn with one panel per item: ``"cwnd_packets"``, see
+            `Result.tracks`. By default there is one panel per quantity, with all items.
+        figure : matplotlib Figure or SubFigure, optional
+            Figure to draw into; by default a new one in house style.
+
+        Raises
+        ------
+        UserError
+            If the quantity was not sampled; the message lists the most similar quantities.
+        """
+        if quantity is None:
+            return self._draw("plot.series:multiples_figure", figure)
+        return self._draw("plot.series:series_figure", quantity, figure)
+
+    def air(self, from_s: float, to_s: float, *, ax: "Axes | None" = None) -> "Figure":
+        """Draw the frames on the air in the first replication, one row per sender, with backoffs.
+
+        Parameters
+        ----------
+        from_s, to_s : float
+            Interval of time, some tens of milliseconds. [s]
+        ax : matplotlib Axes, optional
+            Axes to draw into; by default those of a new figure of two columns.
+
+        Raises
+        ------
+        UserError
+            If no frames were recorded (``simulate(..., frames=100000)``), if the interval has no
+            frame, or if it has too many frames for a picture.
+        """
+        return self._draw("plot.air:air_figure", from_s, to_s, ax)
+
+
+class SweepPlots(Plots):
+    """Picture of a sweep, as ``s.plot()`` or ``s.plot("jain")``."""
+
+    def __call__(self, quantity: str | None = None, *, figure: "Place | None" = None) -> "Figure":
+        """Draw a quantity over the swept values: lines with intervals, or a map over two paths.
+
+        Parameters
+        ----------
+        quantity : str, optional
+            Quantity to draw, perhaps with its list before a point: ``"jain"``,
+            ``"queues.sojourn_s"``. By default delays and losses if they matter, then shares of a
+            cell's stations and groups, or goodput and losses of a router.
+        figure : matplotlib Figure or SubFigure, optional
+            Figure to draw into; by default a new one in house style.
+
+        Raises
+        ------
+        UserError
+            If no point has the quantity, or if there are more lines than a picture can distinguish.
+        """
+        return self._draw(kind_named(self._answer.kind).figure, quantity, figure)
+
+    def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
+        """Return the function that draws a quantity over the swept values."""
+        if series:
+            return super().drawing(quantity, series=series)
+        return lambda: self(quantity)

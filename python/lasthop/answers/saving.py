@@ -1,0 +1,146 @@
+"""Results on disk: JSON, and each table as Parquet and CSV, all or nothing."""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lasthop.answers.quantities import LISTS, registry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+__all__ = [
+    "MANIFEST",
+    "PROGRESS",
+    "RECORD_FILE",
+    "RESULT_FILE",
+    "RESULT_FILES",
+    "TABLE_FILES",
+    "save_table",
+    "write_atomically",
+]
+
+Writer = Callable[[Path], object]
+
+
+def table_files(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the files of tables."""
+    return tuple(f"{name}{suffix}" for name in names for suffix in (".parquet", ".csv"))
+
+
+TABLE_FILES = table_files((*LISTS, "series"))
+"""Tables that a sweep may write."""
+
+PROGRESS = "progress.json"
+"""How far what runs in a directory is."""
+
+MANIFEST = "manifest.json"
+"""File with the wanted points of a sweep, by which `lasthop.load` finds them."""
+
+MOST_FRAMES = 1_000_000
+"""Frames that a packet capture keeps unless the scenario says otherwise."""
+
+RESULT_FILE, RECORD_FILE = "result.json", "record.json"
+"""Summary of a result, and all else that `lasthop.load` needs to make it again."""
+
+RESULT_FILES = (RESULT_FILE, RECORD_FILE, *TABLE_FILES, *table_files(("samples",)))
+"""Files that a result may write."""
+
+
+def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
+    """Write one table as Parquet and CSV into `directory`."""
+    return write_all(directory, table_writers(name, table, {}))
+
+
+def write_atomically(path: Path, write: Writer) -> None:
+    """Write a file next to `path`, then put it in place; devices and pipes are written directly."""
+    with naming(path), in_place_of(path) as partial:
+        write(partial)
+
+
+@contextmanager
+def in_place_of(path: Path) -> Iterator[Path]:
+    """Yield a file next to `path` that replaces it in the end; devices and pipes are themselves."""
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
+        partial = Path(staging, path.name)
+        yield partial
+        if partial.exists():
+            partial.replace(path)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Make errors name `path`, not the temporary file that was being written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
+    """Write all files of a directory; if one fails, none is put in place."""
+    with staged(directory) as staging:
+        for name, write in writers.items():
+            write(staging / name)
+    return [directory / name for name in writers]
+
+
+@contextmanager
+def staged(directory: Path) -> Iterator[Path]:
+    """Yield a folder whose files are put into `directory` in the end, if nothing was raised."""
+    created = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        with naming(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
+                yield Path(staging)
+                for path in sorted(Path(staging).iterdir()):
+                    path.replace(directory / path.name)
+    except BaseException:
+        for path in created:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def text_writer(text: str) -> Writer:
+    """Return a writer of this text."""
+    return lambda path: path.write_text(text, encoding="utf-8")
+
+
+def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) -> dict[str, Writer]:
+    """Writers of a table's Parquet and CSV file."""
+    return {
+        f"{name}.parquet": lambda path: write_parquet(table, path, about),
+        f"{name}.csv": lambda path: table.to_csv(path, index=False, lineterminator="\n"),
+    }
+
+
+def write_parquet(table: "pd.DataFrame", path: Path, about: Mapping[str, str]) -> None:
+    """Write Parquet whose fields carry unit and definition of their quantity."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    fields = [field.with_metadata(field_metadata(field.name)) for field in arrow.schema]
+    metadata = {"lasthop": json.dumps(dict(about))}
+    pq.write_table(arrow.cast(pa.schema(fields, metadata=metadata)), path)
+
+
+def field_metadata(column: str) -> dict[str, str]:
+    """Unit and definition of a column, from the registry of quantities."""
+    quantity = column.removesuffix("_ci95")
+    known = registry().get(quantity)
+    if known is None:
+        return {}
+    definition = known["definition"]
+    if column != quantity:
+        definition = f"half width of the 95 % confidence interval of: {definition}"
+    return {"unit": known["unit"], "definition": definition}

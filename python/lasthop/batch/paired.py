@@ -1,0 +1,420 @@
+"""Paired comparisons: cases of one scenario, simulated with common random numbers.
+
+```text
+ base, cases --(same seed, same replications)--> results --(values per replication)--> differences
+```
+
+`run` simulates a base scenario and its cases. Replication k of each has the same random streams.
+So the difference of a case and the base, replication by replication, has less noise than the two
+means. `judge` turns the values of one quantity into a `Difference` with an interval and a verdict.
+
+If many differences are judged, some would leave a 95 % interval by chance. Therefore the interval
+of each difference is widened by Bonferroni's correction: with `CONFIDENCE`, all intervals hold at
+the same time. Pass the number of all differences that are shown together as `comparisons`.
+
+```python
+runs = run(base, {"fq": base.with_("wire.queue.fq_codel", {})})
+delay = Measure("flows", "one_way_delay_p99_s", ("phone/udp-up/1",))
+change = runs.difference("fq", delay, comparisons=1)
+change.verdict, change.mean, change.half  # ("better", -0.3, 0.07)
+```
+
+Source: Law, *Simulation Modeling and Analysis*, 5th edition, sections 10.2 and 11.2.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum, sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, Literal, TypeAlias
+
+from lasthop.batch import BatchProgress, BatchStopped, ProgressCallback
+from lasthop.batch.simulations import Simulations
+from lasthop.errors import Stopped
+from lasthop.progress.cost_limits import Deadline
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
+
+__all__ = [
+    "CONFIDENCE",
+    "HIGHER_IS_BETTER",
+    "LOWER_IS_BETTER",
+    "REDUCTIONS",
+    "Difference",
+    "Measure",
+    "Paired",
+    "Verdict",
+    "are_identical",
+    "better_direction",
+    "judge",
+    "run",
+]
+
+CONFIDENCE = 0.99
+"""Probability that all intervals of the differences shown together hold at the same time. [-]"""
+
+ROUNDING = 1e-9
+"""Differences below this fraction of the values are the rounding of sums, and count as 0. [-]"""
+
+LOWER_IS_BETTER = frozenset(
+    {
+        "collision_rate",
+        "completion_p95_s",
+        "completion_s",
+        "connections_refused",
+        "discard_probability",
+        "downlink_discard_probability",
+        "downlink_failure_rate",
+        "downlink_reordering_s",
+        "drop_probability",
+        "frame_failure_rate",
+        "longest_starved_s",
+        "loss_probability",
+        "occupancy_error_packets",
+        "one_way_delay_p99_s",
+        "one_way_delay_s",
+        "ping_loss_probability",
+        "ping_rtt_p95_s",
+        "ping_rtt_s",
+        "reordering_s",
+        "report_delay_p95_s",
+        "report_delay_s",
+        "retransmissions",
+        "rtt_p95_s",
+        "rtt_p99_s",
+        "rtt_s",
+        "settling_s",
+        "sojourn_p99_s",
+        "sojourn_s",
+        "starved_flows",
+        "unfinished",
+        "wait_s",
+    }
+)
+"""Quantities of which less is better."""
+
+HIGHER_IS_BETTER = frozenset(
+    {
+        "connections_finished",
+        "goodput_bps",
+        "jain",
+        "jain_p05",
+        "packets_delivered",
+        "report_delivery",
+        "transfer_rate_bps",
+        "utilisation",
+        "utilisation_min",
+    }
+)
+"""Quantities of which more is better."""
+
+Verdict: TypeAlias = Literal["better", "worse", "different", "same", "identical", "unknown"]
+"""Outcome of a comparison.
+
+``better`` and ``worse`` are differences beyond their interval. ``different`` is such a difference
+of a quantity without a better direction. ``same`` is a difference within its interval, which is the
+noise. ``identical`` values are equal in each replication. ``unknown``: fewer than two replications
+have a value in both runs.
+"""
+
+Values: TypeAlias = Sequence[float | None]
+"""One value per replication; None where the replication has none."""
+
+
+def better_direction(quantity: str) -> int:
+    """Return -1 if less of a quantity is better, 1 if more is, and 0 if neither is known. [-]"""
+    if quantity in LOWER_IS_BETTER:
+        return -1
+    return 1 if quantity in HIGHER_IS_BETTER else 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A case less its base, over the replications in which both have a value."""
+
+    base: float | None
+    """Mean of the base; None if no pair has a value."""
+    case: float | None
+    """Mean of the case."""
+    mean: float | None
+    """Mean difference, case less base, in the unit of the quantity."""
+    half: float | None
+    """Half width of the simultaneous interval of `mean`; None with fewer than two pairs."""
+    ci95: float | None
+    """Half width of the 95 % interval of this difference only."""
+    pairs: int
+    """Number of replications in which both have a value."""
+    verdict: Verdict
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the difference is beyond its interval."""
+        return self.verdict in ("better", "worse", "different")
+
+
+def judge(
+    base: Values,
+    case: Values,
+    direction: int,
+    *,
+    comparisons: int = 1,
+    confidence: float = CONFIDENCE,
+    is_random: bool = True,
+) -> Difference:
+    """Judge a case against its base by their values per replication.
+
+    The interval is Student's over the differences. If all differences are equal and not 0,
+    Student's interval has no width. Such a difference counts only if chance hardly produces it:
+    equal differences have one sign, which has a probability of 2^(1 - n) for n replications of two
+    runs of equal distribution. If all values of each run are equal as well, it is at most 2 / 4^n.
+
+    Parameters
+    ----------
+    base, case : sequence of float or None
+        Values per replication; equal indices had the same random streams.
+    direction : int
+        -1 if less is better, 1 if more is better, 0 if neither; see `better_direction`.
+    comparisons : int
+        Number of differences that are shown together.
+    confidence : float
+        Probability with which the intervals of all of them hold at the same time. [-]
+    is_random : bool
+        Whether the runs depend on their random streams at all. Without randomness each difference
+        is certain.
+    """
+    pairs = [
+        (ours, theirs)
+        for ours, theirs in zip(base, case, strict=False)
+        if ours is not None and theirs is not None
+    ]
+    if not pairs:
+        return Difference(None, None, None, None, None, 0, "unknown")
+    ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    changes = [_difference(*pair) for pair in pairs]
+    count, mean = len(pairs), fmean(changes)
+    means = fmean(ours), fmean(theirs), mean
+    if not any(changes):
+        zero = 0.0 if count > 1 else None
+        return Difference(*means, zero, zero, count, "identical")
+    if count < 2:
+        return Difference(*means, None, None, count, "unknown")
+    from scipy.special import stdtrit
+
+    error = stdev(changes) / sqrt(count)
+    part = (1.0 - confidence) / comparisons
+    half = float(stdtrit(count - 1, 1.0 - part / 2.0)) * error
+    ci95 = float(stdtrit(count - 1, 0.975)) * error
+    is_beyond = abs(mean) > half
+    if error == 0.0 and is_random:
+        are_constant = len(set(ours)) == len(set(theirs)) == 1
+        chance = 2.0 / 4.0**count if are_constant else 2.0 ** (1 - count)
+        is_beyond = chance <= part
+    if not is_beyond:
+        verdict: Verdict = "same"
+    elif direction == 0:
+        verdict = "different"
+    else:
+        verdict = "better" if mean * direction > 0.0 else "worse"
+    return Difference(*means, half, ci95, count, verdict)
+
+
+def _difference(base: float, case: float) -> float:
+    """Return the case's value less the base's value; 0 if the difference is only rounding."""
+    change = case - base
+    return 0.0 if abs(change) <= ROUNDING * max(abs(base), abs(case)) else change
+
+
+REDUCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "sum": fsum,
+    "mean": fmean,
+    "max": max,
+    "min": min,
+}
+"""Functions that combine the values of several items, by name."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quantity of one item, or of several items combined, with one value per replication."""
+
+    list_name: str
+    """List of the result, such as ``flows``."""
+    quantity: str
+    """Name in the registry of quantities."""
+    items: tuple[str, ...]
+    """Names of the items."""
+    over: str = "sum"
+    """Name of the function that combines several items: ``sum``, ``mean``, ``max`` or ``min``."""
+    label: str = ""
+    """Name of several items together, such as ``all uploads``."""
+
+    @property
+    def name(self) -> str:
+        """Name of the item, or `label`."""
+        return self.label or ", ".join(self.items)
+
+    @property
+    def key(self) -> str:
+        """Unique name: ``flows.one_way_delay_p99_s of phone/udp-up/1``."""
+        return f"{self.list_name}.{self.quantity} of {self.name}"
+
+    @property
+    def direction(self) -> int:
+        """Better direction of the quantity, see `better_direction`. [-]"""
+        return better_direction(self.quantity)
+
+    def values(self, result: Result) -> list[float | None]:
+        """Return one value per replication; None where no item has a value."""
+        value = result.sample_tree.get(self.list_name, {})
+        columns = [value.get(item, {}).get(self.quantity) for item in self.items]
+        known = [column for column in columns if column is not None]
+        if not known:
+            return [None] * result.replications
+        reduce = REDUCTIONS[self.over]
+        rows = [[each for each in row if each is not None] for row in zip(*known, strict=True)]
+        return [reduce(row) if row else None for row in rows]
+
+    def is_in(self, result: Result) -> bool:
+        """Return whether some replication has a value of each item."""
+        found = result.sample_tree.get(self.list_name, {})
+        columns = (found.get(item, {}).get(self.quantity, ()) for item in self.items)
+        return all(any(value is not None for value in column) for column in columns)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Results of a base scenario and its cases with common random numbers."""
+
+    base: Result
+    cases: Mapping[str, Result]
+    """Results of the cases by name, in their order."""
+
+    def difference(
+        self, case: str, measure: Measure, *, comparisons: int, against: str | None = None
+    ) -> Difference:
+        """Return the difference of a case and the base, or of a case and the case `against`.
+
+        Parameters
+        ----------
+        case : str
+            Name of a case.
+        measure : Measure
+            Quantity to compare.
+        comparisons : int
+            Number of differences that are shown together.
+        against : str, optional
+            Name of another case that takes the place of the base.
+        """
+        base = self.base if against is None else self.cases[against]
+        return judge(
+            measure.values(base),
+            measure.values(self.cases[case]),
+            measure.direction,
+            comparisons=comparisons,
+            is_random=is_random(base) or is_random(self.cases[case]),
+        )
+
+    @cached_property
+    def is_random(self) -> bool:
+        """Whether any of the runs depends on its random streams."""
+        return any(map(is_random, (self.base, *self.cases.values())))
+
+    def missing(self, case: str) -> tuple[list[str], list[str]]:
+        """Return the names of flows and stations that only the base has, and only the case."""
+        ours, theirs = (_names(result) for result in (self.base, self.cases[case]))
+        return [n for n in ours if n not in theirs], [n for n in theirs if n not in ours]
+
+
+def is_random(result: Result) -> bool:
+    """Return whether the replications of a result differ in any value."""
+    return any(
+        len(set(values)) > 1
+        for items in result.sample_tree.values()
+        for quantities in items.values()
+        for values in quantities.values()
+    )
+
+
+def are_identical(first: Result, second: Result) -> bool:
+    """Return whether all quantities of two results are equal in every replication.
+
+    A quantity that only one of them has must be 0, such as the marks of a queue that never marks.
+    """
+    ours, theirs = (
+        {
+            (list_name, item, quantity): values
+            for list_name, items in result.sample_tree.items()
+            for item, quantities in items.items()
+            for quantity, values in quantities.items()
+        }
+        for result in (first, second)
+    )
+    only_one = [(ours if key in ours else theirs)[key] for key in ours.keys() ^ theirs.keys()]
+    return all(ours[key] == theirs[key] for key in ours.keys() & theirs.keys()) and not any(
+        map(any, only_one)
+    )
+
+
+def _names(result: Result) -> dict[str, None]:
+    """Names of stations and flows, in their order."""
+    tree = result.sample_tree
+    return dict.fromkeys([*tree.get("stations", ()), *tree.get("flows", ())])
+
+
+def run(
+    base: Scenario,
+    cases: Mapping[str, Scenario],
+    *,
+    jobs: int | None = None,
+    directory: Path | None = None,
+    progress: ProgressCallback | None = None,
+    max_time_s: float | None = None,
+) -> Paired:
+    """Simulate a scenario and its cases with common random numbers.
+
+    All scenarios must have the same seed and number of replications. Scenarios with the same
+    meaning are simulated once. The results include the quantities of `simulate` with ``tails``.
+
+    Parameters
+    ----------
+    base : Scenario
+        Scenario with which the cases are compared.
+    cases : mapping
+        Scenarios by the name of their case.
+    jobs : int, optional
+        Threads; by default one for each available processor. The results do not depend on it.
+    directory : Path, optional
+        Folder in which finished simulations are kept and found again.
+    progress : callable, optional
+        Called with the `BatchProgress`; the runs stop if it returns False.
+    max_time_s : float, optional
+        Longest time that the runs may take, estimated from their speed in the first half second.
+        [s]
+
+    Raises
+    ------
+    TooCostlyError
+        If the runs would take longer than `max_time_s`.
+    Stopped
+        If `progress` returned False.
+    KeyboardInterrupt
+        At Ctrl-C. Finished simulations are kept if there is a `directory`.
+    """
+    simulations = Simulations(jobs, directory=directory)
+    deadline = None
+    if max_time_s is not None:
+        deadline = Deadline(f"{base.source}: simulating {len(cases) + 1} scenarios", max_time_s)
+
+    def watched(seen: BatchProgress) -> Any:
+        if deadline is not None:
+            deadline.look(seen["simulated_s"], seen["total_s"])
+        return None if progress is None else progress(seen)
+
+    try:
+        simulations.run([base, *cases.values()], watched)
+    except BatchStopped:
+        raise Stopped("progress stopped the comparison") from None
+    results = {name: simulations.result(scenario) for name, scenario in cases.items()}
+    return Paired(simulations.result(base), results)

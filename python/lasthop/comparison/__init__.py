@@ -1,0 +1,1 @@
+"""Comparisons of prediction, simulation, emulation and measurements."""

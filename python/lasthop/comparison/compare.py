@@ -1,0 +1,491 @@
+"""Prediction, simulation and, if asked for, emulation of one scenario, side by side."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop._core import FORMAT
+from lasthop.answers.answer import Answer, Shown
+from lasthop.answers.pictures import PICTURES
+from lasthop.answers.quantities import LISTS
+from lasthop.display.columns import shown_with_nodes
+from lasthop.errors import (
+    ConvergenceError,
+    ModelError,
+    TooCostlyError,
+    UserError,
+    shortcoming,
+)
+from lasthop.measured import Files, Measured, measurements
+from lasthop.models.stated import stated_errors
+from lasthop.prediction.predict import predict
+from lasthop.prediction.prediction import Prediction
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.scenario.typed import CsmaScenario
+from lasthop.simulation.result import Result
+from lasthop.simulation.simulate import ProgressCallback, replaced, simulate, threads_asked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lasthop.comparison.oscillation import Swing
+    from lasthop.emulation import Emulation
+    from lasthop.plot.figure import Figure, Place
+
+__all__ = ["Comparison", "Row", "compare"]
+
+ALWAYS_SHOWN = {
+    "stations": ("goodput_share", "fairness_level", "goodput_bps", "queue_packets"),
+    "aps": ("queue_packets",),
+    "cells": ("goodput_bps", "jain", "updown_ratio"),
+    "classes": ("goodput_bps", "goodput_share", "queue_share", "loss_probability"),
+    "links": ("utilisation", "airtime_fraction"),
+}
+"""Quantities shown though the model may not give them, by list."""
+
+OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
+"""Quantities of queues of links; those of a station or access point are listed with the node."""
+
+OF_WIRED = ("one_way_delay_s",)
+"""Further quantities of classes of wired flows."""
+
+OF_MEASURED = (
+    "goodput_bps",
+    "rtt_s",
+    "one_way_delay_s",
+    "loss_probability",
+    "retransmissions",
+)
+"""Quantities of measured flows."""
+
+OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
+"""Quantities of queues that were measured."""
+
+OF_USERS = ("goodput_bps", "rtt_s")
+"""Quantities of flows in a network by conflict graph, in which no class sums them up."""
+
+NAMES = {
+    "goodput_bps": "goodput",
+    "goodput_share": "share",
+    "fairness_level": "fairness level",
+    "loss_probability": "loss",
+}
+"""Words for the quantities whose error is stated."""
+
+UNKNOWN = {"mean": None, "ci95": None}
+"""Placeholder of a missing estimate."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one item, predicted and simulated."""
+
+    list: str
+    name: str
+    quantity: str
+    predicted: float | None
+    simulated: float | None
+    ci95: float | None
+    """Half width of the simulation's 95 % confidence interval."""
+    emulated: float | None = None
+    """Mean value of the emulation; None without an emulation."""
+    emulated_ci95: float | None = None
+    """Half width of the emulation's 95 % confidence interval; None for a single run."""
+    measured: float | None = None
+    """Mean value measured in a real network; None without a measurement."""
+    measured_ci95: float | None = None
+    """Half width of the measurement's 95 % confidence interval, over files of one name."""
+
+    @property
+    def difference(self) -> float | None:
+        """Simulated value less predicted value."""
+        if self.predicted is None or self.simulated is None:
+            return None
+        return self.simulated - self.predicted
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
+    """Prediction and simulation of a scenario, side by side.
+
+    A comparison can be pickled and copied. Two comparisons are equal if prediction, refusal,
+    simulation and emulation are equal.
+    """
+
+    kind = "comparison"
+
+    prediction: Prediction | None
+    """Answer of the model; None if it refused the scenario, with the reason in `refusal`."""
+    refusal: str | None
+    """Reason why the model refused, as a clause whose subject is "the scenario"; else None."""
+    simulation: Result
+    emulation: "Emulation | None" = None
+    """Answer of the emulation, if it was asked for."""
+    measured: Measured | None = None
+    """Measurements of a real network, matched with the scenario's flows."""
+    loaded: "tuple[Row, ...] | None" = field(default=None, compare=False)
+    """`rows` of a loaded comparison, whose answers have only summaries."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """Scenario of the comparison.
+
+        Raises
+        ------
+        UserError
+            If the comparison was loaded from a file, which has no scenario.
+        """
+        return self.simulation.scenario
+
+    @property
+    def has_scenario(self) -> bool:  # type: ignore[override] # A loaded comparison has none.
+        """Whether the comparison has its scenario, and can be drawn."""
+        return self.simulation.has_scenario
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of prediction, simulation and emulation."""
+        answers = self.prediction, self.simulation, self.emulation
+        return [line for answer in answers if answer is not None for line in answer.warnings]
+
+    def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
+        """Yield the simulation with its prediction, and the emulation."""
+        yield self.simulation, self.prediction
+        if self.emulation is not None:
+            yield self.emulation, None
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Rows of the comparison: every quantity that the model predicts, and goodputs and
+        queues."""
+        return list(self._rows() if self.loaded is None else self.loaded)
+
+    @property
+    def beyond_stated(self) -> list[str]:
+        """Lines on quantities that the model misses by more than the error that its documentation
+        states, one line for each quantity: its item with the largest error.
+
+        An error counts if it is larger than the stated error at every value in the simulation's
+        interval. Without intervals there are no lines.
+        """
+        if self.prediction is None or not self.simulation.has_scenario:
+            return []
+        worst: dict[str, tuple[float, Row]] = {}
+        stated = stated_errors(self.prediction.model, self.scenario.typed)
+        for row in self.rows:
+            error = stated.get(row.quantity)
+            if error is None or row.list not in error.lists:
+                continue
+            if row.difference is None or not row.simulated or row.ci95 is None:
+                continue
+            off = error.of(-row.difference, row.simulated)
+            least = abs(off) - abs(error.of(row.ci95, row.simulated))
+            if least > error.error and abs(off) > abs(worst.get(row.quantity, (0.0, row))[0]):
+                worst[row.quantity] = off, row
+        return [
+            f"prediction of {NAMES[name]} off by {stated[name].words(off)} at {row.name} "
+            f"(stated: {stated[name].words(stated[name].error)})"
+            for name, (off, row) in worst.items()
+        ]
+
+    @cached_property
+    def swings(self) -> "list[Swing]":
+        """Traces of the queues of busy routers, with the equilibrium if the model is a fluid
+        model."""
+        from lasthop.comparison.oscillation import swings_of
+
+        return swings_of(self.scenario, self.prediction, self.simulation)
+
+    @property
+    def swing(self) -> "Swing | None":
+        """First trace of `swings`: that of the predicted queue, or of the busiest link."""
+        return self.swings[0] if self.swings else None
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """`rows` as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self._records())
+
+    def _records(self) -> list[dict[str, Any]]:
+        records = [asdict(row) | {"difference": row.difference} for row in self.rows]
+        absent = [] if self.emulation is not None else ["emulated", "emulated_ci95"]
+        absent += [] if self.measured is not None else ["measured", "measured_ci95"]
+        for record in records:
+            for key in absent:
+                del record[key]
+        return records
+
+    @cached_property
+    def shown_with_nodes(self) -> set[tuple[str, str]]:
+        """Items, by list and name, whose values repeat those of their station or access point."""
+        return shown_with_nodes(self.simulation.summary, self.scenario.typed)
+
+    def repeats_a_node(self, row: Row) -> bool:
+        """Return whether a row repeats values of its station or access point; rows of qdiscs never
+        do."""
+        measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
+        return not measured and (row.list, row.name) in self.shown_with_nodes
+
+    @property
+    def _qdiscs(self) -> frozenset[str]:
+        """Queues whose statistics were measured."""
+        return frozenset() if self.measured is None else self.measured.qdiscs
+
+    def figure(self, *, figure: "Place | None" = None) -> "Figure":
+        """Draw shares, goodputs and queues of model and simulation, side by side.
+
+        The picture has several panels. They are drawn into a new figure, or into a given `figure`
+        or subfigure.
+        """
+        return self.plot(figure=figure)
+
+    def save_figure(self, path: str | Path) -> None:
+        """Write `figure` as PNG, PDF or SVG, by the suffix of `path`."""
+        from lasthop.answers.overwrite import refuse_if_foreign
+        from lasthop.answers.saving import write_atomically
+
+        if Path(path).suffix.lower() not in PICTURES:
+            raise UserError(f"{path}: not a picture; expected one of {', '.join(PICTURES)}")
+        refuse_if_foreign(Path(path))
+        figure = self.figure()
+        write_atomically(Path(path), figure.savefig)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return prediction, simulation and rows as a tree of dictionaries and lists."""
+        return {
+            "kind": "comparison",
+            "format": FORMAT,
+            "scenario": self.simulation.summary["scenario"],
+            "prediction": None if self.prediction is None else self.prediction.to_dict(),
+            "refusal": self.refusal,
+            "simulation": self.simulation.to_dict(),
+            **({} if self.emulation is None else {"emulation": self.emulation.to_dict()}),
+            **({} if self.measured is None else {"measured": self.measured.to_dict()}),
+            "rows": self._records(),
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def _rows(self) -> Iterator[Row]:
+        predicted = {} if self.prediction is None else self.prediction.summary
+        both = "stations" in self.simulation.summary and any(
+            not flow.station for flow in self.scenario.typed.flows
+        )
+        always: dict[str, tuple[str, ...]] = {
+            **ALWAYS_SHOWN,
+            "classes": tuple(
+                quantity
+                for quantity in (*ALWAYS_SHOWN["classes"], *OF_WIRED)
+                if not (both and quantity == "goodput_share")
+            ),
+            "queues": OF_LINKS,
+        }
+        if isinstance(self.scenario.typed, CsmaScenario):
+            always["flows"] = OF_USERS
+        with_nodes = self.shown_with_nodes
+        for list_name in LISTS:
+            if list_name == "stability":
+                yield from self._swing_rows()
+                continue
+            theirs = items_by_name(predicted.get(list_name, ()))
+            ours = items_by_name(self.simulation.summary.get(list_name, ()))
+            real = {} if self.emulation is None else self.emulation.summary
+            reals = items_by_name(real.get(list_name, ()))
+            result = {} if self.measured is None else self.measured.items(list_name)
+            shown = shown_quantities(
+                always.get(list_name, ()),
+                [*theirs.values()],
+                [*ours.values()],
+            )
+            if list_name == "flows":
+                shown += of_measured(result, shown, OF_MEASURED)
+            if list_name == "queues":
+                qdiscs = {name: result[name] for name in self._qdiscs}
+                shown += of_measured(qdiscs, shown, OF_QDISCS)
+            for quantity in shown:
+                for name in ours:
+                    known = theirs.get(name, {})
+                    if list_name == "queues" and name in self._qdiscs:
+                        known = {**result[name], **known}
+                    if (list_name, name) in with_nodes and quantity not in known:
+                        continue
+                    guess, seen, tried, real_one = (
+                        each.get(name, {}).get(quantity) or UNKNOWN
+                        for each in (theirs, ours, reals, result)
+                    )
+                    if guess is UNKNOWN and seen is UNKNOWN:
+                        continue
+                    yield Row(
+                        list_name,
+                        name,
+                        quantity,
+                        guess["mean"],
+                        *(seen["mean"], seen["ci95"]),
+                        *(tried["mean"], tried["ci95"]),
+                        *(real_one["mean"], real_one["ci95"]),
+                    )
+
+    def _swing_rows(self) -> Iterator[Row]:
+        """Yield the period of the fluid's cycle beside that of the simulated trace."""
+        for swing in self.swings:
+            yield Row("stability", swing.queue, "period_s", swing.cycle_s, swing.period_s, None)
+
+
+def compare(
+    scenario: ScenarioLike,
+    *,
+    model: str | None = None,
+    options: Mapping[str, object] | None = None,
+    replications: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+    emulate: bool = False,
+    virtual: bool = False,
+    measured: Files | Measured = (),
+    max_time_s: float = MAX_TIME_S,
+    max_memory_bytes: float = MAX_MEMORY_BYTES,
+) -> Comparison:
+    """Predict and simulate a scenario, and add an emulation and measurements if asked for.
+
+    If the model refuses the scenario, the comparison has no prediction, and `refusal` names the
+    assumption that the scenario breaks.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    model : str
+        Name of the model; by default the one that suits the scenario.
+    options : mapping, optional
+        Options of the model; see `predict`.
+    replications, seed, settings, jobs, progress
+        See `simulate`.
+    emulate : bool
+        Whether to also run the scenario with the TCP of Linux in real time; see
+        `lasthop.emulation.emulate`.
+    virtual : bool
+        Whether to run the scenario also with the TCP of Linux in simulated time, as often as it is
+        simulated.
+    measured : sequence of files or pairs, mapping, or Measured
+        Measurements by flent or iperf3, or results of lasthop. A file without a name has the
+        streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has the
+        streams of the station or flow ``laptop``. Several files of one name are repetitions.
+        `Comparison.measured` lists the matches.
+    max_time_s, max_memory_bytes
+        Limits of the prediction; see `predict`. The limit of memory also holds for time series of
+        the simulation.
+
+    Returns
+    -------
+    Comparison
+        Prediction and simulation, with ``rows`` and a ``table`` that compare them, and a figure.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused.
+    UserError
+        If there is no such model or option, or if the scenario cannot be emulated.
+    Stopped
+        If `progress` returned False before the first replication finished.
+    KeyboardInterrupt
+        At Ctrl-C before the first replication finished.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> both = lh.compare(
+    ...     {
+    ...         "duration": "5 s",
+    ...         "warmup": "1 s",
+    ...         "replications": 2,
+    ...         "cell": {"phy": "802.11b"},
+    ...         "station": {"sender": {"upload": 4}, "reader": {"download": 1}},
+    ...     }
+    ... )
+    >>> shares = both.table.query("quantity == 'goodput_share'").set_index("name")
+    >>> bool(shares.loc["sender", "predicted"] > shares.loc["reader", "predicted"])
+    True
+    """
+    threads_asked(jobs)
+    checked = replaced(scenario, settings, replications=replications, seed=seed)
+    others = measurements(checked, measured)
+    if emulate or virtual:
+        from lasthop.emulation.limits import check
+
+        check(checked)
+    prediction, refusal = None, None
+    try:
+        prediction = predict(
+            checked,
+            model=model,
+            options=options,
+            max_time_s=max_time_s,
+            max_memory_bytes=max_memory_bytes,
+        )
+    except (ModelError, ConvergenceError, TooCostlyError) as error:
+        refusal = shortcoming(error)
+    from lasthop.comparison.oscillation import sampled
+
+    checked = sampled(checked, prediction)
+    simulation = simulate(checked, jobs=jobs, progress=progress, max_memory_bytes=max_memory_bytes)
+    comparison = Comparison(prediction, refusal, simulation, None, others)
+    return with_emulation(comparison, virtual=virtual) if emulate or virtual else comparison
+
+
+def with_emulation(
+    comparison: Comparison,
+    progress: "Callable[[float, float], object] | None" = None,
+    *,
+    virtual: bool,
+) -> Comparison:
+    """Emulate the scenario of a comparison and add the answer.
+
+    In simulated time, the scenario is emulated as often as it was simulated; in real time, once.
+    `progress` is called with the emulated time that has passed and the duration of all runs. [s]
+    """
+    from lasthop.emulation.replicate import replicate
+
+    scenario = comparison.scenario
+    count = scenario["replications"] if virtual else 1
+    # Quiet, since programs of the file also print.
+    emulation = replicate(scenario, count, progress, quiet=True, virtual=virtual)
+    return replace(comparison, emulation=emulation)
+
+
+def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return a list of a result as a mapping from name to item, in its order."""
+    return {item["name"]: item for item in items}
+
+
+def of_measured(
+    result: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
+) -> list[str]:
+    """Return the quantities among `of` that were measured and are not shown already."""
+    known = {quantity for item in result.values() for quantity in item}
+    return [quantity for quantity in of if quantity in known and quantity not in shown]
+
+
+def shown_quantities(
+    always: Sequence[str],
+    predicted: list[Mapping[str, Any]],
+    simulated: list[Mapping[str, Any]],
+) -> list[str]:
+    """Quantities of a list to lay side by side: those predicted, and those shown always."""
+    shown = dict.fromkeys(
+        quantity for quantity in always if any(quantity in item for item in simulated)
+    )
+    shown |= dict.fromkeys(
+        key for item in predicted for key, value in item.items() if isinstance(value, Mapping)
+    )
+    return list(shown)

@@ -1,6 +1,0 @@
-"""Laws of the engine for Linux's own TCP: what can be loaded, by whom, and how it goes away."""
-
-from lasthop.congestion.controls import CONTROLS, Control
-from lasthop.congestion.loading import load, loaded, unload
-
-__all__ = ["CONTROLS", "Control", "load", "loaded", "unload"]

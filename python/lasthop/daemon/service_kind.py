@@ -1,0 +1,49 @@
+"""Kinds of services that run in the background, such as gateways and shaped queues."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from lasthop.daemon.configuration import Read, Wanted
+from lasthop.daemon.state import State
+from lasthop.linux.undo import UndoLog
+
+Show = Callable[[dict[str, Any]], None]
+"""Function that is called with the status every second."""
+
+
+@dataclass(frozen=True)
+class ServiceContext(Generic[Wanted]):
+    """Arguments of a service that runs in a process of its own."""
+
+    wanted: Wanted
+    state: State
+    """State, whose lock this process holds."""
+    read_again: Callable[[], Wanted]
+    """Function that reads the file again."""
+    say: Callable[[str], None]
+    """Function that writes a line of the log."""
+    is_up: Callable[[], None]
+    """Function to call when everything is set up."""
+    show: Show | None
+
+
+@dataclass(frozen=True)
+class ServiceKind(Generic[Wanted]):
+    """Kind of services, which set up an interface, monitor it, and revert their changes."""
+
+    word: str
+    """Name of the kind in commands and messages."""
+    read: Read[Wanted]
+    interface: Callable[[Wanted], str]
+    """Interface of a service, which no two services share."""
+    refuse: Callable[[Wanted, State, bool], None]
+    """Function that refuses a configuration that would fail, before a file is written.
+
+    The last argument is whether the service is already up.
+    """
+    serve: Callable[[ServiceContext[Wanted]], None]
+    """Function that sets up, runs until the service is stopped, and reverts all changes."""
+    undo: Callable[[UndoLog], list[str]]
+    """Function that reverts the changes of another process, and returns what it could not revert,
+    in words."""

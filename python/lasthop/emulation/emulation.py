@@ -1,0 +1,117 @@
+"""Answer of an emulation."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from lasthop.answers.answer import Answer
+from lasthop.emulation.capture import Captured
+from lasthop.emulation.greedy import warning as greedy_warning
+from lasthop.emulation.lateness import lateness, waiting
+from lasthop.emulation.limits import unfollowed
+from lasthop.emulation.summary import SIMULATED
+from lasthop.emulation.users import with_users
+from lasthop.warnings.settings import cautions
+
+__all__ = ["Emulation"]
+
+MAX_NAMED_FILES = 3
+"""Number of files that a warning names."""
+
+
+class Emulation(Answer):
+    """Answer of an emulation: one run, without intervals.
+
+    Two emulations are equal if their JSON is the same, whatever the exit codes of programs.
+    """
+
+    kind = "emulation"
+    intervals = False
+    exit_code: int | None = None
+    """Exit code of the foreground program; None without one."""
+    is_cut: bool = False
+    """Whether the deadline ended the foreground program."""
+    left_out: int = 0
+    """Number of items that are missing in at least one run, such as connections of programs."""
+    not_saved: tuple[str, ...] = ()
+    """Files of programs in simulated time that could not be saved, with reasons."""
+    refused_law: str | None = None
+    """Congestion control that the kernel did not allow for programs; None if it did."""
+    followed: tuple[str, ...] = ()
+    """Settings of TCP that were applied to the kernel."""
+    captured: Captured | None = None
+    """Capture of the frames on the air, if it was asked for."""
+    with_excess: Mapping[str, None] = MappingProxyType({})
+    """Names, in order, of greedy flows whose loss includes drops of the queue they keep full."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about surprising settings, and about settings without effect."""
+        known = with_users(self.scenario)
+        results = [
+            *cautions(self.scenario.typed, programs_run=True),
+            *unfollowed(known, self.followed),
+        ]
+        if self.refused_law is not None:
+            results.append(
+                f"programs use this machine's congestion control, not {self.refused_law}, which "
+                "users may not select: add it to net.ipv4.tcp_allowed_congestion_control"
+            )
+        if self.is_cut:
+            results.append(
+                f"the program was ended at the deadline, after {self.summary['duration_s']:g} s"
+            )
+        if self.not_saved:
+            more = len(self.not_saved) - MAX_NAMED_FILES
+            results.append(
+                "files that a program wrote could not be saved: "
+                + "; ".join(self.not_saved[:MAX_NAMED_FILES])
+                + (f"; and {more} more" if more > 0 else "")
+            )
+        if self.left_out:
+            results.append(
+                f"{self.left_out} connections of programs are not in every run, and are left out"
+            )
+        if self.with_excess:
+            results.append(greedy_warning(self.with_excess))
+        if self.is_simulated_time and not self.summary.get("repeatable"):
+            results.append(
+                "another run can give other numbers: on this machine, two tests of the kernel in "
+                "simulated time differed"
+            )
+        return results
+
+    @property
+    def is_simulated_time(self) -> bool:
+        """Whether the emulation ran in simulated time."""
+        return bool(self.summary.get("time") == SIMULATED)
+
+    @property
+    def clock(self) -> str:
+        """Description of the clock of the emulation, such as ``real time``."""
+        if not self.is_simulated_time:
+            return "real time"
+        return f"simulated time, Linux {self.summary['kernel']}"
+
+    @property
+    def lateness_p99_s(self) -> float | None:
+        """99th percentile of the time by which packets were handed over too late. [s]"""
+        return self.total("lateness_p99_s")
+
+    @property
+    def lateness(self) -> list[str]:
+        """Lines about the lateness of packets and sockets.
+
+        From a lateness of 2 ms on, the lines report the load that this machine can carry in time.
+        """
+        late_s = self.lateness_p99_s
+        if late_s is None or self.is_simulated_time:
+            return []
+        at_work, carried_pps = self.total("at_work_fraction"), self.total("carried_pps")
+        text = lateness(late_s, at_work, carried_pps, self.total("packets_at_once") or 1.0)
+        waited = waiting(self.total("processor_wait") or 0.0)
+        return [text] if waited is None else [text, waited]
+
+    def total(self, quantity: str) -> float | None:
+        """Return a quantity of the whole run, or None if it is unknown."""
+        run = self.summary["totals"][0].get(quantity)
+        return None if run is None else float(run["mean"])

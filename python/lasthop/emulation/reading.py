@@ -1,0 +1,17 @@
+"""Reading of saved emulations."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lasthop.answers.reading import SUMMARY_ONLY, summary_of
+from lasthop.emulation.emulation import Emulation
+
+__all__ = ["read_emulation"]
+
+
+def read_emulation(file: Path, text: str, tree: Mapping[str, Any]) -> Emulation:
+    """Return the emulation of a file, which has only a summary."""
+    answer = Emulation(summary_of(file, tree), None, origin=str(file), why=SUMMARY_ONLY)
+    answer.intervals = answer.summary["replications"] > 1
+    return answer

@@ -1,0 +1,1 @@
+"""Control of real networks: the gateway, shaped queues, congestion controls of Linux."""

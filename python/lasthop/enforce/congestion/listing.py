@@ -1,0 +1,113 @@
+"""Congestion controls of the kernel, and their users."""
+
+import contextlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from lasthop.enforce.congestion.controls import CONTROLS
+from lasthop.linux import bpf, pins, struct_ops
+from lasthop.linux.tcp import available_congestion
+
+LINK = "anon_inode:bpf"
+"""With which the name of a BPF link's descriptor begins in /proc."""
+
+
+class Holder(NamedTuple):
+    """A process with whose end a control goes."""
+
+    number: int
+    program: str
+
+
+class Listed(NamedTuple):
+    """A congestion control that the kernel has."""
+
+    name: str
+    law: str | None
+    """Its name in scenarios, if it is one of ours."""
+    origin: str | None
+    """``kernel`` or ``BPF``; None where this process may not know."""
+    stays: bool
+    processes: list[Holder]
+
+
+def listed() -> list[Listed]:
+    """Return all controls that the kernel has now, in its order."""
+    try:
+        links = links_by_name()
+    except bpf.BpfError:
+        return [Listed(name, None, None, False, []) for name in available_congestion()]
+    pinned = pins.pinned()
+
+    def one(name: str) -> Listed:
+        if name not in links:
+            return Listed(name, None, "kernel", False, [])
+        return Listed(name, law_of(name), "BPF", name in pinned, held_by(links[name]))
+
+    return [one(name) for name in available_congestion()]
+
+
+def law_of(name: str) -> str | None:
+    """Which law of ours goes by this name in the kernel."""
+    for each in CONTROLS.values():
+        if name == each.kernel_name or name.rpartition("_")[0] == each.short:
+            return each.name
+    return None
+
+
+def links_by_name() -> dict[str, list[int]]:
+    """Numbers of BPF links of each congestion control.
+
+    Raises
+    ------
+    BpfError
+        If this process may not know.
+    """
+    results: dict[str, list[int]] = {}
+    pairs = list(bpf.links_of_operations())
+    if not pairs:
+        return results
+    kernel = struct_ops.kernel_types()
+    ours = kernel.structure(struct_ops.ENTRY).number
+    for link, operations in pairs:
+        with contextlib.suppress(bpf.BpfError):  # gone meanwhile
+            kind, value = bpf.value_of(operations)
+            if kind == ours:
+                results.setdefault(struct_ops.named(value, kernel), []).append(link)
+    return results
+
+
+def holders(name: str) -> list[Holder]:
+    """Processes that hold the congestion control of this name, as far as this one may know."""
+    try:
+        return held_by(links_by_name().get(name, ()))
+    except bpf.BpfError:
+        return []
+
+
+def held_by(links: Iterable[int]) -> list[Holder]:
+    """Processes with a descriptor of one of these links."""
+    wanted = {f"link_id:\t{each}" for each in links}
+    if not wanted:
+        return []
+    results = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and holds(process, wanted):
+            with contextlib.suppress(OSError):
+                program = (process / "comm").read_text().strip()
+                results.append(Holder(int(process.name), program))
+    return sorted(results)
+
+
+def holds(process: Path, lines: set[str]) -> bool:
+    """Return whether a process has a descriptor whose information has one of these lines."""
+    with contextlib.suppress(OSError):
+        for each in (process / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                if os.readlink(each).startswith(LINK):
+                    text = (process / "fdinfo" / each.name).read_text()
+                    if not lines.isdisjoint(text.splitlines()):
+                        return True
+    return False

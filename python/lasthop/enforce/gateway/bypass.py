@@ -1,0 +1,86 @@
+"""Detection of traffic that can bypass the classifier: flowtables, stations known by IP address."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+from lasthop.enforce.gateway.classification import Surroundings
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.discovery import of_bridges, of_neighbours
+from lasthop.enforce.gateway.layout import Layout
+from lasthop.enforce.gateway.roster import Roster, Sighting
+from lasthop.errors import UserError
+from lasthop.linux import links
+from lasthop.linux.flowtables import Flowtable, flowtables
+from lasthop.linux.links import Link
+from lasthop.linux.neighbours import subnets_at
+from lasthop.linux.netlink import Socket
+from lasthop.linux.tc import Device
+
+
+class Bypasses(NamedTuple):
+    """Messages about flowtables that contain an interface towards access points."""
+
+    faults: list[str]
+    """Messages about hardware flowtables, whose packets neither filters nor counters see."""
+    warnings: list[str]
+    """Messages about other flowtables."""
+
+
+def bypasses(gateway: Gateway) -> Bypasses:
+    """Return messages about the flowtables of this machine that stations can pass through."""
+    result = flowtables()
+    if not result:
+        return Bypasses([], [])
+    with Socket() as kernel:
+        return among(result, gateway.lans, links.every_link(kernel))
+
+
+def among(
+    tables: Iterable[Flowtable], lans: Iterable[str], present: Mapping[str, Link]
+) -> Bypasses:
+    """Return messages about the flowtables that contain an interface or a device below it."""
+    result = Bypasses([], [])
+    devices = [name for lan in lans for name in links.below(lan, present)]
+    for table in tables:
+        has = sorted({name for name in devices if table.has(name)})
+        if not has:
+            continue
+        names = ", ".join(has)
+        remove = "take it out of the flowtable"
+        if table.is_hardware:
+            result.faults.append(
+                f"flowtable {table.words} offloads {names} to hardware: its packets are neither "
+                f"classified nor counted: {remove}, or remove `flags offload`"
+            )
+        else:
+            result.warnings.append(
+                f"flowtable {table.words} contains {names}: its packets may pass without being "
+                f"classified: {remove}"
+            )
+    return result
+
+
+class Known(NamedTuple):
+    """Stations and ports as this machine sees them now."""
+
+    by_address: dict[str, str]
+    """Stations that would be classified by IP address, with the reasons."""
+    ports: dict[str, int]
+    """Number of MAC addresses at each port."""
+
+
+def known(gateway: Gateway) -> Known:
+    """Return what the tables of neighbours and of bridges show now. Change nothing."""
+    roster, layout = Roster(gateway), Layout(gateway, Device("lh", 0))
+    seen: list[Sighting] = [*of_neighbours(gateway), *of_bridges(gateway)]
+    roster.see(seen, 0.0)
+    for station in roster.stations():
+        with suppress(UserError):  # there are no numbers left
+            layout.join(station)
+    with Socket() as kernel:
+        present = links.every_link(kernel)
+        numbers = {present[name].number for name in gateway.lans if name in present}
+        on_link = subnets_at(kernel, numbers)
+    others = Surroundings(roster.ignored, roster.routed)
+    return Known(layout.by_address(on_link, others), roster.ports.counts())

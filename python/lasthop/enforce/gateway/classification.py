@@ -1,0 +1,300 @@
+"""Classification of frames at `lan` by MAC address: the BPF program, its maps, its counters.
+
+The program is `crates/bpf/stations.bpf.c`. It runs at both hooks of `lan`, sets the class of every
+packet and lets exempt packets pass. The filter that runs it redirects all others to the IFB.
+
+A frame belongs to the station whose MAC address is its source (coming in) or destination (going
+out). If several stations share a MAC address, such as that of a router between `lan` and the
+stations, the frame belongs to the station of its IP address. All other frames are unclassified, and
+pass through the leaf of the access point for such packets.
+"""
+
+import struct
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from enum import IntEnum
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import NamedTuple, Protocol, Self, TypeAlias
+
+from lasthop.linux import bpf, tc
+from lasthop.linux.classifier import Classifier
+from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.tc import Address, Block, Device, Subnet
+
+OBJECT = Path(__file__).parent / "share" / "stations.o"
+"""Compiled BPF programs."""
+
+
+class Kind(IntEnum):
+    """Kind of a packet, which decides its path (enum kind of stations.h)."""
+
+    STATION = 0
+    """Redirected to the leaf of its station."""
+    UNCLASSIFIED = 1
+    """Redirected to the leaf for packets of no station."""
+    MULTICAST = 2
+    """Redirected to the leaf for multicast and broadcast packets."""
+    ARP = 3
+    NEIGHBOURS = 4
+    """IPv6 neighbour discovery and router advertisements."""
+    PINGS = 5
+    """Echo requests of this machine, and the replies to them."""
+    DNS = 6
+    DHCP = 7
+    UPLINK_UDP = 8
+    """UDP from a station at an access point with `udp = "down"`."""
+    IGNORED = 9
+    """From or to a machine of `discover.ignore`."""
+    UNMATCHED = 10
+    """Passed without any classification."""
+    FORGED = 11
+    """ARP or neighbour discovery that names another MAC address than its frame has; made void."""
+
+
+EXEMPT = (
+    Kind.ARP,
+    Kind.NEIGHBOURS,
+    Kind.PINGS,
+    Kind.DNS,
+    Kind.DHCP,
+    Kind.UPLINK_UDP,
+    Kind.IGNORED,
+)
+REDIRECTED = (Kind.STATION, Kind.UNCLASSIFIED, Kind.MULTICAST, Kind.FORGED)
+
+ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
+    Kind.MULTICAST: (64_000, 8_000),
+    Kind.ARP: (8_000, 1_500),
+    Kind.NEIGHBOURS: (8_000, 3_000),
+    Kind.PINGS: (16_000, 3_000),
+    Kind.DNS: (32_000, 8_000),
+    Kind.DHCP: (8_000, 3_000),
+    Kind.STATION: (48_000, 12_000),
+    Kind.UNCLASSIFIED: (192_000, 48_000),
+}
+"""Rate [bit/s] and burst [bytes] that each station may send, and receive, of each exempt kind.
+
+That of STATION is for the sum of all kinds but multicast, and that of UNCLASSIFIED for the sum over
+the stations of a group. Packets beyond that go through the leaf of the station."""
+
+BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
+"""Flags of a station (stations.h)."""
+STATION = struct.Struct("=HHHHIII")
+"""Class to it, class from it, access point, flags, number of its allowances, interface at which it
+was last seen, number of changes of that interface (struct station)."""
+ACCESS = struct.Struct("=HHI")
+"""Leaves for unclassified and multicast packets, number of their allowances (struct access)."""
+GROUP = struct.Struct("=HH")
+"""Class of a group, and number of the hierarchy inside it (struct group)."""
+PREFIX = struct.Struct("=IB16s3x")
+COUNT = struct.Struct("=QQ")
+DIRECTIONS = 2
+COUNTS_BYTES = DIRECTIONS * len(Kind) * COUNT.size
+SECTIONS = {"from": "at_ingress", "to": "at_egress", "leaf": "at_ifb", "inside": "at_group"}
+EVERY_PROTOCOL = struct.unpack("=H", struct.pack("!H", 3))[0]
+
+Table: TypeAlias = dict[tuple[str, bytes], bytes]
+"""Entries that the maps are to have, by map and key."""
+
+
+class Place(NamedTuple):
+    """Classes, access point and allowances of a station."""
+
+    to_class: int
+    from_class: int
+    ap: int
+    number: int
+    """The number under which its allowances are counted."""
+    udp_passes: bool = False
+
+    def packed(self, flags: int = 0) -> bytes:
+        """Return the map value of the station, with these flags."""
+        flags |= UDP_PASSES * self.udp_passes
+        minors = (self.to_class & 0xFFFF, self.from_class & 0xFFFF)
+        return STATION.pack(*minors, self.ap, flags, self.number, 0, 0)
+
+
+class Surroundings(NamedTuple):
+    """MAC addresses at `lan` other than those of single stations."""
+
+    ignored: Mapping[Address, str] = {}
+    """MAC addresses of machines that are no stations, by the addresses that the file ignores."""
+    routers: Mapping[str, Collection[Subnet]] = {}
+    """Subnets that this machine reaches through each MAC address."""
+    waiting: Mapping[str, str] = {}
+    """New MAC addresses that have no leaf yet, with their access points."""
+
+
+class Counted(NamedTuple):
+    """Packets and bytes."""
+
+    packets: int
+    bytes: int
+
+
+def mac_key(mac: str) -> bytes:
+    """Return the key of a MAC address."""
+    return bytes.fromhex(mac.replace(":", "")) + b"\0\0"
+
+
+def prefix_key(address: Address | Subnet) -> bytes:
+    """Return the key of an address or a subnet."""
+    if isinstance(address, IPv4Network | IPv6Network):
+        network = address.network_address
+        return PREFIX.pack(8 + address.prefixlen, address.version, network.packed)
+    raw = address.packed
+    return PREFIX.pack(8 * (1 + len(raw)), address.version, raw)
+
+
+def own_key(address: Address) -> bytes:
+    """Return the key of an address of this machine, IPv4 as a mapped address."""
+    raw = address.packed
+    return raw if len(raw) == 16 else bytes(10) + b"\xff\xff" + raw
+
+
+def leaf_key(leaf: int) -> bytes:
+    """Return the key of a leaf inside a group."""
+    return struct.pack("=I", leaf & 0xFFFF)
+
+
+def interface_key(number: int) -> bytes:
+    """Return the key of an interface."""
+    return struct.pack("=I", number)
+
+
+def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
+    """Return the value of the map of settings, with the number of the IFB (struct settings)."""
+    value = b""
+    for kind in Kind:
+        rate_bps, burst_bytes = allowances.get(kind, (0, 0))
+        byte_ns = round(8e9 / rate_bps) if rate_bps else 0
+        value += COUNT.pack(byte_ns, burst_bytes * byte_ns)
+    return value + struct.pack("=II", ifb, 0)
+
+
+class Attachable(Protocol):
+    """Programs that can be attached as filters."""
+
+    def at_block(self, block: Block, name: str, ifb: Device) -> Request:
+        """Return the request for a filter that redirects packets unless a program exempts them."""
+
+    def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
+        """Return the request for a filter that classifies in a hierarchy of the IFB."""
+
+
+class Programs:
+    """The programs at both hooks and at the IFB, with the maps that they share.
+
+    Raises
+    ------
+    BpfError
+        If the kernel refuses one.
+    """
+
+    def __init__(self) -> None:
+        data = OBJECT.read_bytes()
+        self.table: Table = {}
+        self.loaded: dict[str, Classifier] = {}
+        with ExitStack() as stack:
+            shared: Mapping[str, int] = {}
+            for name, section in SECTIONS.items():
+                program = Classifier(data, f"lasthop_{name}", section, shared)
+                stack.callback(program.close)
+                self.loaded[name] = program
+                shared = {**program.maps, **shared}
+            self.maps = dict(shared)
+            self.kept = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close programs and maps; those that are attached stay in force."""
+        self.kept.close()
+
+    def apply(self, wanted: Table) -> None:
+        """Let the maps have exactly these entries."""
+        for (name, key), value in wanted.items():
+            if self.table.get((name, key)) != value:
+                bpf.update(self.maps[name], key, value)
+                self.table[name, key] = value
+        self.remove(self.table.keys() - wanted.keys())
+
+    def remove(self, keys: Iterable[tuple[str, bytes]]) -> None:
+        """Remove these entries, if they exist."""
+        for name, key in keys:
+            if self.table.pop((name, key), None) is not None:
+                with suppress(FileNotFoundError):
+                    bpf.delete(self.maps[name], key)
+
+    def counts(self, ap: int) -> list[dict[Kind, Counted]]:
+        """Return what was counted at an access point, from stations and to stations."""
+        value = bpf.entry(self.maps["counters"], struct.pack("=I", ap), COUNTS_BYTES)
+        every = [Counted(*each) for each in COUNT.iter_unpack(value)]
+        size = len(Kind)
+        return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
+
+    def moves(self, mac: str) -> int:
+        """Return how often a MAC address has changed its interface."""
+        try:
+            value = bpf.entry(self.maps["macs"], mac_key(mac), STATION.size)
+        except FileNotFoundError:
+            return 0
+        return int(STATION.unpack(value)[-1])
+
+    def at_block(self, block: Block, name: str, ifb: Device) -> Request:
+        """Return the request for a filter that redirects packets unless a program exempts them."""
+        options = attribute(tc.BPF_ACT, attribute(1, tc.mirred(ifb))) + self.program(name)
+        body = tc.TCMSG.pack(0, tc.BLOCK_INDEX, 1, block.number, 1 << 16 | EVERY_PROTOCOL)
+        text = f"{self.said(block, name)} action mirred egress redirect dev {ifb.name}"
+        return filter_of(body, options, text)
+
+    def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
+        """Return the request for a filter that classifies in a hierarchy of the IFB."""
+        body = ifb.header(1, tc.classid(major, 0), 1 << 16 | EVERY_PROTOCOL)
+        return filter_of(body, self.program(name), self.said(ifb, name, f" parent {major:x}:"))
+
+    def program(self, name: str) -> bytes:
+        """Return the attributes that name a program."""
+        loaded = self.loaded[name]
+        options = attribute(tc.BPF_FD, struct.pack("=I", loaded.program))
+        return options + attribute(tc.BPF_NAME, loaded.name.encode() + b"\0")
+
+    def said(self, at: Block | Device, name: str, parent: str = "") -> str:
+        """Return the `tc` command that adds the filter of a program."""
+        where = f"{at.said()}{parent} protocol all pref 1 handle 1"
+        return f"tc filter add {where} bpf object-file stations.o section {SECTIONS[name]}"
+
+
+def filter_of(body: bytes, options: bytes, text: str) -> Request:
+    """Return the message that adds a BPF filter."""
+    body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
+    return Request(tc.NEWFILTER, CREATE | EXCL, body, text)
+
+
+def access_points(places: Iterable[tuple[int, int, int]], interfaces: Mapping[int, int]) -> Table:
+    """Return the entries of access points: their leaves, and the access point of each interface.
+
+    Parameters
+    ----------
+    places : iterable of (int, int, int)
+        Leaves for unclassified and multicast packets, and the number of their allowances.
+    interfaces : mapping of int to int
+        Access points by the numbers of interfaces.
+    """
+    table: Table = {}
+    for k, (unclassified, multicast, number) in enumerate(places):
+        value = ACCESS.pack(unclassified & 0xFFFF, multicast & 0xFFFF, number)
+        table["aps", interface_key(k)] = value
+    for interface, ap in interfaces.items():
+        table["interfaces", interface_key(interface)] = struct.pack("=I", ap)
+    return table
+
+
+def own_addresses(addresses: Iterable[Address]) -> Table:
+    """Return the entries of addresses of this machine."""
+    return {("own", own_key(address)): struct.pack("=I", 1) for address in addresses}

@@ -1,0 +1,264 @@
+"""Whom to ping, and what an answer means: from pings to the rate of a bottleneck.
+
+The step that the simulator runs too (`lasthop.control.CapacityEstimator`) decides; here is what a
+real network adds: names, addresses, numbers of pings, and what there is to say of stations. Pings
+go to stations with traffic alone, since only they tell of the queue in front of them: an idle
+station may sleep for longer than any queue lasts, and should be left asleep. Where nobody has
+traffic nobody is pinged, and the rate holds. Stations that send much UDP are left out (paper 002,
+appendix IV). Who does not answer pings is heard by its flows.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import NamedTuple
+
+from lasthop.control import CapacityEstimator
+from lasthop.enforce.gateway.config import AccessPoint
+from lasthop.linux.segments import RoundTrip
+from lasthop.linux.tc import Address
+
+LATEST_S = 5.0
+"""An answer is waited for no longer. [s]"""
+ANOTHER_AFTER = 2
+"""After so many pings without an answer another address of the station is tried."""
+SILENT_PINGS = 5
+"""Who has not answered so many pings, the first of them `LATEST_S` ago, is silent."""
+
+Asks = Iterable[tuple[int, int]]
+"""Pings to be sent: the number of a station, and that of the ping."""
+
+
+class Candidate(NamedTuple):
+    """A station with traffic, which may be pinged."""
+
+    name: str
+    addresses: tuple[Address, ...]
+    """The first is pinged."""
+
+
+class Sent(NamedTuple):
+    """A ping that is under way."""
+
+    at_s: float
+    name: str
+    number: int
+    """What the controller calls it."""
+
+
+class Unanswered(NamedTuple):
+    """Pings since the last answer."""
+
+    pings: int
+    since_s: float
+    """When the first was sent, on the clock that never jumps."""
+
+
+class Estimator:
+    """The rate of one access point's bottleneck.
+
+    Parameters
+    ----------
+    ap : AccessPoint
+    controller : CapacityEstimator
+    send : callable
+        Sends a ping to an address with a sequence number; whether it left.
+    numbers : callable
+        The next sequence number, which no other estimator has.
+    passed_bytes : callable
+        What has left the bottleneck since the beginning. [bytes]
+    clock : callable
+        The clock that never jumps. [s]
+    """
+
+    def __init__(
+        self,
+        ap: AccessPoint,
+        controller: CapacityEstimator,
+        send: Callable[[Address, int], bool],
+        numbers: Callable[[], int],
+        passed_bytes: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.ap = ap
+        self.controller = controller
+        self.send = send
+        self.numbers = numbers
+        self.passed_bytes = passed_bytes
+        self.clock = clock
+        self.stations: dict[str, int] = {}
+        """What the controller calls a station."""
+        self.known: dict[int, Candidate] = {}
+        """Stations by what the controller calls them."""
+        self.unused = count()
+        self.under_way: dict[int, Sent] = {}
+        self.rtt_s: float | None = None
+        """The last round-trip time, and whose it was."""
+        self.answered: str | None = None
+        self.pings = self.answers = 0
+        self.unanswered: dict[str, Unanswered] = {}
+        """Pings that stations have not answered."""
+        self.nobody: Unanswered | None = None
+        """Pings since anybody has answered or been overheard."""
+        self.passed: deque[tuple[float, int]] = deque()
+        """What had left the bottleneck at times of late, on the clock that never jumps."""
+        self.turns: dict[str, int] = {}
+        """Which address of a station is pinged: another where one is not answered."""
+        self.refused: Address | None = None
+        """The address to which the kernel sent no ping, if that was the last."""
+        self.interval_s = float(ap.wce["interval_s"])
+        self.due_s = 0.0
+        """When the next tick is due, on the clock that never jumps."""
+
+    def tick(self, candidates: Iterable[Candidate]) -> int:
+        """Once an interval: ping who is to be pinged; the rate. [bit/s]"""
+        now_s = self.clock()
+        for sequence, sent in list(self.under_way.items()):
+            if sent.at_s < now_s - LATEST_S:
+                del self.under_way[sequence]
+        present = sorted(self.number_of(candidate) for candidate in candidates)
+        self.ping(self.controller.tick(now_s, present, self.passed_now(now_s) if present else 0))
+        return self.controller.capacity_bps
+
+    def number_of(self, candidate: Candidate) -> int:
+        """What the controller calls a station."""
+        number = self.stations.get(candidate.name)
+        if number is None:
+            number = self.stations[candidate.name] = next(self.unused)
+        self.known[number] = candidate
+        return number
+
+    def ping(self, asks: Asks) -> None:
+        """Send pings, and count each as one without an answer."""
+        for station, number in asks:
+            name, addresses = self.known[station]
+            address = addresses[self.turns.get(name, 0) % len(addresses)]
+            sequence = self.numbers()
+            now_s = self.clock()
+            unanswered = self.unanswered[name] = one_more(self.unanswered.get(name), now_s)
+            if unanswered.pings % ANOTHER_AFTER == 0:
+                self.turns[name] = self.turns.get(name, 0) + 1
+            self.nobody = one_more(self.nobody, now_s)
+            if self.send(address, sequence):
+                self.refused = None
+                self.under_way[sequence] = Sent(now_s, name, number)
+                self.pings += 1
+            else:
+                self.refused = address
+                self.turns[name] = self.turns.get(name, 0) + 1
+
+    def answer(self, sequence: int, at_s: float) -> int | None:
+        """Take an answer that came in at `at_s`; the rate [bit/s], None if it is to somebody else's
+        ping.
+        """
+        sent = self.under_way.pop(sequence, None)
+        if sent is None:
+            return None
+        rtt_s = max(at_s - sent.at_s, 0.0)
+        self.answers += 1
+        self.unanswered.pop(sent.name, None)
+        self.nobody = None
+        self.rtt_s, self.answered = rtt_s, sent.name
+        now_s = self.clock()
+        passed = self.passed_now(now_s)
+        self.ping(self.controller.answer(now_s, sent.number, rtt_s, passed) or ())
+        return self.controller.capacity_bps
+
+    def listening(self) -> dict[str, tuple[Address, ...]]:
+        """Stations whose segments are to be timed now, and their addresses."""
+        known = (self.known.get(number) for number in self.controller.listening())
+        return {each.name: each.addresses for each in known if each is not None}
+
+    def overhear(self, name: str, trip: RoundTrip) -> int:
+        """Take the round trip of a segment to a station; the rate. [bit/s]"""
+        number = self.stations.get(name)
+        if number is not None:
+            now_s = self.clock()
+            passed = self.passed_now(now_s)
+            self.nobody = None
+            then = self.passed_at(trip.sent_s)
+            asks = self.controller.overhear(now_s, number, *trip, then, passed)
+            self.ping(asks)
+        return self.controller.capacity_bps
+
+    def passed_now(self, now_s: float) -> int:
+        """What has left the bottleneck. [bytes]"""
+        passed = self.passed_bytes()
+        self.passed.append((now_s, passed))
+        while len(self.passed) > 1 and self.passed[1][0] < now_s - LATEST_S:
+            self.passed.popleft()
+        return passed
+
+    def passed_at(self, at_s: float) -> int:
+        """What had left the bottleneck at a time of late, between two that are known. [bytes]"""
+        before_s, before = self.passed[0]
+        for after_s, after in self.passed:
+            if after_s >= at_s:
+                part = (at_s - before_s) / (after_s - before_s) if after_s > before_s else 0.0
+                return before + round(min(max(part, 0.0), 1.0) * (after - before))
+            before_s, before = after_s, after
+        return before
+
+    @property
+    def base_rtt_s(self) -> float | None:
+        """The base round-trip time of who has answered last. [s]"""
+        number = self.stations.get(self.answered or "")
+        return None if number is None else self.controller.base_rtt_s(number)
+
+    def late_s(self) -> dict[str, float]:
+        """Stations whose answers do not count, and by how much they are later than others'. [s]"""
+        return {self.known[number].name: late_s for number, late_s in self.controller.doubted()}
+
+    def forget(self, name: str) -> None:
+        """Forget a station that has left."""
+        self.unanswered.pop(name, None)
+        self.turns.pop(name, None)
+        for sequence, sent in list(self.under_way.items()):
+            if sent.name == name:
+                del self.under_way[sequence]
+        number = self.stations.pop(name, None)
+        if number is not None:
+            self.controller.forget(number)
+            del self.known[number]
+
+    def heard(self, name: str) -> str | None:
+        """What a station is heard by, "pings" or "flows"; None if it is not."""
+        number = self.stations.get(name)
+        return None if number is None else self.controller.heard(number)
+
+    def is_silent(self, name: str, now_s: float) -> bool:
+        """Whether a station does not answer pings."""
+        return lasts(self.unanswered.get(name), now_s)
+
+    def faults(self, now_s: float) -> list[str]:
+        """Why the rate follows nothing, or one station alone, in words, if that is so."""
+        c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
+        where = f"access point {self.ap.name}"
+        if lasts(self.nobody, now_s):
+            why = "no station with traffic answers pings or downloads over TCP"
+            if self.refused is not None:
+                why = (
+                    f"no ping can be sent to {self.refused}: check the route of this machine to it"
+                )
+            return [f"{where}: {why} (C stays at {c}; `gateway.rate` fixes it)"]
+        if (held := self.controller.holds_down()) is not None:
+            number, delay_s = held
+            name = self.known[number].name
+            return [
+                f"{where}: {name}, the only station with traffic, answers {delay_s * 1e3:.0f} ms "
+                f"late and holds C down, at {c}"
+            ]
+        return []
+
+
+def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
+    """One ping more without an answer."""
+    return Unanswered(1, now_s) if before is None else before._replace(pings=before.pings + 1)
+
+
+def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
+    """Whether pings have been without an answer for so long that none will come."""
+    if unanswered is None:
+        return False
+    return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

@@ -1,0 +1,99 @@
+"""Groups of stations that have one share: their classes, and the hierarchies inside them.
+
+```text
+access point, rate C --+-- leaf of a station of no group
+                       +-- leaf of a group: its share, its largest rate
+                             its queue is a hierarchy of its own --+-- leaf of a station
+                                                                   +-- leaf of a station
+```
+
+Classes of one HTB hierarchy that borrow from an ancestor take turns one by one, so that a group of
+nine would have nine turns. The queue of a group's leaf is therefore an HTB hierarchy by itself,
+which never holds a packet back: the group has one turn, and its stations take turns inside it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+from lasthop.enforce.gateway.config import AccessPoint, Gateway, Group
+from lasthop.linux import tc
+from lasthop.linux.netlink import Request
+from lasthop.linux.tc import PACKET_BYTES, Device
+
+FIRST_MAJOR = 1
+"""Number of the first hierarchy inside a group, on the IFB, where all numbers are ours."""
+INSIDE_MINOR = 1
+"""Minor number of the class above the leaves inside a group."""
+INSIDE_BPS = 1_000_000_000_000
+"""Rate inside a group, beyond that of any interface: it never holds a packet back. [bit/s]"""
+INSIDE_BURST_BYTES = 1 << 20
+
+
+class Bundle(NamedTuple):
+    """A group at an access point."""
+
+    group: Group
+    leaf: int
+    """Class of the group below that of the access point."""
+    major: int
+    """Number of the hierarchy inside it."""
+
+    @property
+    def inside(self) -> int:
+        """The class above its stations' leaves."""
+        return tc.classid(self.major, INSIDE_MINOR)
+
+    def hierarchy(self, ifb: Device, direct_packets: int, default: int) -> Iterator[Request]:
+        """Yield the hierarchy inside it, without stations; other packets are in class `default`."""
+        yield tc.htb_qdisc(ifb, self.major, direct_packets, default, parent=self.leaf)
+        yield tc.htb_class(
+            ifb,
+            self.inside,
+            tc.classid(self.major, 0),
+            rate_bps=INSIDE_BPS,
+            ceil_bps=INSIDE_BPS,
+            burst_bytes=INSIDE_BURST_BYTES,
+            quantum_bytes=PACKET_BYTES,
+        )
+
+
+Bundles: TypeAlias = Mapping[tuple[str, str], Bundle]
+"""Groups by the names of access point and group."""
+
+
+def bundles_of(gateway: Gateway, last_leaf: int) -> Bundles:
+    """Return each group at each access point, with class numbers from `last_leaf` down."""
+    results: dict[tuple[str, str], Bundle] = {}
+    for ap in gateway.aps:
+        for group in gateway.groups:
+            leaf = tc.classid(tc.OURS, last_leaf - len(results))
+            results[ap.name, group.name] = Bundle(group, leaf, FIRST_MAJOR + len(results))
+    return results
+
+
+def least_share(gateway: Gateway) -> float:
+    """Return the least share of a leaf, relative to a station of no group."""
+    return min([1.0, *(group.share for group in gateway.groups)])
+
+
+def longest_turn(gateway: Gateway) -> float:
+    """Return the longest turn of a leaf. [packets]"""
+    return max([1.0, *(group.share for group in gateway.groups)]) / least_share(gateway)
+
+
+def short_queue(gateway: Gateway) -> list[str]:
+    """Return a warning if a group's turn is longer than a queue, so that it may run empty."""
+    turn = round(longest_turn(gateway))
+    if turn <= gateway.queue_packets:
+        return []
+    return [
+        f"`gateway.group`: shares differ so much that the largest turn is {turn} packets, but "
+        f"`gateway.queue` holds {gateway.queue_packets}: a group whose queue runs empty within its "
+        "turn gets less than its share"
+    ]
+
+
+def largest_bps(ap: AccessPoint, group: Group | None) -> int:
+    """Return the largest rate of a station's leaf. [bit/s]"""
+    largest = ap.rate_bps or ap.max_bps
+    return largest if group is None or group.max_bps is None else min(largest, group.max_bps)

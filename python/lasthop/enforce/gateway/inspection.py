@@ -1,0 +1,145 @@
+"""Looks at what the kernel has of a gateway, part by part: what is not as it ought to be."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from enum import Enum, auto
+
+from lasthop.daemon.differences import Body, Difference, inside
+from lasthop.enforce.gateway.layout import Layout
+from lasthop.enforce.gateway.sides import of_ifb, of_side
+from lasthop.errors import UserError
+from lasthop.linux import links, offload, tc
+from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, Qdisc, qdiscs
+from lasthop.linux.events import OF_ACTIONS, OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event
+from lasthop.linux.links import Link
+from lasthop.linux.netlink import KernelError, Request, Socket
+from lasthop.linux.tc import TCMSG
+
+
+class Part(Enum):
+    """What is looked at as a whole."""
+
+    INTERFACES = auto()
+    """IFB, WAN and LANs: there and up, with our hooks, without receive offload."""
+    CLASSES = auto()
+    """Queueing disciplines and classes of the IFB."""
+    FILTERS = auto()
+    """Filters of the IFB."""
+    TO_BLOCK = auto()
+    FROM_BLOCK = auto()
+
+
+ALL = frozenset(Part)
+BLOCKS = frozenset({Part.TO_BLOCK, Part.FROM_BLOCK})
+
+
+def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
+    """What is to be looked at after these events; everything if nobody knows what they were."""
+    if events is None:
+        return set(ALL)
+    results: set[Part] = set()
+    for event in events:
+        results |= parts_of_one(event, layout)
+    return results
+
+
+def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
+    """What is to be looked at after an event."""
+    kind, interface, parent = event
+    if kind in OF_ACTIONS:
+        return BLOCKS
+    if kind in OF_LINKS:
+        return {Part.INTERFACES}
+    if kind not in OF_TRAFFIC:
+        return set()
+    if interface == tc.BLOCK_INDEX:
+        return {Part.TO_BLOCK if parent == layout.to_block.number else Part.FROM_BLOCK}
+    if interface != layout.ifb.number:
+        return {Part.INTERFACES}
+    return {Part.FILTERS} if kind in OF_FILTERS else {Part.CLASSES}
+
+
+def look(
+    kernel: Socket, layout: Layout, rates: Mapping[str, int], parts: Set[Part] = ALL
+) -> list[Difference]:
+    """What of these parts is not as it ought to be, access points having these rates. [bit/s]
+
+    What goes with something else is looked at with it. Of an IFB that is gone nothing else is said.
+    """
+    parts, result, gateway = set(parts), [], layout.gateway
+    if parts & {Part.INTERFACES, *BLOCKS}:
+        present = links.every_link(kernel)
+        if (wrong := of_ifb(layout.ifb, present)) is not None:
+            result.append(wrong)
+        result += of_side(gateway.wan, None, *state_of(kernel, gateway.wan, present))
+        is_reached = False
+        for name in gateway.lans:
+            wrongs = of_side(name, layout.hooks, *state_of(kernel, name, present))
+            result += wrongs
+            by_kind = {each.name[0]: each for each in wrongs}
+            if "hooks" in by_kind:
+                parts |= BLOCKS  # the filters of a block go with its last user
+            if "absence" not in by_kind and ("hooks" not in by_kind or by_kind["hooks"].repair):
+                is_reached = True
+        if wrong is not None and not wrong.repair:
+            return result
+        if not is_reached:
+            parts -= BLOCKS
+    wanted: list[Request] = []
+    has: list[Body] = []
+    if Part.CLASSES in parts:
+        wanted += layout.hierarchy(dict(rates))
+        bodies = list(hierarchy(kernel, layout))
+        has += bodies
+        remaining = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
+        if not {tc.classid(major, 0) for major in layout.majors} <= remaining:
+            parts.add(Part.FILTERS)  # filters are removed with their hierarchy
+    wants: dict[Part, Callable[[], Iterable[Request]]] = {
+        Part.FILTERS: layout.ifb_filters,
+        Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),
+        Part.FROM_BLOCK: lambda: layout.block_filters(layout.from_block),
+    }
+    for part, requests in wants.items():
+        if part in parts:
+            wanted += requests()
+            has += filters(kernel, layout, part)
+    spreads = {layout.ap_class[ap]: ap for ap in layout.hashing_aps()}
+    return [*result, *inside(layout.ifb, wanted, has, spreads)]
+
+
+def state_of(
+    kernel: Socket, name: str, present: Mapping[str, Link]
+) -> tuple[Link | None, list[Qdisc], bool]:
+    """An interface, what hangs on it, and whether it merges what it receives."""
+    link, merges = present.get(name), False
+    hang = [] if link is None else qdiscs(kernel, link.number)
+    with suppress(UserError):  # it is gone by now, as the next event tells
+        merges = link is not None and offload.merges(name)
+    return link, hang, merges
+
+
+def hierarchy(kernel: Socket, layout: Layout) -> Iterator[Body]:
+    """Queueing disciplines and classes of the IFB."""
+    number = layout.ifb.number
+    question = TCMSG.pack(0, number, 0, 0, 0)
+    for asked, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
+        for body in kernel.dump(asked, question):
+            if TCMSG.unpack_from(body)[1] == number:  # all interfaces' are told
+                yield kind, body
+
+
+def filters(kernel: Socket, layout: Layout, part: Part) -> Iterator[Body]:
+    """Filters of the IFB, or of a block."""
+    ifb, block = layout.ifb, layout.to_block
+    match part:
+        case Part.FILTERS:
+            hierarchies = [tc.classid(major, 0) for major in layout.majors]
+            parents = [*hierarchies, *layout.ap_class.values()]
+            questions = [ifb.header(parent=parent) for parent in parents]
+        case _:
+            block = layout.to_block if part is Part.TO_BLOCK else layout.from_block
+            questions = [TCMSG.pack(0, tc.BLOCK_INDEX, 0, block.number, 0)]
+    for question in questions:
+        with suppress(KernelError):  # what they hang on is gone, and so are they
+            for body in kernel.dump(GETFILTER, question):
+                yield tc.NEWFILTER, body

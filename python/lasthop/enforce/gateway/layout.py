@@ -1,0 +1,690 @@
+"""Classes and filters of a virtual shared bottleneck (paper 002, section 4.2 and appendix V).
+
+```text
+lan --going out, block of filters: packets to stations---+
+                                                         +--> IFB: HTB --> on their way
+lan --coming in, block of filters: packets from stations-+
+IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf
+                    +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
+                                                         +-- 6c68:fffd  a group (`groups`)
+```
+
+A station's leaf holds its packets of both directions. Every packet passes a leaf, unless it is
+exempt (`classification`). Uplink UDP bypasses the leaves with `udp = "down"`.
+
+Only the access point's class has the rate C. A leaf has a small constant rate, a ceiling of the
+largest C and a quantum, so that a change of C is one message whatever the number of stations. The
+paper's leaves have C/M. As the tests show, TCP gets the same shares.
+
+Everything here is a pure function of the stations so far. It returns requests and sends none.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from zlib import crc32
+
+from lasthop.enforce.gateway import classification
+from lasthop.enforce.gateway.classification import (
+    BY_ADDRESS,
+    HAS_IGNORED,
+    UNCLASSIFIED_AT,
+    Attachable,
+    Place,
+    Surroundings,
+    Table,
+)
+from lasthop.enforce.gateway.config import (
+    UNLISTED,
+    AccessPoint,
+    Gateway,
+    Group,
+    KnownStation,
+    is_in,
+)
+from lasthop.enforce.gateway.flow_hash import program
+from lasthop.enforce.gateway.groups import (
+    INSIDE_BPS,
+    Bundle,
+    bundles_of,
+    largest_bps,
+    least_share,
+    longest_turn,
+)
+from lasthop.enforce.gateway.leaves import assumed, queue_of
+from lasthop.enforce.gateway.tables import Classes, Key, Tables
+from lasthop.enforce.gateway.weights import PhyRate, Weights
+from lasthop.errors import UserError
+from lasthop.linux import leaf_queue, tc
+from lasthop.linux.netlink import Request
+from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device, Subnet
+
+MAJOR = tc.OURS
+FIRST_LEAF = 0x100
+LAST_LEAF = 0xFFFF
+MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1
+LEAF_RATE_BPS = 96
+"""Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
+LEAF_BURST_BYTES = 1600
+MULTICAST_BPS = 1_000_000
+"""Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
+LARGEST_CEILING_BPS = 1 << 62
+FIRST_AP_NUMBER = 1 << 17
+"""First number of allowances of packets of no station, at the first access point."""
+STRANGERS = 16
+"""Numbers of each access point, over which MAC addresses of no station are spread. [-]"""
+FIRST_IGNORED_NUMBER = 1 << 18
+"""First number of allowances of machines in `discover.ignore`."""
+NOTHING_ELSE = Surroundings()
+NOWHERE = Place(0, 0, 0, 0)
+"""Map value of a MAC address or an IP address without a leaf."""
+MOST_WAITING = 4096
+"""Largest number of waiting MAC addresses whose access points the program knows."""
+UNKNOWN_MAC = "no MAC address is known"
+SHARED_MAC = "several stations have one MAC address"
+ROUTED_MAC = "the MAC address is that of a router"
+ROUTED = "a router is between `lan` and the address"
+"""Reasons for which a station is classified by its IP addresses."""
+LONGEST_NAME = 15
+"""Characters that the kernel takes for an interface's name."""
+
+ECHO_BPS = 128_000
+"""Rate of the class of echo requests and replies where filters classify. [bit/s]"""
+ECHO_PACKETS = 50
+
+
+def ifb_name(gateway: Gateway) -> str:
+    """Name of the gateway's IFB, of 15 characters at most; one that is cut ends in a checksum."""
+    name = f"lh-{gateway.lan}"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:10]}-{crc32(gateway.lan.encode()) & 0xFFFF:04x}"
+
+
+def blocks_of(lan: str) -> tuple[Block, Block]:
+    """Blocks of filters, of packets to stations and from them, of the gateway with this `lan`."""
+    first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
+    return Block(first), Block(first + 1)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A station that has its place."""
+
+    station: KnownStation
+    ap: AccessPoint
+    leaf: int
+    """Class of its packets to it; with fairness "direction" shared by all."""
+    uplink: int
+    """Class of its packets from it."""
+    addresses: tuple[Address, ...]
+
+    @property
+    def keys(self) -> tuple[Address | Subnet, ...]:
+        """Its addresses and subnets."""
+        return (*self.addresses, *self.station.subnets)
+
+    @property
+    def has_own_leaf(self) -> bool:
+        """Whether its leaf is nobody else's."""
+        return self.ap.has_leaf_each
+
+
+class Layout:
+    """Who has which class, and the messages that make it so.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    ifb : Device
+        The gateway's IFB; a plan has one without a number.
+    discipline : str, optional
+        Queue of leaves; where no kernel was asked, what the file says or the best of all.
+    programs : Attachable, optional
+        BPF programs that classify. Without them filters do.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        ifb: Device,
+        discipline: str | None = None,
+        programs: Attachable | None = None,
+    ) -> None:
+        self.gateway = gateway
+        self.ifb = ifb
+        self.to_block, self.from_block = blocks_of(gateway.lan)
+        self.members: dict[str, Member] = {}
+        self.owners: dict[str | None, set[str]] = {}
+        """Members by MAC address."""
+        self.numbers: dict[str, int] = {}
+        """Numbers under which allowances of members are counted."""
+        self.free_numbers: list[int] = []
+        self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
+        self.free_leaves: list[int] = []
+        self.listed_macs = {each.name: each.mac for each in gateway.stations if each.mac}
+        self.next_leaf = FIRST_LEAF
+        self.bundles = bundles_of(gateway, LAST_LEAF)
+        self.last_leaf = LAST_LEAF - len(self.bundles)
+        """Last number for leaves of stations. Higher numbers are for groups and for no station."""
+        self.programs = programs
+        self.shared: dict[str, tuple[int, int]] = {}
+        """Leaves of each access point for unclassified and for multicast packets."""
+        self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
+        for ap in gateway.aps:
+            self.last_leaf -= 2
+            # Packets of no station have the share of the group `unlisted`.
+            strangers = self.bundle(ap, UNLISTED)
+            major = MAJOR if strangers is None else strangers.major
+            self.shared[ap.name] = (
+                tc.classid(major, self.last_leaf + 1),
+                tc.classid(MAJOR, self.last_leaf + 2),
+            )
+        self.by_leaf = {bundle.major: bundle for bundle in self.bundles.values()}
+        """Groups by the numbers of the hierarchies inside them."""
+        self.weights = Weights(gateway)
+        self.turn_bytes = round(PACKET_BYTES / least_share(gateway))
+        """Turn of a leaf with a share of 1. [bytes]"""
+        self.discipline = discipline or assumed(gateway)
+        groups: list[Group | None] = [None, *gateway.groups]
+        self.queues = {
+            (ap.name, None if each is None else each.name): self.queue(ap, each)
+            for ap in gateway.aps
+            for each in groups
+        }
+        """Queues of leaves by the names of access point and group."""
+        self.tables: Tables | None = None
+        """Filters that classify; None where programs do."""
+        self.echoes = tc.classid(MAJOR, self.last_leaf)
+        """Class of echo requests and replies, where filters classify."""
+        if programs is None:
+            self.last_leaf -= 1
+            self.tables = Tables(ifb, MAJOR, list(self.by_leaf), self.outer)
+
+    @property
+    def hooks(self) -> tuple[int, int]:
+        """Numbers of the blocks that packets meet at the LANs, coming in and going out."""
+        return self.from_block.number, self.to_block.number
+
+    def bundle(self, ap: AccessPoint, group: str | None) -> Bundle | None:
+        """Return a group at an access point; None for no group."""
+        return None if group is None else self.bundles.get((ap.name, group))
+
+    def queue(self, ap: AccessPoint, group: Group | None) -> leaf_queue.Queue:
+        """Return the queue of the leaves of a group, or of no group, at an access point."""
+        turn = longest_turn(self.gateway)
+        if ap.fairness == "rate":
+            turn = self.weights.max_quantum_packets(ap)
+        return queue_of(
+            self.gateway,
+            ap,
+            self.discipline,
+            largest_bps=largest_bps(ap, group),
+            leaves=len(self.fixed[ap.name]),
+            turn_packets=turn,
+            packet_bytes=PACKET_BYTES,
+        )
+
+    def fixed_leaves(self, ap: AccessPoint) -> list[int]:
+        """Leaves that an access point has whatever its stations."""
+        match ap.fairness:
+            case "flow":
+                is_fair_itself = self.gateway.discipline in ("fq_codel", "sfq")
+                count = 1 if is_fair_itself else self.gateway.flow_leaves
+            case "direction":
+                count = 2
+            case _:
+                count = 0
+        return [self.new_leaf() for _ in range(count)]
+
+    def new_leaf(self, major: int = MAJOR) -> int:
+        """Return a free class number. Numbers are unique across groups."""
+        if self.free_leaves:
+            return tc.classid(major, self.free_leaves.pop())
+        if self.next_leaf > self.last_leaf:
+            room = self.last_leaf - FIRST_LEAF + 1
+            raise UserError(f"more than {room} leaf queues: the kernel has no numbers for them")
+        self.next_leaf += 1
+        return tc.classid(major, self.next_leaf - 1)
+
+    @property
+    def majors(self) -> list[int]:
+        """Numbers of all hierarchies: that of the access points, and those inside groups."""
+        return [MAJOR, *self.by_leaf]
+
+    # What is there before any station.
+
+    def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
+        """The hierarchy with the access points at these rates [bit/s], and the IFB's tables."""
+        yield from self.classes(rates)
+        yield from self.flow_programs()
+        yield from self.classifiers()
+
+    def classifiers(self) -> Iterator[Request]:
+        """Yield the classifiers of the IFB, without stations."""
+        if self.programs is not None:
+            yield from self.class_programs(self.programs)
+        elif self.tables is not None:
+            multicast = self.shared[self.gateway.aps[0].name][1]
+            yield from self.tables.frames(self.echoes, multicast)
+
+    def class_programs(self, programs: Attachable) -> Iterator[Request]:
+        """Yield the filters that run programs in each hierarchy of the IFB."""
+        yield programs.at_ifb(self.ifb, MAJOR)
+        for major in self.by_leaf:
+            yield programs.at_ifb(self.ifb, major, "inside")
+
+    def classes(self, rates: dict[str, int]) -> Iterator[Request]:
+        """The hierarchy without stations, its access points at these rates. [bit/s]"""
+        # A packet whose class was just removed must not bypass all classes.
+        unclassified = [self.outer(leaves[0]) & 0xFFFF for leaves in self.shared.values()]
+        yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS, *unclassified[:1])
+        for ap in self.gateway.aps:
+            yield self.rate(ap, rates[ap.name], change=False)
+            for group in self.gateway.groups:
+                yield from self.add_bundle(ap, self.bundles[ap.name, group.name])
+            for leaf in self.fixed[ap.name]:
+                yield from self.add_leaf(ap, leaf, PACKET_BYTES)
+            for leaf, most_bps in zip(
+                self.shared.get(ap.name, ()), (None, MULTICAST_BPS), strict=False
+            ):
+                yield from self.add_leaf(ap, leaf, self.turn_bytes, most_bps)
+        if self.tables is not None:
+            yield from self.add_echoes()
+
+    def add_echoes(self) -> Iterator[Request]:
+        """Yield the class of echo requests and replies, and its queue."""
+        yield tc.htb_class(
+            self.ifb,
+            self.echoes,
+            tc.classid(MAJOR, 0),
+            rate_bps=ECHO_BPS,
+            ceil_bps=ECHO_BPS,
+            burst_bytes=LEAF_BURST_BYTES,
+            quantum_bytes=PACKET_BYTES,
+        )
+        yield leaf_queue.add(self.ifb, self.echoes, leaf_queue.Queue("pfifo", ECHO_PACKETS))
+
+    def outer(self, leaf: int) -> int:
+        """Return the class of a leaf below that of its access point: the leaf, or its group's."""
+        bundle = self.by_leaf.get(leaf >> 16)
+        return leaf if bundle is None else bundle.leaf
+
+    def add_bundle(self, ap: AccessPoint, bundle: Bundle) -> Iterator[Request]:
+        """Yield the class of a group, and the hierarchy inside it."""
+        group = bundle.group
+        turn_bytes = round(self.turn_bytes * group.share)
+        # Its `max` must allow it a whole turn after a round of all others.
+        yield self.leaf_class(
+            bundle.leaf,
+            self.ap_class[ap.name],
+            turn_bytes,
+            largest_bps(ap, group),
+            burst_bytes=2 * turn_bytes,
+        )
+        shared = self.shared.get(ap.name, ())[:1]
+        default = [leaf & 0xFFFF for leaf in shared if leaf >> 16 == bundle.major]
+        yield from bundle.hierarchy(self.ifb, DIRECT_PACKETS, *default or (0,))
+
+    def flow_programs(self) -> Iterator[Request]:
+        """Spread flows over leaves."""
+        for ap in self.hashing_aps():
+            code = program(self.fixed[ap][0], len(self.fixed[ap]))
+            yield tc.bpf_filter(self.ifb, self.ap_class[ap], code)
+
+    def hashing_aps(self) -> list[str]:
+        """Access points whose flows a program spreads over leaves."""
+        return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
+
+    def start(self) -> Iterator[Request]:
+        """Yield the filters that redirect packets at both hooks."""
+        yield from self.block_filters(self.from_block)
+        yield from self.block_filters(self.to_block)
+
+    # What is there once it has started.
+
+    def hierarchy(self, rates: dict[str, int]) -> Iterator[Request]:
+        """All that made the queueing disciplines and classes of the IFB."""
+        yield from self.classes(rates)
+        for member in self.members.values():
+            if member.has_own_leaf:
+                quantum_bytes = self.quantum(member.ap, member.station)
+                yield from self.add_leaf(member.ap, member.leaf, quantum_bytes)
+
+    def ifb_filters(self) -> Iterator[Request]:
+        """All that made the filters of the IFB."""
+        yield from self.flow_programs()
+        yield from self.classifiers()
+        if self.tables is not None:
+            yield from self.tables.everybody()
+
+    def block_filters(self, block: Block) -> Iterator[Request]:
+        """All that made the filters of a block."""
+        if self.programs is not None:
+            name = "to" if block == self.to_block else "from"
+            yield self.programs.at_block(block, name, self.ifb)
+        elif self.tables is not None:
+            yield from self.tables.hook(
+                block,
+                self.gateway.discovery.ignore,
+                from_stations=block == self.from_block,
+                spares_udp=all(ap.udp == "down" for ap in self.gateway.aps),
+            )
+
+    # Entries of the maps of the programs.
+
+    def table(
+        self,
+        interfaces: Mapping[str, int],
+        own: Iterable[Address],
+        on_link: Collection[Subnet] = (),
+        others: Surroundings = NOTHING_ELSE,
+    ) -> Table:
+        """Return the entries that the programs' maps are to have.
+
+        Parameters
+        ----------
+        interfaces : mapping of str to int
+            Numbers of the interfaces towards access points that exist now.
+        own : iterable of Address
+            Addresses of this machine, whose pings are exempt.
+        on_link : collection of networks
+            Subnets of the interfaces towards access points. Frames of other addresses have the MAC
+            address of a router, so they are classified by IP address. Without subnets, as at the
+            port of a bridge, all addresses are on the link.
+        others : Surroundings
+        """
+        order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
+        shared = {
+            ap.name: Place(*self.shared[ap.name], k, FIRST_AP_NUMBER + STRANGERS * k)
+            for k, ap in enumerate(self.gateway.aps)
+        }
+        first_at = {ap.interface: order[ap.name] for ap in reversed(self.gateway.aps)}
+        at = {interfaces[name]: k for name, k in first_at.items() if name in interfaces}
+        every = [(each.to_class, each.from_class, each.number) for each in shared.values()]
+        table = classification.own_addresses(own) | classification.access_points(every, at)
+        table["setup", bytes(4)] = classification.settings(self.ifb.number)
+        if len(first_at) < len(order):
+            # The interface does not identify the access point, so addresses do.
+            for ap in self.gateway.aps:
+                for subnet in ap.subnets:
+                    key = classification.prefix_key(subnet)
+                    table["prefixes", key] = shared[ap.name].packed(UNCLASSIFIED_AT)
+            for mac, name in islice(others.waiting.items(), MOST_WAITING):
+                key = classification.mac_key(mac)
+                table["macs", key] = shared[name].packed(UNCLASSIFIED_AT)
+        owner_of = {m.station.mac: name for name, m in self.members.items() if m.station.mac}
+        numbers = {
+            mac: self.numbers[owner_of[mac]] if mac in owner_of else FIRST_IGNORED_NUMBER + k
+            for k, mac in enumerate(sorted(set(others.ignored.values())))
+        }
+        shared_routers = self.shared_routers(others)
+        for mac in shared_routers | numbers.keys():
+            flags = BY_ADDRESS * (mac in shared_routers) | HAS_IGNORED * (mac in numbers)
+            entry = NOWHERE._replace(number=numbers.get(mac, 0))
+            table["macs", classification.mac_key(mac)] = entry.packed(flags)
+        by_address = self.by_address(on_link, others)
+        for member in self.members.values():
+            name, own_mac = member.station.name, member.station.mac
+            k, passes = order[member.ap.name], member.ap.udp == "down"
+            place = Place(member.leaf, member.uplink, k, self.numbers[name], passes)
+            if own_mac is not None:
+                flags = HAS_IGNORED * (own_mac in numbers)
+                flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
+                table["macs", classification.mac_key(own_mac)] = place.packed(flags)
+            for subnet in () if self.is_by_mac_only(name) else member.station.subnets:
+                table["prefixes", classification.prefix_key(subnet)] = place.packed()
+            for address in member.addresses if name in by_address else ():
+                is_by_mac = own_mac is not None and by_address[name] == ROUTED
+                if not is_by_mac or is_routed(address, on_link):
+                    table["prefixes", classification.prefix_key(address)] = place.packed()
+        leaves = [each.leaf for each in self.members.values()]
+        for leaf in (*leaves, *(unclassified for unclassified, _ in self.shared.values())):
+            if (bundle := self.by_leaf.get(leaf >> 16)) is not None:
+                value = classification.GROUP.pack(bundle.leaf & 0xFFFF, bundle.major)
+                table["groups", classification.leaf_key(leaf)] = value
+        for address in others.ignored:
+            key = classification.prefix_key(address)
+            entry = NOWHERE._replace(number=numbers[others.ignored[address]])
+            table["prefixes", key] = entry.packed(HAS_IGNORED)
+        return table
+
+    def by_address(
+        self, on_link: Collection[Subnet] = (), others: Surroundings = NOTHING_ELSE
+    ) -> dict[str, str]:
+        """Return the members that are classified by IP address, with the reasons."""
+        owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
+        shared_routers = self.shared_routers(others)
+        results = {}
+        for name, member in self.members.items():
+            mac = member.station.mac
+            own = others.routers.get(mac or "", ())
+            every = member.addresses if self.is_by_mac_only(name) else member.keys
+            keys = (key for key in every if not is_in(key, own))
+            routed = any(is_routed(key, on_link) for key in keys)
+            if mac is None:
+                results[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
+            elif mac in shared_routers:
+                results[name] = ROUTED_MAC
+            elif owners[mac] > 1:
+                results[name] = SHARED_MAC
+            elif routed:
+                results[name] = ROUTED
+        return results
+
+    def is_by_mac_only(self, name: str) -> bool:
+        """Return whether only frames of a MAC address belong to a station, as the file lists it.
+
+        Without a listed MAC address, its subnets also are its own if the frame has the MAC address
+        of no station.
+        """
+        listed = self.listed_macs.get(name)
+        owners = self.owners.get(listed, set())
+        return listed is not None and len(owners) == 1
+
+    def shared_routers(self, others: Surroundings) -> set[str]:
+        """Return MAC addresses of routers through which this machine reaches other stations.
+
+        A router that reaches no other station is not one of them: all its frames belong to it. An
+        example is a router with a delegated prefix.
+        """
+        return {
+            mac
+            for mac, routed in others.routers.items()
+            if any(
+                is_in(address, routed)
+                for member in self.members.values()
+                if member.station.mac != mac
+                for address in member.keys
+            )
+        }
+
+    def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
+        """Return the keys of all entries that a member may have."""
+        keys = [("prefixes", classification.prefix_key(each)) for each in member.keys]
+        if member.station.mac is not None:
+            keys.append(("macs", classification.mac_key(member.station.mac)))
+        if member.leaf >> 16 != MAJOR:
+            keys.append(("groups", classification.leaf_key(member.leaf)))
+        return keys
+
+    # Stations that come and go, rates that change.
+
+    def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
+        """Give an access point's bottleneck a rate. [bit/s]"""
+        return tc.htb_class(
+            self.ifb,
+            self.ap_class[ap.name],
+            tc.classid(MAJOR, 0),
+            rate_bps=rate_bps,
+            ceil_bps=rate_bps,
+            burst_bytes=max(LEAF_BURST_BYTES, int(rate_bps / 8 * BURST_S)),
+            quantum_bytes=PACKET_BYTES,
+            change=change,
+        )
+
+    def add_leaf(
+        self, ap: AccessPoint, leaf: int, quantum_bytes: int, most_bps: int | None = None
+    ) -> Iterator[Request]:
+        """Yield a leaf and its queue. The ceiling is the largest C, or `most_bps` if lower."""
+        bundle = self.by_leaf.get(leaf >> 16)
+        group = None if bundle is None else bundle.group
+        parent = self.ap_class[ap.name] if bundle is None else bundle.inside
+        # Inside a group only the class of the group holds packets back.
+        largest = min(
+            largest_bps(ap, group) if bundle is None else INSIDE_BPS,
+            most_bps or LARGEST_CEILING_BPS,
+        )
+        yield self.leaf_class(leaf, parent, quantum_bytes, largest)
+        name = None if group is None else group.name
+        yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name, name])
+
+    def leaf_class(
+        self,
+        leaf: int,
+        parent: int,
+        quantum_bytes: int,
+        ceil_bps: int,
+        burst_bytes: int = 0,
+        *,
+        change: bool = False,
+    ) -> Request:
+        """Return the request for a class below `parent`, with a ceiling, or for its change. [bit/s]
+
+        At its ceiling it can send `burst_bytes` at once.
+        """
+        return tc.htb_class(
+            self.ifb,
+            leaf,
+            parent,
+            rate_bps=LEAF_RATE_BPS,
+            ceil_bps=ceil_bps,
+            burst_bytes=LEAF_BURST_BYTES,
+            cburst_bytes=max(LEAF_BURST_BYTES, int(ceil_bps / 8 * BURST_S), burst_bytes),
+            quantum_bytes=quantum_bytes,
+            change=change,
+        )
+
+    def join(self, station: KnownStation) -> list[Request]:
+        """Give a station its place. Filters for its packets come last."""
+        assert station.ap is not None
+        assert station.name not in self.members
+        ap = self.gateway.ap(station.ap)
+        fixed = self.fixed[ap.name]
+        requests: list[Request] = []
+        match ap.fairness:
+            case "flow":
+                leaf = uplink = self.ap_class[ap.name] if len(fixed) > 1 else fixed[0]
+            case "direction":
+                leaf, uplink = fixed
+            case _:
+                bundle = self.bundle(ap, station.group)
+                leaf = uplink = self.new_leaf(MAJOR if bundle is None else bundle.major)
+                requests += self.add_leaf(ap, leaf, self.quantum(ap, station))
+        self.members[station.name] = Member(station, ap, leaf, uplink, ())
+        self.owners.setdefault(station.mac, set()).add(station.name)
+        self.numbers[station.name] = (
+            self.free_numbers.pop() if self.free_numbers else len(self.numbers)
+        )
+        try:
+            return requests + self.readdress(station.name, station.addresses)
+        except UserError:
+            self.leave(station.name)
+            raise
+
+    def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
+        """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
+        if ap.fairness != "rate":
+            return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
+        return round(PACKET_BYTES * self.weights.quantum_packets(ap, station))
+
+    def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
+        """Weigh members by rates that were read from access points, by their names.
+
+        The requests change the turns that are others now. Packets that wait stay.
+        """
+
+        def turns() -> dict[str, int]:
+            return {name: self.quantum(m.ap, m.station) for name, m in self.members.items()}
+
+        before = turns()
+        self.weights.set_rates(read, ((each.ap, each.station) for each in self.members.values()))
+        return [
+            self.leaf_class(
+                self.members[name].leaf,
+                self.ap_class[self.members[name].ap.name],
+                quantum_bytes,
+                largest_bps(self.members[name].ap, None),
+                change=True,
+            )
+            for name, quantum_bytes in turns().items()
+            if quantum_bytes != before[name]
+        ]
+
+    def readdress(self, name: str, addresses: Iterable[Address]) -> list[Request]:
+        """Set the addresses of a member."""
+        member = self.members[name]
+        self.members[name] = replace(member, addresses=tuple(addresses))
+        try:
+            return self.place(name)
+        except UserError:
+            self.members[name] = member
+            raise
+
+    def identify(self, name: str, mac: str | None) -> list[Request]:
+        """Set the MAC address of a member. Update members that shared the old one."""
+        member = self.members[name]
+        before = member.station.mac
+        self.owners.get(before, set()).discard(name)
+        self.owners.setdefault(mac, set()).add(name)
+        self.members[name] = replace(member, station=replace(member.station, mac=mac))
+        requests = self.place(name)
+        for other in self.owners.get(before, set()) if before is not None else ():
+            requests += self.place(other)
+        return requests
+
+    def place(self, name: str) -> list[Request]:
+        """Update the filters of a member, and of those that share its MAC address."""
+        if self.tables is None:
+            return []
+        requests: list[Request] = []
+        mac = self.members[name].station.mac
+        owners = {name} if mac is None else self.owners[mac]
+        for each in sorted(owners):
+            member = self.members[each]
+            keys: list[Key] = list(member.keys)
+            if mac is not None and len(owners) == 1:
+                keys = [mac] if self.is_by_mac_only(each) else [mac, *member.station.subnets]
+            requests += self.tables.place(each, Classes(member.leaf, member.uplink), keys)
+        return requests
+
+    def leave(self, name: str) -> list[Request]:
+        """Take a station's place away."""
+        member = self.members.pop(name)
+        requests = [] if self.tables is None else self.tables.leave(name)
+        owners = self.owners.get(member.station.mac, set())
+        owners.discard(name)
+        for other in owners if member.station.mac is not None else ():
+            requests += self.place(other)
+        self.free_numbers.append(self.numbers.pop(name))
+        if member.has_own_leaf:
+            self.free_leaves.append(member.leaf & 0xFFFF)
+            requests.append(tc.del_class(self.ifb, member.leaf))
+        return requests
+
+
+def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
+    """`UserError` if there are not numbers enough for these stations, known where each belongs."""
+    layout = Layout(gateway, Device(ifb_name(gateway), 0))
+    for station in stations:
+        if station.can_be_placed:
+            layout.join(station)
+
+
+def is_routed(address: Address | Subnet, on_link: Collection[Subnet]) -> bool:
+    """Return whether packets of an address come through a router.
+
+    This is known only if the interfaces towards access points have addresses.
+    """
+    return bool(on_link) and not is_in(address, on_link)

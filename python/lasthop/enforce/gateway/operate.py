@@ -1,0 +1,119 @@
+"""Gateways as services of `lasthop gateway`, and the checks of a configuration."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from lasthop.daemon.kernel_state import undo_everything
+from lasthop.daemon.service_kind import ServiceContext, ServiceKind
+from lasthop.daemon.state import State, state_of
+from lasthop.enforce.gateway import config, groups
+from lasthop.enforce.gateway.bypass import bypasses, known
+from lasthop.enforce.gateway.cautions import by_address, cautions, without_programs
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.layout import UNKNOWN_MAC
+from lasthop.enforce.gateway.leases import open_leases
+from lasthop.enforce.gateway.leaves import unmanaged, why
+from lasthop.enforce.gateway.metrics import check_port, serve_metrics
+from lasthop.enforce.gateway.rate_sources import read_station_rates
+from lasthop.enforce.gateway.shaper import Shaper
+from lasthop.enforce.gateway.weights import short_queue
+from lasthop.errors import UserError
+from lasthop.linux import rights
+
+
+class Checked(NamedTuple):
+    """What a check has found."""
+
+    warnings: list[str]
+    leaves: dict[str, str] | None
+    """Which queue leaves will have and why; None if the kernel was not tried."""
+    ports: Mapping[str, int] = MappingProxyType({})
+    """Number of MAC addresses at each port towards the stations."""
+
+
+def check(gateway: Gateway) -> Checked:
+    """Whether this machine can do what the file asks for, and what to mind.
+
+    Raises
+    ------
+    UserError
+        For what would make `up` fail.
+    """
+    if (lacks := rights.lacking()) is not None:
+        text = f"this machine was not examined: this needs {lacks}, which root has"
+        return Checked([text], None)
+    result, leaves = [], None
+    trial = rights.tried(gateway.discipline)
+    if trial.missing is not None:
+        raise UserError(f"this machine has {trial.missing}")
+    if trial.untried is not None:
+        result.append(
+            "the kernel was not tested, which needs CAP_SYS_ADMIN or a user namespace: "
+            f"{trial.untried}"
+        )
+    if (discipline := trial.discipline) is not None:
+        leaves = {"discipline": discipline, "why": why(gateway)}
+        result += unmanaged(gateway, discipline)
+    if (refused := rights.bpf_refused()) is not None:
+        result += without_programs(f"BPF program: refused, u32 filters classify instead: {refused}")
+    if faults := bypasses(gateway).faults:
+        raise UserError(faults[0])
+    state = state_of(gateway.lan, None)
+    is_up = state.is_held()
+    refuse(gateway, state, is_up)
+    if is_up:
+        result.append(f"it is up ({state.holder()}); run `up` to apply the file")
+    seen = known(gateway)
+    if refused is None:
+        # The MAC address of a station that is not here now is learnt when it comes.
+        reasons = seen.by_address.items()
+        result += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
+    _, unread = read_station_rates(gateway)
+    return Checked(result + warnings(gateway) + unread, leaves, seen.ports)
+
+
+def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
+    """Refuse what can be known to fail before a file is written."""
+    with Shaper(gateway, state.log) as shaper:
+        shaper.check(is_up=is_up or bool(state.log.records()))
+    if not is_up:
+        check_port(gateway.metrics)
+
+
+def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
+    """What to mind, in words; `leaves` are those that there are, where one knows."""
+    results = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
+    results += groups.short_queue(gateway)
+    if leaves is not None:
+        results += unmanaged(gateway, leaves["discipline"])
+    if (leases := gateway.discovery.leases) is not None:
+        try:
+            open_leases(leases).close()
+        except UserError as error:
+            results.append(str(error))
+    return results
+
+
+def serve(context: ServiceContext[Gateway]) -> None:
+    """Run a gateway until it is stopped."""
+    from lasthop.enforce.gateway.service import Service
+
+    state = context.state
+    service = Service(context.wanted, state, context.read_again, context.say)
+    try:
+        try:
+            with serve_metrics(context.wanted.metrics, service.status_for_others):
+                service.up()
+                service.run(context.is_up, context.show)
+        finally:
+            remaining = service.down()
+        if remaining:
+            raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
+    finally:
+        service.close()
+
+
+GATEWAY = ServiceKind(
+    "gateway", config.read, lambda gateway: gateway.lan, refuse, serve, undo_everything
+)

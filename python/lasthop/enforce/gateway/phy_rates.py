@@ -1,0 +1,96 @@
+"""Data rates of stations over time: which reading is used, and when a weight changes.
+
+- **Median of three.** A reading may be the rate of a frame with which rate control probes another
+  rate. The lower median of the last three readings ignores one such frame. It follows a change at
+  the second reading.
+- **Only with traffic.** A reading is used only while the station has traffic, since the last frame
+  to an idle station is often a null frame at the lowest rate. Until a station has had traffic, its
+  newest reading is used.
+- **Changes above 10 %.** A weight changes if the rate differs from it by more than `HYSTERESIS`.
+  Neighbouring MCS are at least 11 % apart. Differences by the guard interval of 802.11ax and by
+  rounding are ignored.
+
+A rate stays while its source does not answer, and as long as the station has a leaf.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import median_low
+from typing import TypeAlias
+
+from lasthop.enforce.gateway.config import AccessPoint, KnownStation
+from lasthop.enforce.gateway.roster import Sighting
+from lasthop.enforce.gateway.weights import PhyRate
+
+READINGS = 3
+"""Number of readings whose median is used. [-]"""
+HYSTERESIS = 0.1
+"""Largest relative change of a rate that leaves its weight as it is. [-]"""
+
+Key: TypeAlias = tuple[str, str]
+"""Access point and MAC address."""
+
+
+@dataclass
+class RateHistory:
+    """Readings of a station, and the rate by which it is weighed."""
+
+    readings: deque[int] = field(default_factory=lambda: deque(maxlen=READINGS))
+    """Its last rates. [bit/s]"""
+    had_traffic: bool = False
+    """Whether they were read while it had traffic."""
+    weighed: PhyRate | None = None
+    """The rate by which it is weighed."""
+
+    def add(self, rate_bps: int, source: str, *, has_traffic: bool) -> None:
+        """Record a reading."""
+        if self.had_traffic and not has_traffic:
+            return
+        if not self.had_traffic:
+            self.readings.clear()
+            self.had_traffic = has_traffic
+        self.readings.append(rate_bps)
+        rate = median_low(self.readings)
+        before = self.weighed and self.weighed.rate_bps
+        if before is None or abs(rate - before) > HYSTERESIS * before:
+            self.weighed = PhyRate(rate, source)
+
+
+class PhyRates:
+    """Readings of all stations."""
+
+    def __init__(self) -> None:
+        self.histories: dict[Key, RateHistory] = {}
+
+    def add(
+        self, seen: Iterable[Sighting], active: Collection[Key], members: Collection[Key]
+    ) -> None:
+        """Record what the sources report now.
+
+        Parameters
+        ----------
+        active : collection of Key
+            Stations with traffic.
+        members : collection of Key
+            Stations with a leaf. Others are forgotten unless they are in `seen`.
+        """
+        named: set[Key] = set()
+        for each in seen:
+            if each.ap is not None and each.rate_bps is not None:
+                key = each.ap, each.mac
+                history = self.histories.setdefault(key, RateHistory())
+                history.add(each.rate_bps, each.rate_source or "", has_traffic=key in active)
+                named.add(key)
+        self.histories = {
+            key: each for key, each in self.histories.items() if key in named or key in members
+        }
+
+    def of(self, members: Mapping[str, tuple[AccessPoint, KnownStation]]) -> dict[str, PhyRate]:
+        """Return the rates of stations at access points whose rates are read, by name."""
+        results = {}
+        for name, (ap, station) in members.items():
+            history = self.histories.get((ap.name, station.mac or ""))
+            if ap.reads_rates and history is not None and history.weighed is not None:
+                results[name] = history.weighed
+        return results

@@ -1,0 +1,80 @@
+"""The programs that classify by MAC address as commands of `bpftool` and `tc`, for `plan`."""
+
+import struct
+from collections.abc import Iterator
+from shlex import quote
+
+from lasthop.enforce.gateway.classification import OBJECT, Table, settings
+from lasthop.linux import tc
+from lasthop.linux.netlink import Request
+from lasthop.linux.tc import Block, Device
+
+PINNED = {"from": "from_stations", "to": "to_stations", "leaf": "leaf", "inside": "inside"}
+"""Names of the programs' functions, by which `bpftool` pins them."""
+
+
+INDEX = "$((i % 256)) $((i / 256 % 256)) $((i / 65536 % 256)) 0"
+"""Shell expression for the bytes of an interface number, i, in little-endian order."""
+IFB_AT = len(settings()) - 8
+"""Offset of the number of the IFB in the settings. [bytes]"""
+
+
+def index_of(interface: str) -> str:
+    """Return the command that reads the number of an interface, i."""
+    return f"i=$(ip -o link show dev {interface} | cut -d: -f1)"
+
+
+class Planned:
+    """Programs that are not loaded. Their requests have only the commands that load them.
+
+    Parameters
+    ----------
+    ifb : str
+        Name of the IFB, and of the directory in the file system of BPF.
+    """
+
+    def __init__(self, ifb: str) -> None:
+        self.ifb = ifb
+        self.directory = f"/sys/fs/bpf/{ifb}"
+
+    def load(self) -> Iterator[str]:
+        """Return the commands that load the programs with their maps."""
+        pins = f"{self.directory} type classifier pinmaps {self.directory}/maps"
+        yield f"bpftool prog loadall {quote(str(OBJECT))} {pins}"
+
+    def fill(self, table: Table, interfaces: dict[int, str]) -> Iterator[str]:
+        """Return the commands that fill the maps. The shell reads the interface numbers."""
+        for (name, key), value in table.items():
+            if name == "interfaces":
+                (number,) = struct.unpack("=I", key)
+                yield f"{index_of(interfaces[number])}; {self.update(name, INDEX, shown(value))}"
+            elif name == "setup":
+                known = " ".join(f"0x{byte:02x}" for byte in value[:IFB_AT])
+                setup = f"{known} {INDEX} 0 0 0 0"
+                yield f"{index_of(self.ifb)}; {self.update(name, shown(key), setup)}"
+            else:
+                yield self.update(name, shown(key), shown(value))
+
+    def update(self, name: str, key: str, value: str) -> str:
+        """Return the command that gives an entry of a map its value."""
+        entry = f"key {key} value {value}"
+        return f"bpftool map update pinned {self.directory}/maps/{name} {entry}"
+
+    def at_block(self, block: Block, name: str, ifb: Device) -> Request:
+        """Return the request for a filter that redirects packets unless a program exempts them."""
+        text = f"{self.attached(block, name)} action mirred egress redirect dev {ifb.name}"
+        return Request(tc.NEWFILTER, 0, b"", text)
+
+    def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
+        """Return the request for a filter that classifies in a hierarchy of the IFB."""
+        return Request(tc.NEWFILTER, 0, b"", self.attached(ifb, name, f" parent {major:x}:"))
+
+    def attached(self, at: Block | Device, name: str, parent: str = "") -> str:
+        """Return the command that attaches a program."""
+        where = f"{at.said()}{parent} protocol all pref 1 handle 1"
+        return f"tc filter add {where} bpf object-pinned {self.directory}/{PINNED[name]}"
+
+
+def shown(data: bytes) -> str:
+    """Return bytes as `bpftool` reads them."""
+    return f"hex {data.hex(' ')}"

@@ -1,0 +1,309 @@
+"""Who is to have a leaf: the stations of the file, and those that were found.
+
+A pure function of sightings and time, without I/O.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from lasthop.enforce.gateway.bindings import Bindings
+from lasthop.enforce.gateway.config import Gateway, KnownStation, is_in
+from lasthop.enforce.gateway.ports import Ports
+from lasthop.linux.tc import Address, Subnet
+
+MOST_ADDRESSES = 1 << 16
+"""Largest number of addresses that are kept, of all found stations. Hosts often change their IPv6
+addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
+
+MOST_FOUND = 1 << 16
+"""Machines that are known at once, more than there are leaves; who comes later waits until one has
+been absent. Anybody can make up MAC addresses."""
+
+
+MAX_SEEN_INSIDE = 4
+"""Addresses that are pinged in the subnets of a listed station. [-]"""
+
+
+class Sighting(NamedTuple):
+    """What a source says of a station."""
+
+    mac: str
+    address: Address | None
+    name: str | None = None
+    """What it calls itself."""
+    ap: str | None = None
+    """Its access point, where the source knows that."""
+    interface: str | None = None
+    """Interface at which it was seen."""
+    port: str | None = None
+    """Port of a bridge at which it was seen."""
+    routed: tuple[Subnet, ...] = ()
+    """Subnets that this machine reaches through it."""
+    is_new: bool = True
+    """Whether it may be a station that the file does not list."""
+    rate_bps: int | None = None
+    """Data rate of its access point's frames to it. [bit/s] Such a sighting names nobody."""
+    rate_source: str | None = None
+    """Source of that rate, as `status` shows it."""
+
+
+class Router(NamedTuple):
+    """A MAC address through which this machine has routes."""
+
+    last_s: float
+    """Time at which a route through it was last seen. [s]"""
+    routed: tuple[Subnet, ...]
+
+    def is_within(self, subnets: Collection[Subnet]) -> bool:
+        """Return whether all subnets that it reaches are in these subnets."""
+        return bool(self.routed) and all(is_in(each, subnets) for each in self.routed)
+
+
+@dataclass
+class Found:
+    """What is known of a MAC address."""
+
+    seen_s: dict[Address, float] = field(default_factory=dict)
+    """When each of its addresses was last named."""
+    name: str | None = None
+    ap: str | None = None
+    interface: str | None = None
+    last_s: float = 0.0
+
+
+class Roster:
+    """Puts together what the sources say.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        self.found: dict[str, Found] = {}
+        self.is_full = False
+        """Whether somebody was left out the last time, since too many are known."""
+        self.dropped: str | None = None
+        """MAC address of a station that lost addresses the last time, since too many are known."""
+        self.listed = {station.mac: station for station in gateway.stations if station.mac}
+        self.owners = {a: station for station in gateway.stations for a in station.addresses}
+        self.lengths: dict[tuple[int, int], dict[int, KnownStation]] = {}
+        """Stations with subnets, by version and prefix length, and by prefix."""
+        for station in gateway.stations:
+            for subnet in station.subnets:
+                prefixes = self.lengths.setdefault((subnet.version, subnet.prefixlen), {})
+                prefixes[prefix_of(subnet.network_address, subnet.prefixlen)] = station
+        by_address = (a for each in gateway.stations if not each.mac for a in each.addresses)
+        self.bound = gateway.discovery.ignore | set(by_address)
+        """Addresses of the file for which MAC addresses are learnt."""
+        self.bindings = Bindings(gateway.discovery.absence_s, gateway.discovery.ignore)
+        self.routers: dict[str, Router] = {}
+        """MAC addresses through which this machine has routes."""
+        self.ports = Ports()
+        self.addresses: set[Address] = set()
+        """Addresses of the machines that were found."""
+
+    def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
+        """Take what the sources say now."""
+        self.is_full = False
+        every = [sighting for sighting in sightings if sighting.rate_bps is None]
+        for mac, address, port, at in ((s.mac, s.address, s.port, s.interface) for s in every):
+            if port or at:
+                self.ports.see(mac, port or at or "", now_s, is_exact=port is not None)
+            if address in self.bound:
+                self.bindings.see(address, mac, now_s)
+        bound = {each.mac for each in self.bindings.by_address.values()}
+        for sighting in every:
+            mac, address = sighting.mac, sighting.address
+            if sighting.routed:
+                before = self.routers.get(mac)
+                # a router has an IPv4 and an IPv6 address, each with routes of its own
+                routed = before.routed if before is not None and before.last_s == now_s else ()
+                self.routers[mac] = Router(now_s, (*routed, *sighting.routed))
+            if address in self.gateway.discovery.ignore:
+                continue
+            if not sighting.is_new and mac not in self.listed and mac not in bound:
+                continue
+            if len(self.found) >= MOST_FOUND and not self.knows(mac):
+                self.is_full = True
+                continue
+            known = self.found.setdefault(mac, Found())
+            known.last_s = now_s
+            known.name = sighting.name or known.name
+            known.ap = sighting.ap or known.ap
+            known.interface = sighting.interface or known.interface
+            if address is not None:
+                known.seen_s[address] = now_s
+        self.forget(now_s)
+
+    def take_bindings(self, other: "Roster") -> None:
+        """Take over what another roster has learnt about the addresses of this file."""
+        for address, known in other.bindings.by_address.items():
+            if address in self.bound:
+                self.bindings.by_address[address] = known
+        for mac, result in self.found.items():
+            for address in self.bound & result.seen_s.keys():
+                self.bindings.see(address, mac, result.seen_s[address])
+                if address in self.gateway.discovery.ignore:
+                    del result.seen_s[address]
+
+    def owner(self, address: Address) -> KnownStation | None:
+        """Return the station of the file that has an address."""
+        result = self.owners.get(address)
+        for (version, length), prefixes in self.lengths.items():
+            if result is None and version == address.version:
+                result = prefixes.get(prefix_of(address, length))
+        return result
+
+    def knows(self, mac: str) -> bool:
+        """Whether a machine is listed, or has been found."""
+        return mac in self.found or mac in self.listed
+
+    @property
+    def ignored(self) -> dict[Address, str]:
+        """MAC addresses of the machines that the file ignores, by address."""
+        results = {a: self.bindings.mac_of(a) for a in self.gateway.discovery.ignore}
+        return {address: mac for address, mac in results.items() if mac is not None}
+
+    def bound_mac(self, station: KnownStation) -> str | None:
+        """Return the MAC address of a station that the file lists by address."""
+        for mac in map(self.bindings.mac_of, station.addresses):
+            if mac and mac not in self.listed and not self.reaches_others(mac, station):
+                return mac
+        for mac, router in self.routers.items():
+            if mac not in self.listed and router.is_within(station.subnets):
+                return mac
+        return None
+
+    def reaches_others(self, mac: str, station: KnownStation) -> bool:
+        """Return whether this machine reaches other stations of the file through a MAC address."""
+        router = self.routers.get(mac)
+        if router is None:
+            return False
+        others = (each for each in self.gateway.stations if each is not station)
+        return any(each.is_in(subnet) for each in others for subnet in router.routed)
+
+    @property
+    def routed(self) -> dict[str, tuple[Subnet, ...]]:
+        """Subnets that this machine reaches through each MAC address."""
+        return {mac: each.routed for mac, each in self.routers.items()}
+
+    def forget(self, now_s: float) -> None:
+        """Forget who has not been named for long."""
+        absence_s = self.gateway.discovery.absence_s
+        since = now_s - absence_s
+        self.bindings.forget(now_s, self.bound)
+        self.ports.forget(now_s, absence_s)
+        self.routers = {mac: each for mac, each in self.routers.items() if each.last_s >= since}
+        for mac, known in list(self.found.items()):
+            recent = sorted(known.seen_s.items(), key=lambda item: -item[1])
+            known.seen_s = {a: s for a, s in recent if s >= since}
+            if known.last_s < since:
+                del self.found[mac]
+        self.dropped = None
+        self.addresses = {a for known in self.found.values() for a in known.seen_s}
+        excess = sum(len(known.seen_s) for known in self.found.values()) - MOST_ADDRESSES
+        while excess > 0:
+            by_count = sorted(self.found.items(), key=lambda item: -len(item[1].seen_s))
+            mac, known = by_count[0]
+            second = len(by_count[1][1].seen_s) if len(by_count) > 1 else 0
+            count = min(excess, max(len(known.seen_s) - second, 1))
+            known.seen_s = dict(list(known.seen_s.items())[: len(known.seen_s) - count])
+            excess -= count
+            self.dropped = mac
+
+    def stations(self) -> list[KnownStation]:
+        """Return the stations that are to have a leaf, with an access point.
+
+        Each of them has an address or a subnet, or a MAC address that is present.
+        """
+        present = []
+        macs = {each.name: each.mac or self.bound_mac(each) for each in self.gateway.stations}
+        owners = Counter(mac for mac in macs.values() if mac)
+        inside, holder = self.seen_inside(), self.holders()
+        for station in self.gateway.stations:
+            mac = macs[station.name]
+            known = self.found.get(mac or "", Found())
+            # Stations that share a MAC address are distinguished by the addresses of the file.
+            seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
+            own = (a for a in seen if holder[a] == mac)
+            every = dict.fromkeys((*station.addresses, *own, *inside.get(station.name, ())))
+            free = tuple(a for a in every if self.owner(a) in (None, station))
+            ap = station.ap or self.ap_of(known, (*free, *station.subnets))
+            present.append(replace(station, ap=ap, addresses=free, mac=mac))
+        names = {station.name for station in present}
+        if self.gateway.finds_stations:
+            for mac, known in self.found.items():
+                seen = [a for a in sorted_(known.seen_s) if self.owner(a) is None]
+                if owners[mac] == 1 or mac in self.listed or not seen:
+                    continue
+                held = tuple(a for a in seen if holder[a] == mac)
+                name = known.name if known.name and known.name not in names else mac
+                names.add(name)
+                present.append(KnownStation(name, self.ap_of(known, held), held, mac))
+        listed = {station.name for station in self.gateway.stations}
+        group_of = self.gateway.group_of
+        present = [
+            replace(each, group=group_of(each, is_listed=each.name in listed)) for each in present
+        ]
+        return [each for each in present if each.can_be_placed or (each.ap and self.is_seen(each))]
+
+    def is_seen(self, station: KnownStation) -> bool:
+        """Return whether the MAC address of a station was seen with any IP address."""
+        known = self.found.get(station.mac or "")
+        return known is not None and bool(known.seen_s)
+
+    def holders(self) -> dict[Address, str]:
+        """Return the MAC address that was last seen with each address, such as after a lease."""
+        newest: dict[Address, tuple[float, str]] = {}
+        for mac, known in self.found.items():
+            for address, seen_s in known.seen_s.items():
+                if address not in newest or seen_s > newest[address][0]:
+                    newest[address] = seen_s, mac
+        return {address: mac for address, (_, mac) in newest.items()}
+
+    def seen_inside(self) -> dict[str, list[Address]]:
+        """Return the newest addresses that were seen in subnets of listed stations, by station."""
+        if not self.lengths:
+            return {}
+        results: dict[str, dict[Address, float]] = {}
+        for known in self.found.values():
+            for address, seen_s in known.seen_s.items():
+                if address not in self.owners and (owner := self.owner(address)) is not None:
+                    results.setdefault(owner.name, {})[address] = seen_s
+        return {
+            name: sorted_(sorted(seen, key=lambda address: -seen[address])[:MAX_SEEN_INSIDE])
+            for name, seen in results.items()
+        }
+
+    def ap_of(self, known: Found, addresses: Iterable[Address | Subnet]) -> str | None:
+        """Return the access point of a station.
+
+        It is the only one, or the one that a source names, or the only one at the station's
+        interface, or one of those at the interface by subnet.
+        """
+        aps = self.gateway.aps
+        if len(aps) == 1:
+            return aps[0].name
+        if known.ap in [ap.name for ap in aps]:  # another file may have given it another name
+            return known.ap
+        here = [ap for ap in aps if ap.interface == known.interface] or aps
+        if len(here) == 1:
+            return here[0].name
+        for ap in here:
+            if any(is_in(address, ap.subnets) for address in addresses):
+                return ap.name
+        return None
+
+
+def prefix_of(address: Address, length: int) -> int:
+    """Return the first bits of an address as a number."""
+    return int(address) >> (address.max_prefixlen - length)
+
+
+def sorted_(addresses: Iterable[Address]) -> list[Address]:
+    """Addresses in an order that does not depend on when they were seen."""
+    return sorted(addresses, key=lambda address: (address.version, int(address)))

@@ -1,0 +1,380 @@
+"""A gateway as one POSIX shell script, for a router that has no Python.
+
+The commands are those of `plan`, word by word; what the script does with stations that come and go
+is made of the same messages, with shell variables in the places of addresses and numbers. What of a
+file a script cannot do is refused.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from math import ceil
+from shlex import quote
+
+from lasthop.enforce.gateway.config import AccessPoint, Gateway, KnownStation
+from lasthop.enforce.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
+from lasthop.enforce.gateway.shaper import plan
+from lasthop.enforce.gateway.tables import Classes
+from lasthop.errors import UserError
+from lasthop.linux import leaf_queue, tc
+from lasthop.linux.changes import mac_of
+
+ASKED = 5
+"""Most stations of an access point that are pinged in a second."""
+GROW, RISE = 1.04, 1.01
+"""Factors of C each second: without a queue, and with a short one."""
+FALL, FALL_AT_ONCE = 0.95, 0.7
+"""Factors of C each second with a longer queue, and of what has passed with a long one.
+
+A step is made once a second, with an answer to a ping that left just before. A growth of 4 % so is
+a queue of 40 ms at most before it is seen, which is the default threshold.
+"""
+IDLE_S = 60
+"""A nap where nothing is to be done. [s]"""
+RUN = "/var/run"
+"""Where the script's directory is made: in memory, on OpenWrt."""
+
+EXAMPLE = "02:00:5e:12:34:99"
+"""MAC address whose messages are taken as a pattern."""
+TRIED_CLASS = tc.classid(1, 1)
+EXAMPLE_BPS = 87_654_321 * 8
+EXAMPLE_QUANTUM = 7_654_321
+EXAMPLE_LEAF = 0xABCD
+
+
+def script(gateway: Gateway) -> str:
+    """The script for a gateway.
+
+    Raises
+    ------
+    UserError
+        For what needs `lasthop gateway` itself.
+    """
+    refuse_what_needs_python(gateway)
+    text = (files("lasthop.enforce.gateway") / "share" / "gateway.sh").read_text(encoding="utf-8")
+    places = {
+        "@PACKAGES@": packages(gateway),
+        "@ASKED@": str(ASKED),
+        "@GROWTH@": percent(GROW),
+        "@INCREASE@": percent(RISE),
+        "@DECREASE@": percent(FALL),
+        "@BACK_OFF@": f"{FALL_AT_ONCE * 100:.0f} %",
+        "@GROW@": str(GROW),
+        "@RISE@": str(RISE),
+        "@FALL@": str(FALL),
+        "@FALL_AT_ONCE@": str(FALL_AT_ONCE),
+    }
+    for place, value in places.items():
+        text = text.replace(place, value)
+    text = text.replace("#@settings\n", "\n".join(settings(gateway)) + "\n")
+    return text.replace("#@commands\n", "\n\n".join(functions(gateway)) + "\n")
+
+
+def percent(factor: float) -> str:
+    """A change by a factor, without its sign."""
+    return f"{abs(factor - 1) * 100:.0f} %"
+
+
+def refuse_what_needs_python(gateway: Gateway) -> None:
+    """`UserError` for the first setting that a script cannot follow."""
+    neighbours = gateway.discovery.neighbours
+    for ap in gateway.aps:
+        where = f"`gateway.ap.{ap.name}.snmp`"
+        if ap.snmp is not None:
+            raise UserError(f"{where}: a script cannot ask an access point")
+        if ap.station_rates:
+            raise UserError(
+                f"`gateway.ap.{ap.name}.station_rates`: a script cannot read rates of stations",
+                "give `gateway.station.NAME.rate`",
+            )
+        if ap.rate_bps is None and ap.wce["rule"] != "agreement":
+            raise UserError(
+                f'`gateway.wce.rule`: a script has no "{ap.wce["rule"]}"; possible is "agreement"'
+            )
+    if gateway.discovery.leases is not None:
+        raise UserError(
+            "`gateway.discover.leases`: a script finds stations only in the table of neighbours",
+            "gateway.discover.neighbours = true finds every device with an address at `lan`",
+        )
+    if gateway.groups:
+        raise UserError(
+            f"`gateway.group.{gateway.groups[0].name}`: a script does not support groups",
+            "run the commands of `lasthop gateway plan`, which set up groups",
+        )
+    if len({ap.udp for ap in gateway.aps}) > 1:
+        raise UserError(
+            "`gateway.ap.NAME.udp`: a script treats UDP equally at all access points",
+            "set `gateway.udp`, and no `udp` of an access point",
+        )
+    shared = [lan for lan in gateway.lans if sum(ap.interface == lan for ap in gateway.aps) > 1]
+    by_mac = any(station.mac for station in gateway.stations)
+    if shared and (neighbours or by_mac):
+        raise UserError(
+            f"interface {shared[0]}: a script cannot determine the access point of a station that "
+            "it finds",
+            "give each access point an interface, or each station `ap` and `address`",
+        )
+
+
+def packages(gateway: Gateway) -> str:
+    """Packages of OpenWrt that the script needs."""
+    names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
+    layout = of_the_file(gateway)
+    if layout.hashing_aps():
+        names.append("kmod-sched-bpf")
+    if gateway.discipline in ("sfq", "codel"):
+        names.append("kmod-sched")
+    return ", ".join(names)
+
+
+# -- settings ------------------------------------------------------------------------------------
+
+
+def settings(gateway: Gateway) -> Iterator[str]:
+    """Variables of the script."""
+    ifb = ifb_name(gateway)
+    to_block, from_block = blocks_of(gateway.lan)
+    layout = Layout(gateway, tc.Device(ifb, 0))
+    trial = zlib.crc32(ifb.encode())
+    finds = gateway.discovery.neighbours or any(station.mac for station in gateway.stations)
+    interval = max(1, ceil(gateway.discovery.interval_s))
+    is_estimated = any(ap.rate_bps is None for ap in gateway.aps)
+    values = {
+        "DIR": f"{RUN}/lasthop-{gateway.lan}",
+        "IFB": ifb,
+        "IFB_MAC": mac_of(ifb).hex(":"),
+        "FROM_BLOCK": str(from_block.number),
+        "TRY": f"lh-try-{trial:08x}",
+        "TRY_MAC": mac_of(f"try {ifb}").hex(":"),
+        "TRY_BLOCK": str(to_block.number ^ 0x80000000),
+        "LEAF": layout.discipline,
+        "DISCOVER": str(interval) if finds else "",
+        "ABSENCE": str(ceil(gateway.discovery.absence_s)),
+        "FIRST_LEAF": str(layout.next_leaf),
+        "ESTIMATES": "yes" if is_estimated else "",
+        "PAUSE": str(1 if is_estimated else interval if finds else IDLE_S),
+        "ASKED": str(ASKED),
+    }
+    for name, value in values.items():
+        yield f"{name}={quote(value)}"
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def functions(gateway: Gateway) -> Iterator[str]:
+    """Functions of the script that depend on the file."""
+    layout = of_the_file(gateway)
+    names = dict.fromkeys((gateway.wan, *gateway.lans))
+    yield function("check_interfaces", [f"is_there {quote(name)}" for name in names])
+    yield function(
+        "set_up",
+        [
+            tried(line)
+            for line in plan(gateway, by_mac=False)
+            if line[0] != "#" and "gso_max_segs" not in line
+        ],
+    )
+    yield function(f"can_{layout.discipline}", [try_leaf(layout)])
+    yield function("set_rate", [set_rate(gateway)])
+    yield function("add_leaf", cases(gateway))
+    yield function("remove_leaf", [remove_leaf(gateway)])
+    add, remove = entries(gateway)
+    yield function("add_mac", [" &&\n        ".join(add)])
+    yield function("remove_mac", [" &&\n        ".join(remove)])
+    yield printing("listed", list(listed(layout)))
+    yield printing("known", list(known(gateway, layout)))
+    yield printing("estimated", list(estimated(layout)))
+    aps = {ap.interface: layout.ap_class[ap.name] for ap in gateway.aps}
+    lines = [f"heard_at {tc.shown(number)} {quote(name)}" for name, number in aps.items()]
+    yield function("neighbours", lines)
+
+
+def function(name: str, lines: Sequence[str]) -> str:
+    """A shell function."""
+    return "\n".join([f"{name}() {{", *(f"    {line}" for line in lines), "}"])
+
+
+def printing(name: str, lines: Sequence[str]) -> str:
+    """A shell function that prints lines."""
+    if not lines:
+        return function(name, [":"])
+    return function(name, [f"echo {quote(line)}" for line in lines])
+
+
+def words(text: str) -> list[str]:
+    """The words of a command of `plan`; names of interfaces have no blanks."""
+    head, bytecode, code = text.partition(" bytecode '")
+    return head.split(" ") + (["bytecode", code.removesuffix("'")] if bytecode else [])
+
+
+def quoted(text: str, variables: Mapping[str, str] | None = None) -> str:
+    """A command of `plan` for the shell, with variables in the places of these words."""
+    places = variables or {}
+    return " ".join(places.get(word) or quote(word) for word in words(text))
+
+
+def tried(text: str) -> str:
+    """A command that must go well."""
+    command = words(text)
+    if command[0] == "ethtool":
+        return f"no_gro {quote(command[2])}"
+    return f"try {quoted(text)}"
+
+
+def of_the_file(gateway: Gateway) -> Layout:
+    """The layout with the stations that `plan` sets up."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    for station in gateway.stations:
+        if station.can_be_placed:
+            layout.join(station)
+    return layout
+
+
+def try_leaf(layout: Layout) -> str:
+    """Give a class of the interface on which things are tried the queue of leaves."""
+    device, queue = tc.Device("TRY", 0), layout.queues[layout.gateway.aps[0].name, None]
+    return quoted(leaf_queue.add(device, TRIED_CLASS, queue).said, {"TRY": '"$TRY"'})
+
+
+def set_rate(gateway: Gateway) -> str:
+    """Give an access point's class (1) a rate (2) [bit/s] and a burst (3) [bytes]."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    ap = gateway.aps[0]
+    text = layout.rate(ap, EXAMPLE_BPS).said
+    command = words(text)
+    burst = command[command.index("burst") + 1]
+    number = tc.shown(layout.ap_class[ap.name])
+    places = {number: '"$1"', f"{EXAMPLE_BPS}bit": '"${2}bit"', burst: '"${3}b"'}
+    return quoted(text, places)
+
+
+def cases(gateway: Gateway) -> list[str]:
+    """Give an access point (1) a leaf (2) with a quantum (3) [bytes]."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    lines = ['case "$1" in']
+    for ap in gateway.aps:
+        leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
+        places = {tc.shown(leaf): '"$2"', str(EXAMPLE_QUANTUM): '"$3"'}
+        texts = [request.said for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
+        lines.append(f"{tc.shown(layout.ap_class[ap.name])})")
+        lines.append("    " + " &&\n            ".join(quoted(each, places) for each in texts))
+        lines.append("    ;;")
+    return [*lines, "esac"]
+
+
+def remove_leaf(gateway: Gateway) -> str:
+    """Remove a leaf (1)."""
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
+    return quoted(tc.del_class(layout.ifb, leaf).said, {tc.shown(leaf): '"$1"'})
+
+
+def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
+    """Return the commands that add and that remove a MAC address.
+
+    Arguments to add: the MAC address (1), its last byte (2), its words as source (3, 4) and as
+    destination (5, 6), its number in the bucket (7), its classes (8, 9). Arguments to remove: its
+    bucket (1) and its number (2).
+    """
+    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+    assert layout.tables is not None
+    leaf, uplink = (tc.classid(MAJOR, EXAMPLE_LEAF - k) for k in (0, 1))
+    add = layout.tables.place("example", Classes(leaf, uplink), [EXAMPLE])
+    remove = layout.tables.leave("example")
+    last = f"{tc.mac_bytes(EXAMPLE)[-1]:x}"
+    words_of = [
+        f"0x{each.value:08x}" for way in (True, False) for each in tc.mac_matches(EXAMPLE, way)
+    ]
+    variables = dict(zip(words_of, ('"$3"', '"$4"', '"$5"', '"$6"'), strict=True))
+    variables |= {tc.shown(leaf): '"$8"', tc.shown(uplink): '"$9"'}
+
+    def places(text: str, bucket: int, node: int) -> dict[str, str]:
+        results = dict(variables)
+        for word in words(text):
+            table, *rest = word.split(":")
+            if rest == [last, "1"]:
+                results[word] = f'"{table}:${bucket}:${node}"'
+            elif rest == [last, ""]:
+                results[word] = f'"{table}:${bucket}:"'
+        return results
+
+    return (
+        [quoted(each.said, places(each.said, 2, 7)) for each in add],
+        [quoted(each.said, places(each.said, 1, 2)) for each in remove],
+    )
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def listed(layout: Layout) -> Iterator[str]:
+    """Addresses of the file, as the script keeps them; stations have numbers."""
+    for number, name in enumerate_names(layout.gateway):
+        member = layout.members.get(name)
+        if member is None:
+            continue
+        ap = tc.shown(layout.ap_class[member.ap.name])
+        classes = f"{int(member.has_own_leaf)} {tc.shown(member.leaf)} {tc.shown(member.uplink)}"
+        for address in member.addresses:
+            yield f"{number} {ap} {classes} {address.version} {address} - - 0 1"
+
+
+def enumerate_names(gateway: Gateway) -> Iterable[tuple[str, str]]:
+    """What the script calls the stations of the file, and their names."""
+    return ((f"s{k}", station.name) for k, station in enumerate(gateway.stations, start=1))
+
+
+def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
+    """What the script must know of access points, of MAC addresses, of addresses to ignore."""
+    for ap in gateway.aps:
+        number, result = tc.shown(layout.ap_class[ap.name]), int(gateway.discovery.neighbours)
+        anybody = KnownStation("anybody", ap.name, ())
+        own, leaf, uplink = classes_of(layout, ap)
+        yield f"A {number} {own} {leaf} {uplink} {layout.quantum(ap, anybody)} {result}"
+    numbers = {name: number for number, name in enumerate_names(gateway)}
+    for station in gateway.stations:
+        if station.mac is not None:
+            ap_is = gateway.ap(station.ap) if station.ap is not None else gateway.aps[0]
+            number = tc.shown(layout.ap_class[station.ap]) if station.ap is not None else "-"
+            quantum = layout.quantum(ap_is, station)
+            place = place_of(layout, station)
+            yield f"K {station.mac} {numbers[station.name]} {number} {quantum} {place}"
+    for address in sorted(map(str, gateway.discovery.ignore)):
+        yield f"I {address}"
+
+
+def place_of(layout: Layout, station: KnownStation) -> str:
+    """Return bucket and number of a station's MAC address in the tables; dashes if it has none."""
+    assert layout.tables is not None
+    _, known = layout.tables.placed.get(station.name, (None, {}))
+    node = known.get(station.mac or "")
+    return "- -" if node is None else f"{tc.mac_bytes(station.mac or '')[-1]:x} {node:x}"
+
+
+def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
+    """Whether a station of an access point has a leaf of its own, and the classes where not."""
+    fixed = layout.fixed[ap.name]
+    match ap.fairness:
+        case "flow":
+            shared = layout.ap_class[ap.name] if len(fixed) > 1 else fixed[0]
+            return 0, tc.shown(shared), tc.shown(shared)
+        case "direction":
+            return 0, tc.shown(fixed[0]), tc.shown(fixed[1])
+        case _:
+            return 1, "-", "-"
+
+
+def estimated(layout: Layout) -> Iterator[str]:
+    """Access points whose C is estimated: class, least and largest C [bit/s], thresholds [ms]."""
+    for ap in layout.gateway.aps:
+        if ap.rate_bps is None:
+            number, most = tc.shown(layout.ap_class[ap.name]), whole_bytes(ap.max_bps)
+            least = whole_bytes(int(ap.wce["min_bps"]))
+            bands = (f"{ap.wce[key] * 1e3:g}" for key in ("low_s", "threshold_s", "high_s"))
+            yield f"E {number} {least} {most} {' '.join(bands)}"
+
+
+def whole_bytes(rate_bps: int) -> int:
+    """A rate as the kernel keeps it. [bit/s]"""
+    return max(rate_bps // 8, 1) * 8

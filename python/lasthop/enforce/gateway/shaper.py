@@ -1,0 +1,350 @@
+"""Carries a layout out on this machine, and takes it back."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from itertools import groupby
+from typing import Any
+
+from lasthop.daemon.differences import Difference, summarised
+from lasthop.daemon.kernel_state import KernelState
+from lasthop.enforce.gateway.cautions import refuse_bridges, refuse_unsuitable
+from lasthop.enforce.gateway.classification import (
+    EXEMPT,
+    REDIRECTED,
+    Counted,
+    Kind,
+    Programs,
+    Surroundings,
+)
+from lasthop.enforce.gateway.config import Gateway, KnownStation
+from lasthop.enforce.gateway.inspection import ALL, Part, look
+from lasthop.enforce.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
+from lasthop.enforce.gateway.leaves import assumed, is_chosen
+from lasthop.enforce.gateway.planned import Planned
+from lasthop.enforce.gateway.weights import PhyRate
+from lasthop.errors import UserError
+from lasthop.linux import leaf_queue, links, offload, tc
+from lasthop.linux.bpf import BpfError
+from lasthop.linux.changes import check_hooks_are_free, mac_of
+from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
+from lasthop.linux.neighbours import own_addresses, subnets_at
+from lasthop.linux.netlink import KernelError, Request, is_missing
+from lasthop.linux.undo import UndoLog
+
+REMOVALS = (tc.DELFILTER, tc.DELCLASS)
+"""Messages that remove something."""
+
+
+class Shaper(KernelState):
+    """The bottlenecks of a gateway in the kernel.
+
+    Parameters
+    ----------
+    gateway : Gateway
+        Configuration of the gateway.
+    log, after_message
+        See `KernelState`.
+    """
+
+    def __init__(
+        self, gateway: Gateway, log: UndoLog, after_message: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(log, after_message)
+        self.gateway = gateway
+        self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
+        self.programs: Programs | None = None
+        self.why_filters: str | None = None
+        """Reason why u32 filters classify instead of programs; None if programs do."""
+        self.others = Surroundings()
+        """MAC addresses other than those of single stations, as the sources report them."""
+        self.on_link: list[tc.Subnet] = []
+        """Subnets of the interfaces towards access points, at the last look."""
+        self.layout: Layout | None = None
+        """None while nothing is set up."""
+
+    def check(self, *, is_up: bool = False) -> None:
+        """Refuse what can be known to fail before anything is changed.
+
+        What carries the gateway's own marks is well if it is up already.
+        """
+        own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
+        present = links.every_link(self.kernel)
+        links.index_of(self.gateway.wan)
+        for name in self.gateway.lans:
+            device = tc.Device(name, links.index_of(name))
+            for qdisc in qdiscs(self.kernel, device.number):
+                if qdisc.has_hooks and not own & {*qdisc.blocks}:
+                    refuse_of_another(device.name, qdisc.blocks[0], present)
+                    check_hooks_are_free(self.kernel, device)
+        refuse_bridges(self.gateway, present)
+        refuse_unsuitable(self.gateway, present)
+        name = ifb_name(self.gateway)
+        if name in present and not is_up:
+            raise UserError(
+                f"interface {name}: exists already, and this gateway has not made it",
+                "end the script of `lasthop gateway plan --sh` or the gateway with another --state "
+                f"that has; if nothing needs it: ip link del {name}",
+            )
+
+    def up(self, stations: Iterable[KnownStation]) -> None:
+        """Set everything up; if anything fails, revert all changes."""
+        self.check()
+        with self.reverted_on_failure():
+            self.set_up(list(stations))
+
+    def set_up(self, stations: list[KnownStation]) -> None:
+        """Set everything up: packets are redirected by the last messages, when all is there."""
+        gateway = self.gateway
+        wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
+        lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
+        ifb = self.changes.add_ifb(ifb_name(gateway), tc.DIRECT_PACKETS)
+        chosen = leaf_queue.best(self.kernel, ifb) if is_chosen(gateway) else gateway.discipline
+        self.has_programs()
+        layout = Layout(gateway, ifb, chosen, self.programs)
+        self.changes.carry_out(list(layout.foundation(self.rates)))
+        for device in self.receiving((wan, *lans)):
+            self.changes.stop_merging(device)
+        for lan in lans:
+            self.changes.set_segments(lan, links.ONE_SEGMENT)
+            self.changes.add_hooks(lan, layout.hooks)
+        joins: list[Request] = []
+        for station in stations:
+            with suppress(UserError):  # for want of numbers; the others are shaped
+                joins += layout.join(station)
+        self.changes.carry_out(joins)
+        self.fill(layout)
+        self.changes.carry_out(list(layout.start()))
+        self.layout = layout
+
+    def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
+        """Return devices with those below them, which merge what they receive: VLANs, bridges."""
+        present = links.every_link(self.kernel)
+        names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
+        return [tc.Device(name, present[name].number) for name in names if name in present]
+
+    def down(self, *, unload: bool = True) -> list[str]:
+        """Take everything back; what could not be, in words.
+
+        Without `unload` the programs stay loaded for the next `up`, since the kernel takes a tenth
+        of a second to verify them.
+        """
+        self.layout = None
+        remaining = self.changes.undo_all()
+        if unload:
+            self.unload_programs()
+        return remaining
+
+    def has_programs(self) -> bool:
+        """Return whether programs classify by MAC address; load them if nothing is set up."""
+        if self.programs is None and self.layout is None:
+            try:
+                self.programs = Programs()
+                self.why_filters = None
+            except BpfError as error:
+                self.why_filters = f"BPF program: refused, u32 filters classify instead: {error}"
+        return self.programs is not None
+
+    def unload_programs(self) -> None:
+        """Close the programs."""
+        if self.programs is not None:
+            self.programs.close()
+            self.programs = None
+
+    def fill_all(self) -> None:
+        """Write the entries of all members to the programs' maps."""
+        if self.layout is not None:
+            self.fill(self.layout)
+
+    def fill(self, layout: Layout) -> None:
+        """Write the entries of a layout to the programs' maps."""
+        if self.programs is None:
+            return
+        present = links.every_link(self.kernel)
+        numbers = {name: present[name].number for name in self.gateway.lans if name in present}
+        own = own_addresses(self.kernel)
+        self.on_link = subnets_at(self.kernel, set(numbers.values()))
+        self.programs.apply(layout.table(numbers, own, self.on_link, self.others))
+
+    def by_address(self) -> dict[str, str]:
+        """Return the stations that are classified by IP address, with the reasons."""
+        if self.layout is None or self.programs is None:
+            return {}
+        return self.layout.by_address(self.on_link, self.others)
+
+    def moves(self) -> dict[str, int]:
+        """Return how often the MAC address of each member has changed its interface."""
+        if self.layout is None or self.programs is None or len(self.gateway.lans) < 2:
+            return {}
+        macs = {each.station.mac for each in self.layout.members.values()}
+        return {mac: self.programs.moves(mac) for mac in macs if mac is not None}
+
+    def filtered(self) -> list[dict[str, Any]]:
+        """Return bytes at the filters by access point and direction, for status and metrics."""
+        rows: list[dict[str, Any]] = []
+        if self.layout is None or self.programs is None:
+            return rows
+        for ap in self.gateway.aps:
+            counted = self.classified(ap.name) or []
+            for direction, result in zip(("from_stations", "to_stations"), counted, strict=True):
+                row: dict[str, Any] = {"ap": ap.name, "direction": direction}
+                row["redirected_bytes"] = sum(result[kind].bytes for kind in REDIRECTED)
+                row["exempt_bytes"] = {kind.name.lower(): result[kind].bytes for kind in EXEMPT}
+                row["unclassified_bytes"] = result[Kind.UNCLASSIFIED].bytes
+                row["multicast_bytes"] = result[Kind.MULTICAST].bytes
+                row["forged_bytes"] = result[Kind.FORGED].bytes
+                row["unmatched_bytes"] = result[Kind.UNMATCHED].bytes
+                rows.append(row)
+        return rows
+
+    def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
+        """Return packets and bytes at the classifier by kind, from and to stations.
+
+        Return None if no program is loaded.
+        """
+        self.running()
+        if self.programs is None:
+            return None
+        names = [each.name for each in self.gateway.aps]
+        return self.programs.counts(names.index(ap))
+
+    def join(self, station: KnownStation, *, fill: bool = True) -> None:
+        """Give a station its place. If the kernel refuses, the station has none.
+
+        Without `fill` its packets are unclassified until the next `fill_all`.
+        """
+        layout = self.running()
+        requests = layout.join(station)
+        try:
+            self.carry(requests)
+            if fill:
+                self.fill(layout)
+        except (KernelError, BpfError):
+            self.leave(station.name)
+            raise
+
+    def leave(self, name: str) -> None:
+        """Take a station's place away."""
+        layout = self.running()
+        if self.programs is not None:
+            self.programs.remove(layout.keys_of(layout.members[name]))
+        self.carry(layout.leave(name))
+
+    def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
+        """Give a member exactly these addresses; the programs know it after the next `fill_all`."""
+        self.carry(self.running().readdress(name, addresses))
+
+    def identify(self, name: str, mac: str | None) -> None:
+        """Give a member another MAC address; the programs know it after the next `fill_all`."""
+        self.carry(self.running().identify(name, mac))
+
+    def set_rate(self, ap: str, rate_bps: int) -> None:
+        """Give an access point's bottleneck a rate: one message. [bit/s]"""
+        layout = self.running()
+        self.changes.carry_out([layout.rate(self.gateway.ap(ap), rate_bps)])
+        self.rates[ap] = rate_bps
+
+    def weigh(self, read: Mapping[str, PhyRate]) -> None:
+        """Weigh members by rates that were read from access points, by their names."""
+        self.carry(self.running().weigh(read))
+
+    def counters(self) -> dict[int, Counters]:
+        """What every class has sent, dropped and holds."""
+        layout = self.running()
+        result = class_counters(self.kernel, layout.ifb.number)
+        if layout.discipline in leaf_queue.MANAGED:
+            for number, drops in leaf_drops(self.kernel, layout.ifb.number).items():
+                if number in result:
+                    result[number] = result[number]._replace(dropped_packets=drops)
+        return result
+
+    def passed_bytes(self, ap: str) -> int:
+        """What has left an access point's class. [bytes]"""
+        layout = self.running()
+        return class_counter(self.kernel, layout.ifb.number, layout.ap_class[ap]).sent_bytes
+
+    def differences(self, parts: Set[Part] = ALL) -> list[Difference]:
+        """What of these parts is not as it ought to be: others can change it."""
+        return look(self.kernel, self.running(), self.rates, parts)
+
+    def faults(self) -> list[str]:
+        """What is not as it ought to be, in words."""
+        return summarised(self.differences())
+
+    def repair(self, differences: Iterable[Difference]) -> None:
+        """Repair differences, and write the entries of the programs' maps."""
+        super().repair(differences)
+        self.fill_all()
+
+    def carry(self, requests: list[Request]) -> None:
+        """Carry out requests in order. Objects that are to be removed may already be gone."""
+        for is_removal, some in groupby(requests, lambda each: each.kind in REMOVALS):
+            if is_removal:
+                self.remove(list(some))
+            else:
+                self.changes.carry_out(list(some))
+
+    def remove(self, requests: list[Request]) -> None:
+        """Remove things one by one; what is gone already is well."""
+        for request in requests:
+            try:
+                self.changes.carry_out([request])
+            except KernelError as error:
+                if not is_missing(error):
+                    raise
+
+    def running(self) -> Layout:
+        """The layout, which is there once everything is set up."""
+        if self.layout is None:
+            raise UserError(f"gateway {self.gateway.name}: the gateway is not up")
+        return self.layout
+
+
+def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> None:
+    """Say whose hooks are if their block has the number of a gateway's."""
+    if block >> 16 != MAJOR:
+        return
+    lans = [name for name in present if block in (each.number for each in blocks_of(name))]
+    whose = f', that of `lan = "{lans[0]}"`' if lans else ""
+    raise UserError(
+        f"interface {interface}: a lasthop gateway already shapes its packets{whose}",
+        "`lasthop gateway down` with its file, and its --state if it has one, ends it",
+    )
+
+
+def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
+    """Return the commands that do what `up` does with the stations that have addresses in the file.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    by_mac : bool, optional
+        Whether a BPF program classifies, as in `up`. Without it filters do, as in `up` where the
+        kernel refuses the program.
+    """
+    ifb = tc.Device(ifb_name(gateway), 0)
+    programs = Planned(ifb.name) if by_mac else None
+    layout = Layout(gateway, ifb, programs=programs)
+    rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
+    lines = []
+    if is_chosen(gateway):
+        lines.append(f"# leaves: {assumed(gateway)}, if the kernel has it; see `check`")
+    lines += [
+        links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).said,
+        links.set_up(ifb.name).said,
+        *(programs.load() if programs is not None else ()),
+        *(request.said for request in layout.foundation(rates)),
+    ]
+    devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
+    lines += [offload.shell_command(device.name, False) for device in devices]
+    lines += [links.set_segments(device.name, links.ONE_SEGMENT).said for device in devices[1:]]
+    lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
+    requests: list[Request] = []
+    for station in gateway.stations:
+        if station.can_be_placed:
+            requests += layout.join(station)
+    lines += [request.said for request in requests]
+    if programs is not None:
+        numbers = {name: k for k, name in enumerate(gateway.lans, start=1)}
+        table = layout.table(numbers, ())
+        lines += programs.fill(table, {k: name for name, k in numbers.items()})
+    return lines + [request.said for request in layout.start()]

@@ -1,0 +1,358 @@
+"""Stations of a gateway that is up: who is there, and who therefore has a place.
+
+Looking for stations may wait for an access point and has a thread of its own.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from lasthop.daemon.loop import Loop
+from lasthop.enforce.gateway.admission import Admission, Memory, StoredState
+from lasthop.enforce.gateway.bypass import bypasses
+from lasthop.enforce.gateway.cautions import by_address, cautions
+from lasthop.enforce.gateway.classification import Surroundings
+from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.discovery import bridge_ports, listen, look
+from lasthop.enforce.gateway.layout import UNKNOWN_MAC, Member
+from lasthop.enforce.gateway.phy_rates import PhyRates
+from lasthop.enforce.gateway.ports import WINDOW_S
+from lasthop.enforce.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
+from lasthop.enforce.gateway.shaping import Shaping
+from lasthop.errors import UserError
+from lasthop.linux.bpf import BpfError
+from lasthop.linux.heard import Heard
+from lasthop.linux.netlink import KernelError
+from lasthop.linux.newcomers import Newcomers
+from lasthop.linux.tc import Address
+
+MEETING_S = 1.0
+"""Least time between two looks, however many come. [s]"""
+MOST_MOVES = 10
+"""Changes of interface between two looks from which a MAC address is at two interfaces. [-]"""
+MOST_MET = 1000
+"""Neighbours that are remembered as met."""
+
+
+Found: TypeAlias = tuple[list[Sighting], list[str]]
+"""What sources say, and what is wrong with them, in words."""
+
+
+class Stations:
+    """Who is there, and what has been found out about it.
+
+    Parameters
+    ----------
+    shaping : Shaping
+    left : callable
+        Told of each station that has left.
+    memory : Memory, optional
+        MAC addresses that were admitted in the last run.
+    """
+
+    def __init__(
+        self, shaping: Shaping, left: Callable[[str], None], memory: Memory | None = None
+    ) -> None:
+        self.shaping = shaping
+        self.left = left
+        self.memory = memory or Memory()
+        self.admission = Admission()
+        self.wait_for: Callable[[float], None] = lambda _: None
+        """Function to call with the time at which the next MAC address may be admitted. [s]"""
+        self.moves: dict[str, int] = {}
+        """Number of changes of each MAC address's interface, at the last look. [-]"""
+        self.moving: dict[str, float] = {}
+        """MAC addresses that are at two interfaces, with the time of the last such look. [s]"""
+        self.roster = Roster(shaping.gateway)
+        self.phy_rates = PhyRates()
+        self.heard = Heard(())
+        self.looking: Future[Found] | None = None
+        self.found: Found | None = None
+        """What the last look has found."""
+        self.looked_s = 0.0
+        """When the last look began, on the clock that never jumps."""
+        self.is_late = False
+        """Whether a look was wanted while another was under way."""
+        self.newcomers = Newcomers(())
+        self.met: set[Address] = set()
+        """Neighbours of whom the kernel has told, though they may be no stations."""
+        self.faults: list[str] = []
+        """What is wrong with the sources of the last look, in words."""
+        self.warnings: list[str] = []
+        self.bypassed: list[str] = []
+        """Faults about hardware flowtables that contain an interface towards stations."""
+        self.refused: list[str] = []
+        """Stations that have no place, or not all their addresses, and why."""
+
+    def look_now(self) -> None:
+        """Look around, and wait for it."""
+        remaining = self.memory.read()
+        self.admission.known = dict.fromkeys(remaining.admitted)
+        self.roster.bindings.restore(remaining.ignored, time.monotonic())
+        self.found = look(self.shaping.gateway)
+        seen, self.faults = self.found
+        self.roster.see(seen, time.monotonic())
+        self.see_rates(seen)
+
+    def watch(self, loop: Loop, workers: Executor) -> None:
+        """Look for stations every now and then, and when the kernel tells of a newcomer."""
+
+        def begin() -> None:
+            self.discover(workers, lambda: loop.tell(taken))
+
+        def taken() -> None:
+            if self.take_look():
+                begin()
+
+        def meet() -> None:
+            if self.are_new(self.newcomers.read()):
+                loop.at(max(time.monotonic(), self.looked_s + MEETING_S), begin)
+
+        def admit() -> None:
+            self.settle(self.wanted())
+
+        self.wait_for = lambda at_s: loop.at(at_s, admit)
+        self.wait_for(self.admission.due_s())
+        loop.every(lambda: self.shaping.gateway.discovery.interval_s, begin)
+        loop.watch(self.newcomers.socket, meet)
+
+    def discover(self, workers: Executor, done: Callable[[], None]) -> None:
+        """Start a look, and take what the last one has found, if that has not been done.
+
+        `done` is called by another thread at its end, if it has found what the last one has not.
+        """
+        self.take_look()
+        if self.looking is not None:
+            self.is_late = True
+            return
+        self.looked_s, self.is_late = time.monotonic(), False
+        self.looking = workers.submit(look, self.shaping.gateway)
+        self.looking.add_done_callback(lambda ended: done() if self.is_news(ended) else None)
+        self.look_at_machine()
+
+    def is_news(self, ended: Future[Found]) -> bool:
+        """Whether what a look has found is to be taken at once; asked by another thread."""
+        before, self.found = self.found, None if ended.exception() else ended.result()
+        return self.is_late or self.found is None or self.found != before
+
+    def take_look(self) -> bool:
+        """Take what the last look has found; whether another was wanted meanwhile."""
+        if self.looking is None or not self.looking.done():
+            return False
+        done, self.looking = self.looking, None
+        seen, self.faults = done.result()
+        self.see(seen)
+        return self.is_late
+
+    def are_new(self, addresses: Iterable[Address]) -> bool:
+        """Whether somebody is among these whom the last looks have not found."""
+        roster = self.roster
+        new = set(addresses) - roster.addresses - self.met - roster.bindings.by_address.keys()
+        self.met = (self.met if len(self.met) < MOST_MET else set()) | new
+        return bool(new)
+
+    def listen(self) -> None:
+        """Take who has been heard at ports of bridges."""
+        seen = list(listen(self.shaping.gateway, self.heard))
+        if seen:
+            self.see(seen)
+
+    def listen_anew(self) -> None:
+        """Listen where the machine has no neighbours."""
+        self.heard.close()
+        self.heard = Heard(bridge_ports(self.shaping.gateway))
+        self.look_at_machine()
+
+    def meet_at(self, interfaces: Collection[int]) -> None:
+        """Hear of newcomers at the interfaces of these numbers."""
+        self.newcomers.attend(interfaces)
+
+    def look_at_machine(self) -> None:
+        """Find out what to mind; what the kernel does not tell is no reason to end."""
+        with suppress(UserError):
+            past = bypasses(self.shaping.gateway)
+            self.warnings = [*cautions(self.shaping.gateway), *past.warnings]
+            self.bypassed = past.faults
+
+    def see(self, seen: Iterable[Sighting]) -> None:
+        """Take what sources say now, and let stations leave and join accordingly."""
+        self.roster.see(seen, time.monotonic())
+        self.see_rates(seen)
+        self.see_moves()
+        self.settle(self.wanted())
+
+    def wanted(self) -> list[KnownStation]:
+        """Return the stations that are to have a leaf now."""
+        shaping, roster, now = self.shaping, self.roster, time.monotonic()
+        everybody = roster.stations()
+        listed = {each.name for each in shaping.gateway.stations}
+        results = {
+            each.name
+            for each in everybody
+            if each.name not in listed and not shaping.gateway.names(each.mac)
+        }
+        macs = {each.mac: each.ap for each in everybody if each.name in results}
+        admission, discovery = self.admission, shaping.gateway.discovery
+        admission.quarantine_s = discovery.quarantine_s
+        admission.max_new_leaves = discovery.new_per_minute
+        admitted = admission.see((mac for mac in macs if mac is not None), now)
+        self.memory.write(StoredState(admission.known, roster.ignored))
+        self.wait_for(admission.due_s())
+        waiting = {mac: ap for mac, ap in macs.items() if mac and ap and mac not in admitted}
+        shaping.shaper.others = Surroundings(roster.ignored, roster.routed, waiting)
+        return [each for each in everybody if each.name not in results or each.mac in admitted]
+
+    def see_moves(self) -> None:
+        """Find the MAC addresses that send at two interfaces."""
+        now, moves = time.monotonic(), self.shaping.shaper.moves()
+        for mac, count in moves.items():
+            if count - self.moves.get(mac, count) >= MOST_MOVES:
+                self.moving[mac] = now
+        self.moves = moves
+        self.moving = {mac: at_s for mac, at_s in self.moving.items() if now - at_s <= WINDOW_S}
+
+    def see_rates(self, seen: Iterable[Sighting]) -> None:
+        """Record the data rates that sources report."""
+        rates = [each for each in seen if each.rate_bps is not None]
+        if rates:
+            active = self.shaping.observed.active
+            keys = {name: (m.ap.name, m.station.mac or "") for name, m in self.members.items()}
+            self.phy_rates.add(
+                rates, {keys[name] for name in active & keys.keys()}, set(keys.values())
+            )
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """Stations that have a place; none while nothing is shaped."""
+        layout = self.shaping.layout
+        return {} if layout is None else layout.members
+
+    def weigh(self) -> None:
+        """Weigh stations by the rates that were read from their access points."""
+        if self.members and any(ap.reads_rates for ap in self.shaping.gateway.aps):
+            present = {name: (member.ap, member.station) for name, member in self.members.items()}
+            self.shaping.shaper.weigh(self.phy_rates.of(present))
+
+    def weighed(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return rows of stations with the rates by which they are weighed, and their sources."""
+        results = []
+        for row in rows:
+            added: dict[str, Any] = {}
+            member, layout = self.members.get(row["name"]), self.shaping.layout
+            if member is not None and layout is not None and member.ap.fairness == "rate":
+                rate = layout.weights.rate(member.station)
+                added = {"phy_rate_bps": rate.rate_bps, "phy_rate_source": rate.source}
+            results.append({**row, **added})
+        return results
+
+    def settle(self, wanted: Sequence[KnownStation]) -> None:
+        """Let stations leave and join, so that exactly these have a place."""
+        shaper = self.shaping.shaper
+        if shaper.layout is None:
+            return
+        by_name = {station.name: station for station in wanted}
+        members = shaper.layout.members
+        stays = {
+            name
+            for name, member in members.items()
+            if name in by_name
+            and by_name[name].ap == member.ap.name
+            and by_name[name].rate_bps == member.station.rate_bps
+            and by_name[name].subnets == member.station.subnets
+            and by_name[name].group == member.station.group
+        }
+        refused: list[str] = []
+        try:
+            for name in set(members) - stays:
+                shaper.leave(name)
+                self.left(name)
+            # Addresses that move from one station to another are given up first.
+            for name in stays:
+                has = set(members[name].addresses)
+                left = has & set(by_name[name].addresses)
+                if left != has:
+                    shaper.readdress(name, left)
+                if members[name].station.mac != by_name[name].mac:
+                    shaper.identify(name, by_name[name].mac)
+            for name, station in by_name.items():
+                try:
+                    if name not in stays:
+                        shaper.join(station, fill=False)
+                    elif set(members[name].addresses) != set(station.addresses):
+                        shaper.readdress(name, station.addresses)
+                except KernelError:
+                    raise
+                except UserError as error:  # there are no numbers left
+                    refused.append(f"{name}: {error}")
+            shaper.fill_all()
+            self.weigh()
+        except (UserError, BpfError) as error:
+            self.shaping.wrong(error)
+        self.refused = refused
+
+    def refusals(self) -> list[str]:
+        """Who has no place since there are too many, in words."""
+        lines = []
+        if self.refused:
+            more = f" (and {len(self.refused) - 1} more)" if len(self.refused) > 1 else ""
+            lines.append(f"not shaped: {self.refused[0]}{more}")
+        if self.roster.dropped is not None:
+            lines.append(
+                f"station {self.roster.dropped}: its oldest addresses were dropped: at most "
+                f"{MOST_ADDRESSES} addresses are kept for all stations"
+            )
+        if self.roster.is_full:
+            lines.append(
+                f"more than {MOST_FOUND} machines are found: later machines are not shaped"
+            )
+        return lines
+
+    def unsound(self) -> list[str]:
+        """Return faults of the classification: MAC addresses that two machines use, and offload."""
+        results = [*self.bypassed, *self.roster.ports.faults()]
+        results += [
+            f"MAC address {mac} sends at two interfaces of {', '.join(self.shaping.gateway.lans)}: "
+            "two machines use it, and have one share"
+            for mac in self.moving
+        ]
+        return results
+
+    def ports(self) -> list[dict[str, Any]]:
+        """Return the number of MAC addresses at each port, and how many wait for a leaf."""
+        roster, waiting = self.roster, self.admission.first_s
+        counts = roster.ports.counts()
+        waits = Counter(roster.ports.at[mac].port for mac in waiting if mac in roster.ports.at)
+        return [
+            {"name": port, "macs": counts[port], "waiting": waits[port]} for port in sorted(counts)
+        ]
+
+    def cautions(self) -> list[str]:
+        """Return warnings about the classification, in words."""
+        results = list(self.roster.bindings.warnings())
+        if (queue := len(self.admission.admitted_s)) >= self.admission.max_new_leaves:
+            results.append(
+                f"`discover.new_per_minute`: reached: {queue} new MAC addresses got a leaf in the "
+                f"last minute, {self.admission.waiting} wait: list the stations that must not wait"
+            )
+        # The MAC address of a station that has sent nothing yet cannot be learnt.
+        silent = {
+            name
+            for name, seen in self.shaping.observed.seen.items()
+            if seen.counters is not None and not seen.counters.sent_bytes
+        }
+        reasons = self.shaping.shaper.by_address()
+        return results + by_address(
+            {
+                name: reason
+                for name, reason in reasons.items()
+                if reason != UNKNOWN_MAC or name not in silent
+            }
+        )
+
+    def close(self) -> None:
+        """Let go of sockets."""
+        self.heard.close()
+        self.newcomers.close()

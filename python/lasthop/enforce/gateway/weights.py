@@ -1,0 +1,119 @@
+"""Quanta of leaves with fairness "rate": in proportion to the data rates of their stations.
+
+A station's rate is the one read from its access point (`phy_rates`), else that of the file, else
+the highest of all. Its quantum is its rate over the lowest rate, in packets per round. If rates are
+read, the lowest is that of the access point's present stations. Rates in the file may differ by
+1 : `MAX_RATIO`. Rates that are read may differ by 1 : `queue`, since a queue cannot hold a larger
+quantum. A station below that sends one packet per round.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from lasthop.enforce.gateway.config import AccessPoint, Gateway, KnownStation
+from lasthop.errors import UserError
+
+MAX_RATIO = 10_000
+"""Largest ratio of two rates in the file, and largest quantum. [packets]"""
+ASSUMED_RATIO = 10
+"""Ratio of rates for which queues are sized if rates are read: 6 to 54 Mbit/s are 1 : 9, MCS 0 to
+9 of 802.11ac 1 : 13. [-]"""
+
+
+class Range(NamedTuple):
+    """Lowest and highest rate by which stations are weighed. [bit/s]"""
+
+    least: int
+    largest: int
+
+
+class PhyRate(NamedTuple):
+    """Data rate by which a station is weighed. [bit/s]"""
+
+    rate_bps: int | None
+    """None if it is unknown: then the station counts as the fastest one."""
+    source: str
+    """``"iw"``, ``"hostapd"``, ``"snmp"``, ``"file"``, or ``"highest"``."""
+
+
+class Weights:
+    """Rates of stations, and the quanta that follow.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        of_file = range_of_rates(gateway)
+        self.ranges = {ap.name: of_file for ap in gateway.aps}
+        self.read: Mapping[str, PhyRate] = {}
+        """Rates that were read from access points, by station."""
+
+    def set_rates(
+        self, read: Mapping[str, PhyRate], members: Iterable[tuple[AccessPoint, KnownStation]]
+    ) -> None:
+        """Weigh by these rates from now on, with these stations at access points."""
+        self.read = read
+        rates: dict[str, list[int]] = {}
+        for ap, station in members:
+            if ap.reads_rates and (rate := self.rate(station).rate_bps) is not None:
+                rates.setdefault(ap.name, []).append(rate)
+        of_file = range_of_rates(self.gateway)
+        for ap in self.gateway.aps:
+            if ap.reads_rates:
+                known = rates.get(ap.name)
+                self.ranges[ap.name] = self.limited(known) if known else of_file
+
+    def limited(self, rates: Iterable[int]) -> Range:
+        """Return the range of rates, no wider than a queue is long."""
+        largest = max(rates)
+        return Range(max(min(rates), -(-largest // self.gateway.queue_packets)), largest)
+
+    def rate(self, station: KnownStation) -> PhyRate:
+        """Return the rate by which a station is weighed."""
+        if (read := self.read.get(station.name)) is not None:
+            return read
+        return PhyRate(station.rate_bps, "highest" if station.rate_bps is None else "file")
+
+    def quantum_packets(self, ap: AccessPoint, station: KnownStation) -> float:
+        """Return the quantum of a station. [packets]"""
+        within = self.ranges[ap.name]
+        rate = self.rate(station).rate_bps or within.largest
+        return max(rate / within.least, 1.0)
+
+    def max_quantum_packets(self, ap: AccessPoint) -> float:
+        """Return the largest quantum for which an access point's queues are sized. [packets]"""
+        within = self.ranges[ap.name]
+        longest = within.largest / within.least
+        return max(longest, ASSUMED_RATIO) if ap.reads_rates else longest
+
+
+def range_of_rates(gateway: Gateway) -> Range:
+    """Least and largest rate of the listed stations, by which fairness "rate" weighs. [bit/s]"""
+    rated = [station for station in gateway.stations if station.rate_bps]
+    if not rated or all(ap.fairness != "rate" for ap in gateway.aps):
+        return Range(1, 1)
+    by_rate = sorted(rated, key=lambda station: station.rate_bps or 0)
+    least, largest = by_rate[0].rate_bps or 1, by_rate[-1].rate_bps or 1
+    if largest > MAX_RATIO * least:
+        slow, fast = (f"`gateway.station.{by_rate[k].name}.rate`" for k in (0, -1))
+        raise UserError(
+            f"{fast}: {largest} bit/s is more than {MAX_RATIO} times {slow}, {least} bit/s; "
+            f'expected with fairness "rate" a ratio up to {MAX_RATIO}'
+        )
+    return Range(least, largest)
+
+
+def short_queue(gateway: Gateway) -> list[str]:
+    """A warning if a queue cannot hold its station's turn, so that it may run empty within one."""
+    least, largest = range_of_rates(gateway)
+    turn = round(largest / least)
+    if turn <= gateway.queue_packets:
+        return []
+    return [
+        f'fairness = "rate": the turn of the fastest station is {turn} packets, and '
+        f"`gateway.queue` holds {gateway.queue_packets}: where it runs empty within a turn, "
+        "that station gets less"
+    ]

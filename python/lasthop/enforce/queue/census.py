@@ -1,0 +1,174 @@
+"""Long-lived flows that leave by an interface, and their round-trip times: listened for.
+
+What leaves is seen behind the queue, and the kernel stamps what it sees: a round trip is that
+without the queue. Of each flow the least of many counts, since other queues on its way, and the
+receiver, delay some of them.
+"""
+
+import select
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+from statistics import median
+from typing import NamedTuple
+
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.errors import UserError
+from lasthop.linux.overhearing import HEADERS_BYTES, OUTGOING, REFUSE, of_tcp, placed
+from lasthop.linux.packets import MOST_AT_ONCE, packet_socket
+from lasthop.linux.ping import SO_TIMESTAMPNS, arrival_s
+from lasthop.linux.segments import Flow, RoundTripProbe, Segment, parsed
+
+FULL_BYTES = 1000
+"""A segment of so many bytes is one of a flow that has more to send."""
+MOST_FLOWS = 4096
+"""Flows that are kept apart; further ones are not counted."""
+BUFFER_BYTES = 8 << 20
+SHOWN_S = 0.25
+"""Time between two calls that tell how long it has listened. [s]"""
+EVERY_SEGMENT = (
+    *placed(of_tcp(IPv4Address(0))),
+    *placed(of_tcp(IPv6Address(0))),
+    REFUSE,
+)
+
+
+class Heard(NamedTuple):
+    """Flows of an interface."""
+
+    over_s: float
+    """Time of listening. [s]"""
+    rtts_s: tuple[float, ...]
+    """Least round-trip time of each long-lived flow that told one, ascending. [s]"""
+    flows: int
+    """Long-lived ones."""
+    others: int
+    """Flows with data that are not."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Median of the long-lived flows' round-trip times. [s]"""
+        return median(self.rtts_s) if self.rtts_s else None
+
+
+@dataclass
+class Sender:
+    """What is known of a flow."""
+
+    look: RoundTripProbe = field(default_factory=RoundTripProbe)
+    full: set[float] = field(default_factory=set)
+    """When it sent a full segment, in tenths of seconds. [s]"""
+    least_s: float | None = None
+
+
+class Census:
+    """Flows by what passes.
+
+    Parameters
+    ----------
+    began_s : float
+        When listening began, on the clock of the packets' stamps.
+    """
+
+    def __init__(self, began_s: float) -> None:
+        self.began_s = began_s
+        self.senders: dict[Flow, Sender] = {}
+
+    def leaves(self, segment: Segment, at_s: float) -> None:
+        """A segment leaves."""
+        payload = (segment.end - segment.start) & 0xFFFFFFFF
+        flow = segment.to_station
+        if not payload or (flow not in self.senders and len(self.senders) >= MOST_FLOWS):
+            return
+        sender = self.senders.setdefault(flow, Sender())
+        if payload >= FULL_BYTES:
+            sender.full.add(int(10 * (at_s - self.began_s)) / 10)
+        if sender.look.is_over or sender.look.is_late(at_s):
+            sender.look = RoundTripProbe()
+        sender.look.leaves(segment, at_s)
+
+    def comes(self, segment: Segment, at_s: float) -> None:
+        """A segment comes in."""
+        sender = self.senders.get(segment.from_station)
+        if sender is None or (trip := sender.look.returns(segment, at_s)) is None:
+            return
+        if sender.least_s is None or trip.rtt_s < sender.least_s:
+            sender.least_s = trip.rtt_s
+
+    def found(self, over_s: float) -> Heard:
+        """Who is there after so long: who sent in each third of the time is long-lived.
+
+        What was stamped just before the first third or just behind the last belongs to it.
+        """
+        long = [
+            each
+            for each in self.senders.values()
+            if len({min(max(int(3 * at_s / over_s), 0), 2) for at_s in each.full}) == 3
+        ]
+        rtts_s = sorted(each.least_s for each in long if each.least_s is not None)
+        return Heard(over_s, tuple(rtts_s), len(long), len(self.senders) - len(long))
+
+
+def listen(
+    interface: str, over_s: float, progress: Callable[[float, float], None] | None = None
+) -> Heard:
+    """Listen to an interface for a while.
+
+    Parameters
+    ----------
+    interface : str
+    over_s : float
+        How long, at least a second. [s]
+    progress : callable, optional
+        Told of seconds passed and seconds in all.
+
+    Raises
+    ------
+    UserError
+        If it cannot be listened to, or is gone.
+    """
+    try:
+        heard = packet_socket(interface, EVERY_SEGMENT, BUFFER_BYTES)
+    except OSError as error:
+        raise UserError(f"{interface}: cannot listen: {error.strerror}") from None
+    with heard:
+        heard.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        census, began_s = Census(time.time()), time.monotonic()
+        while (passed_s := time.monotonic() - began_s) < over_s:
+            if progress is not None:
+                progress(passed_s, over_s)
+            until_s = min(SHOWN_S, over_s - passed_s)
+            try:
+                if select.select([heard], [], [], until_s)[0]:
+                    take(heard, census)
+            except OSError as error:
+                raise UserError(f"{interface}: no longer heard: {error.strerror}") from None
+    return census.found(over_s)
+
+
+def take(heard: socket.socket, census: Census) -> None:
+    """Take what has been heard by now."""
+    for _ in range(MOST_AT_ONCE):
+        try:
+            packet, ancillary, _, (_, _, kind, *_) = heard.recvmsg(HEADERS_BYTES, 64)
+        except BlockingIOError:
+            return  # nothing more
+        if (segment := parsed(packet)) is not None:
+            tell = census.leaves if kind == OUTGOING else census.comes
+            tell(segment, arrival_s(ancillary))
+
+
+def in_words(heard: Heard, wanted: LinkQueue) -> str:
+    """A line about who is there."""
+    flows = f"{heard.flows or 'no'} long-lived flow{'' if heard.flows == 1 else 's'}"
+    rtts = ""
+    if heard.rtt_s is not None:
+        least, most = (f"{1e3 * each:.3g}" for each in (heard.rtts_s[0], heard.rtts_s[-1]))
+        spread = "" if least == most else f" ({least} to {most})"
+        rtts = f" of {1e3 * heard.rtt_s:.3g} ms without this queue{spread}"
+    elif heard.flows:
+        rtts = ", without an observed acknowledgement"
+    others = f", {heard.others} other{'' if heard.others == 1 else 's'}" if heard.others else ""
+    return f"{wanted.interface} in {heard.over_s:g} s: {flows}{rtts}{others}"

@@ -1,0 +1,54 @@
+"""The interface as the engine's grammar checked it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from lasthop import _core
+from lasthop.daemon.configuration import reader, subnets_of
+from lasthop.linux.tc import Subnet
+from lasthop.scenario.from_json import named, read_as
+
+
+def members_of(trees: Sequence[Mapping[str, Any]]) -> "tuple[Members, ...]":
+    """Classes in JSON."""
+    return tuple(read_as(Members, tree) for tree in trees)
+
+
+@dataclass(frozen=True)
+class Members:
+    """A class, and who is in it."""
+
+    name: str
+    target: float
+    """Its part of what all classes together are to have. [-]"""
+    subnets: Annotated[tuple[Subnet, ...], subnets_of]
+    macs: Annotated[tuple[str, ...], tuple]
+    mark: int | None
+
+
+@dataclass(frozen=True)
+class LinkQueue:
+    """The queue of a network interface, in front of a shaper."""
+
+    name: str
+    interface: str
+    link: str | None
+    """The scenario's link that it stands for."""
+    rate_bps: int
+    queue_packets: int
+    """Its limit, the packet in service included."""
+    queue: Mapping[str, Any]
+    """Its discipline and what that is told, units in the names."""
+    classes: Annotated[tuple[Members, ...], members_of]
+    incoming: Annotated[tuple[str, ...], tuple] = named("from")
+    """Interfaces without receive offload."""
+
+    @property
+    def discipline(self) -> str:
+        """Name of its discipline in scenarios."""
+        return str(self.queue["discipline"])
+
+
+read = reader(LinkQueue, _core.check_interface)
+"""Function that reads the interface of a scenario file."""

@@ -1,0 +1,200 @@
+"""What the kernel is to have at an interface: a shaper, a queue, a program in front of it. Pure.
+
+A hierarchy of token buckets with one class lets packets leave at the rate; the class's queue is the
+scenario's. A token bucket in front of it splits packets of merged segments, such as those of a
+virtual machine, so that the queue counts segments. It never delays a packet. The kernel's queues
+count what waits, a scenario's limit the packet in service too: what HTB has let go and not yet paid
+for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.enforce.queue.program import name_of
+from lasthop.errors import UserError
+from lasthop.linux import classifier, disciplines, tc
+from lasthop.linux.disciplines import Discipline
+from lasthop.linux.netlink import Request
+from lasthop.linux.tc import DIRECT_PACKETS, PACKET_BYTES
+
+ROOT, ONLY = tc.classid(tc.OURS, 0), 1
+SPLITTER = tc.classid(tc.SPLITTER, 0)
+FRAME_BYTES = 100
+"""Longest header of a frame, with room for tags."""
+CLASS = tc.classid(tc.OURS, ONLY)
+LEAST_PACKETS = 2
+"""One that is in service, and one that waits."""
+PROGRAMS = {"vbs": "sharing", "pi": "pi"}
+"""Disciplines that are a program in front of a FIFO."""
+HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
+"""Disciplines that Linux can have."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The messages of a queue.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+    device : Device
+        The interface.
+    program : int, optional
+        Descriptor of the program in front of the queue, if there is one.
+    mtu_bytes : int, optional
+        The longest IP packet of the interface.
+    """
+
+    wanted: LinkQueue
+    device: tc.Device
+    program: int | None = None
+    mtu_bytes: int = 1500
+
+    def root(self) -> Request:
+        """Return the request for the splitter, whose bucket is shorter than two full segments."""
+        return tc.splitter(self.device, self.mtu_bytes + FRAME_BYTES)
+
+    def tree(self) -> Request:
+        """Return the request for the hierarchy, whose only class is the default."""
+        inside = tc.classid(tc.SPLITTER, 1)
+        return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY, parent=inside)
+
+    def shaper(self, *, change: bool = False) -> Request:
+        """The class with the rate."""
+        rate = self.wanted.rate_bps
+        return tc.htb_class(
+            self.device,
+            CLASS,
+            ROOT,
+            rate_bps=rate,
+            ceil_bps=rate,
+            burst_bytes=max(PACKET_BYTES, int(rate / 8 * tc.BURST_S)),
+            quantum_bytes=PACKET_BYTES,
+            change=change,
+        )
+
+    def queue(self) -> Request:
+        """The queue of the class."""
+        return discipline_of(self.wanted).request(self.device, CLASS)
+
+    def inside(self) -> Iterator[Request]:
+        """What hangs below the root, in order."""
+        yield self.tree()
+        yield self.shaper()
+        yield self.queue()
+
+    def hierarchy(self) -> Iterator[Request]:
+        """All queues and classes."""
+        yield self.root()
+        yield from self.inside()
+
+    def filters(self) -> Iterator[Request]:
+        """The program in front of the queue."""
+        if self.program is not None:
+            name = PROGRAMS[self.wanted.discipline]
+            yield classifier.attach(self.device, ROOT, self.program, name_of(name), f"{name}.o")
+
+
+def has_program(wanted: LinkQueue) -> bool:
+    """Whether a program stands in front of the queue."""
+    return wanted.discipline in PROGRAMS
+
+
+def discipline_of(wanted: LinkQueue) -> Discipline:
+    """The kernel's discipline for a queue of a scenario.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    text, limit = wanted.queue, wanted.queue_packets
+    if wanted.discipline == "dualpi2":
+        raise UserError(
+            "interface.queue: lasthop only simulates dualpi2; Linux has it from 6.17 on",
+            "tc qdisc replace dev DEVICE root dualpi2",
+        )
+    if text.get("ce_threshold_s") is not None:
+        raise UserError(
+            "interface.queue: ce_threshold is supported only in simulations; expected off"
+        )
+    if wanted.discipline not in HERE:
+        raise UserError(
+            f"interface.queue: Linux has no discipline {wanted.discipline}",
+            f"Linux has {', '.join(sorted(HERE))}",
+        )
+    if limit < LEAST_PACKETS:
+        raise UserError(
+            f"interface.queue: {limit} packet is too few for Linux, where the packet in service "
+            f"has left the queue; expected at least {LEAST_PACKETS}"
+        )
+    waiting = limit - 1
+    match wanted.discipline:
+        case "codel":
+            return disciplines.codel(waiting, text["target_s"], text["interval_s"], ecn=text["ecn"])
+        case "fq_codel":
+            return disciplines.fq_codel(
+                waiting,
+                text["target_s"],
+                text["interval_s"],
+                text["queues"],
+                text["quantum_bytes"],
+                ecn=text["ecn"],
+            )
+        case "pie":
+            return disciplines.pie(
+                waiting,
+                text["target_s"],
+                text["update_s"],
+                text["alpha_per_s"],
+                text["beta_per_s"],
+                ecn=text["ecn"],
+            )
+        case "red":
+            return disciplines.red(
+                waiting,
+                text["min_th_packets"],
+                text["max_th_packets"],
+                text["max_p"],
+                red_weight(wanted),
+                wanted.rate_bps,
+                red_packet_bytes(wanted),
+                ecn=text["ecn"],
+            )
+    # with a program in front, what is behind it never refuses
+    return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
+
+
+def red_packet_bytes(wanted: LinkQueue) -> int:
+    """Length of the packets in which thresholds and limit are counted. [bytes]
+
+    A frame's, or what the file says if it counts bytes.
+    """
+    return int(wanted.queue["mean_packet_bytes"]) if wanted.queue["bytes"] else PACKET_BYTES
+
+
+def red_weight(wanted: LinkQueue) -> float:
+    """Weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second. [-]"""
+    weight = wanted.queue["weight"]
+    if isinstance(weight, str):
+        packets_per_s = wanted.rate_bps / (8 * PACKET_BYTES)
+        return min(10 / packets_per_s, 0.5)
+    return float(weight)
+
+
+def cautions(wanted: LinkQueue) -> list[str]:
+    """Where the kernel's queue is not quite the scenario's, in words."""
+    results = []
+    if wanted.discipline == "red":
+        weight = red_weight(wanted)
+        results.append(
+            "the kernel's RED counts bytes and uses the power of two closest to the weight "
+            f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
+        )
+    if wanted.queue.get("algorithm") == "printed":
+        results.append(
+            'algorithm "printed" blocks with a short queue too, and starves the link; '
+            '"corrected" and "regulated" do not'
+        )
+    return results

@@ -1,0 +1,97 @@
+"""Shaped queues as services of `lasthop queue`, and the checks of a configuration."""
+
+from pathlib import Path
+
+from lasthop.daemon.kernel_state import undo_everything
+from lasthop.daemon.service_kind import ServiceContext, ServiceKind
+from lasthop.daemon.state import State, state_of
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.enforce.queue.layout import cautions
+from lasthop.enforce.queue.shaped import Shaped
+from lasthop.enforce.queue.trial import try_out
+from lasthop.errors import UserError
+from lasthop.linux import links, offload, rights
+from lasthop.linux.netlink import Socket
+
+
+def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
+    """What to mind on this machine.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+    directory : Path, optional
+        Where lock and undo log of what is up are.
+
+    Raises
+    ------
+    UserError
+        For what would make `up` fail.
+    """
+    if (lacks := rights.lacking()) is not None:
+        return [f"this machine was not examined: this needs {lacks}, which root has"]
+    state = state_of(wanted.interface, None) if directory is None else State(directory)
+    is_up = state.is_held()
+    refuse(wanted, state, is_up)
+    result = warnings(wanted)
+    if is_up:
+        result.insert(0, f"it is up ({state.holder()}); run `up` to apply the file")
+    return result
+
+
+def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
+    """Refuse what can be known to fail before a file is written."""
+    with Shaped(wanted, state.log) as shaped:
+        shaped.check(is_up=is_up or bool(state.log.records()))
+    try_out(wanted)
+
+
+def warnings(wanted: LinkQueue) -> list[str]:
+    """What to mind, in words."""
+    result = cautions(wanted)
+    merging = [name for name in others(wanted) if offload.merges(name)]
+    if merging:
+        result.append(
+            f"receive offload is on at {', '.join(merging)}: merged segments count as one "
+            "packet of the queue; list in `interface.from` the interfaces at which to turn it off"
+        )
+    return result
+
+
+def others(wanted: LinkQueue) -> list[str]:
+    """Interfaces that packets may come in by and that keep their offload: all, or ports of bridges
+    that are named.
+    """
+    with Socket() as kernel:
+        present = links.every_link(kernel)
+    bridges = {present[name].number for name in wanted.incoming if name in present}
+    return [
+        name
+        for name, link in present.items()
+        if link.is_up
+        and name not in (wanted.interface, "lo", *wanted.incoming)
+        and (not wanted.incoming or link.master in bridges)
+    ]
+
+
+def serve(context: ServiceContext[LinkQueue]) -> None:
+    """Run a shaped queue until it is stopped."""
+    from lasthop.enforce.queue.service import Service
+
+    service = Service(context)
+    try:
+        try:
+            service.up()
+            service.run()
+        finally:
+            remaining = service.down()
+        if remaining:
+            raise UserError(remaining[0], f"{context.state.log.path} lists the remaining changes")
+    finally:
+        service.close()
+
+
+QUEUE = ServiceKind(
+    "queue", config.read, lambda wanted: wanted.interface, refuse, serve, undo_everything
+)

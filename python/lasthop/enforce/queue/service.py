@@ -1,0 +1,264 @@
+"""A queue that is up: it is looked after, counted, changed, and answers questions."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import Any, NamedTuple
+
+from lasthop.daemon.control import Control
+from lasthop.daemon.healing import Healing
+from lasthop.daemon.loop import Loop, in_words
+from lasthop.daemon.service_kind import ServiceContext
+from lasthop.enforce.queue import config, pi
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.enforce.queue.layout import FRAME_BYTES, cautions
+from lasthop.enforce.queue.pi import Pi
+from lasthop.enforce.queue.shaped import Shaped, same_kind
+from lasthop.enforce.queue.sharing import PART, ClassState
+from lasthop.enforce.queue.trial import try_out
+from lasthop.errors import UserError
+from lasthop.linux import links
+from lasthop.linux.counters import Counters
+
+COUNTED_S = 1.0
+"""Time between two readings of the counters. [s]"""
+LOOKED_S = 30.0
+"""Time between two looks at everything: of `gso_max_segs` no event tells. [s]"""
+
+
+class Reading(NamedTuple):
+    """Counters as they stood."""
+
+    at_s: float
+    """On the clock that never jumps."""
+    root: Counters
+    queue: Counters
+    classes: list[ClassState]
+
+
+class Service:
+    """A queue in the making, running, and taken down again.
+
+    Parameters
+    ----------
+    context : Life
+    """
+
+    def __init__(self, context: ServiceContext[LinkQueue]) -> None:
+        self.context = context
+        self.again = context.read_again
+        self.say = context.say
+        self.shaped = Shaped(context.wanted, context.state.log)
+        self.loop = Loop(context.say)
+        self.healing = Healing(self.shaped, self.loop, context.say, self.set_up, lambda: None)
+        self.started_s = time.time()
+        self.readings: list[Reading] = []
+        """The last two."""
+
+    def up(self) -> None:
+        """Take back what a process that was killed has left, and set up."""
+        remaining = self.shaped.changes.undo_all()
+        if remaining:
+            raise UserError(
+                f"{self.context.state.log.path}: {remaining[0]}", "undo the named change first"
+            )
+        self.set_up()
+
+    def set_up(self) -> None:
+        """Set up the kernel, and hear of what others change."""
+        self.healing.attend_to_all()
+        self.shaped.up()
+        self.healing.attend()
+        self.readings = []
+
+    def down(self) -> list[str]:
+        """Take everything back; what could not be, in words."""
+        return self.shaped.down()
+
+    def close(self) -> None:
+        """Let go of sockets."""
+        self.healing.close()
+        self.shaped.close()
+
+    def run(self) -> None:
+        """Run until SIGTERM, SIGINT or a request to stop."""
+        control = Control(self.context.state, self, config.read)
+        with ExitStack() as stack:
+            asked = control.open(stack)
+            self.loop.watch(asked, lambda: control.serve(asked))
+            self.loop.take_signals(stack, {signal.SIGHUP: self.reload_and_say})
+            self.context.is_up()
+            self.count()
+            self.loop.every(lambda: COUNTED_S, self.count)
+            self.loop.every(lambda: LOOKED_S, self.healing.doubt)
+            self.loop.run()
+
+    def stop(self) -> None:
+        """End once what is being done is done."""
+        self.loop.stop()
+
+    # What the kernel says.
+
+    def count(self) -> None:
+        """Read the counters."""
+        if self.shaped.is_set_up:
+            root, queue = self.shaped.counters()
+            sharing, count = self.shaped.sharing, len(self.shaped.wanted.classes)
+            classes = [] if sharing is None else sharing.states(count)
+            reading = Reading(time.monotonic(), root, queue, classes)
+            self.readings = [*self.readings[-1:], reading]
+        if self.context.show is not None:
+            self.context.show(self.status())
+
+    def status(self) -> dict[str, Any]:
+        """What there is to know, for people and programs."""
+        wanted = self.shaped.wanted
+        return {
+            "name": wanted.name,
+            "pid": os.getpid(),
+            "started_s": self.started_s,
+            "interface": wanted.interface,
+            "rate_bps": wanted.rate_bps,
+            "limit_packets": wanted.queue_packets,
+            "queue": wanted.discipline,
+            "shaping": self.shaped.is_set_up and not self.shaped.faults,
+            **self.counted(),
+            "faults": [*self.shaped.faults, *self.loop.faults.values()],
+            "warnings": [*cautions(wanted), *self.merged()],
+        }
+
+    def counted(self) -> dict[str, Any]:
+        """What has been counted; rates are of the last second."""
+        if not self.readings:
+            return {"classes": []}
+        first, last = self.readings[0], self.readings[-1]
+        over_s = last.at_s - first.at_s
+        wanted = self.shaped.wanted
+        queue = last.queue
+        return {
+            "backlog_packets": backlog_packets(queue),
+            "backlog_bytes": queue.backlog_bytes,
+            "delay_s": 8 * queue.backlog_bytes / wanted.rate_bps,
+            "sent_packets": last.root.sent_packets,
+            "sent_bytes": last.root.sent_bytes,
+            "dropped_packets": last.root.dropped_packets,
+            "sent_bps": per_s(8 * (last.root.sent_bytes - first.root.sent_bytes), over_s),
+            **self.of_pi(),
+            "classes": self.counted_of_classes(first, last, over_s),
+        }
+
+    def merged(self) -> list[str]:
+        """Whether packets of the queue are several in one, in words."""
+        queue = self.readings[-1].queue if self.readings else None
+        if queue is None or not queue.backlog_packets:
+            return []
+        mean_bytes = queue.backlog_bytes / queue.backlog_packets
+        with suppress(OSError):
+            if mean_bytes > links.longest_packet(self.shaped.wanted.interface) + FRAME_BYTES:
+                return [
+                    f"packets in the queue have {mean_bytes:.0f} bytes on average: segments are "
+                    "merged before this queue (TSO, GRO), so that the limit holds more bytes"
+                ]
+        return []
+
+    def of_pi(self) -> dict[str, Any]:
+        """What PI does to packets, if it is there."""
+        if not isinstance(self.shaped.program, Pi):
+            return {}
+        state = self.shaped.program.state()
+        return {
+            "drop_probability": state.probability / pi.PART,
+            "marked_packets": state.marked,
+        }
+
+    def counted_of_classes(
+        self, first: Reading, last: Reading, over_s: float
+    ) -> list[dict[str, Any]]:
+        """What each class has, and what is of none."""
+        wanted = self.shaped.wanted
+        if not wanted.classes:
+            return []
+        targets = [each.target for each in wanted.classes]
+        names: list[str | None] = [each.name for each in wanted.classes]
+        rows = zip([*names, None], [*targets, None], first.classes, last.classes, strict=True)
+        return [
+            {
+                "name": name,
+                "target_share": target,
+                "packets": min(now.packets, backlog_packets(last.queue)),
+                "blocking_probability": None if name is None else now.blocking / PART,
+                "offered_packets": now.offered,
+                "dropped_packets": now.lost,
+                "entered_bytes": now.entered_bytes,
+                "rate_bps": per_s(8 * (now.entered_bytes - before.entered_bytes), over_s),
+            }
+            for name, target, before, now in rows
+        ]
+
+    # Another file.
+
+    def reload_and_say(self) -> None:
+        """Read the file anew; if it is refused, the log says why."""
+        for line in self.reload():
+            self.say(f"reload refused: {line}")
+
+    def reload(self, again: Callable[[], LinkQueue] | None = None) -> list[str]:
+        """Read the file anew, or another one from now on; if anything is wrong with it, in words,
+        what is in force stays so.
+        """
+        wanted = again or self.again
+        try:
+            new = wanted()
+            self.refuse(new)
+            self.take_over(new)
+        except UserError as error:
+            return str(error).splitlines()
+        except Exception as error:
+            return [in_words(error)]
+        self.again = wanted
+        return []
+
+    def refuse(self, new: LinkQueue) -> None:
+        """Refuse, before anything is touched, a file that cannot be taken over."""
+        interface = self.shaped.wanted.interface
+        if new.interface != interface:
+            raise UserError(
+                f'interface.name: "{new.interface}" differs from "{interface}" of the running '
+                f"queue; first end the running queue with `down`"
+            )
+        with Shaped(new, self.context.state.log) as shaped:
+            shaped.check(is_up=True)
+        try_out(new)
+
+    def take_over(self, new: LinkQueue) -> None:
+        """Do what another file says; if that fails, what the old one says again."""
+        shaped = self.shaped
+        old = shaped.wanted
+        if old == new:
+            return
+        if shaped.is_set_up and same_kind(old, new):
+            shaped.apply(new)
+            return
+        for line in shaped.down():
+            raise UserError(line)
+        try:
+            shaped.wanted = new
+            self.set_up()
+        except Exception:
+            shaped.wanted = old
+            with suppress(UserError):
+                self.set_up()
+            self.healing.doubt()  # it tries again if even that has failed
+            raise
+
+
+def backlog_packets(queue: Counters) -> int:
+    """Packets in a queue, the one in service included."""
+    return queue.backlog_packets + (queue.backlog_packets > 0)
+
+
+def per_s(amount: float, over_s: float) -> float | None:
+    """A rate; None over no time, or where counters begin anew."""
+    return amount / over_s if over_s > 0 and amount >= 0 else None

@@ -1,0 +1,319 @@
+"""Carries a layout out on this machine, looks after it, and takes it back."""
+
+import errno
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from enum import Enum, auto
+from typing import Any
+
+from lasthop.daemon.differences import Body, Difference, inside
+from lasthop.daemon.kernel_state import KernelState
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.enforce.queue.layout import CLASS, ROOT, SPLITTER, Layout, discipline_of, has_program
+from lasthop.enforce.queue.pi import Pi
+from lasthop.enforce.queue.sharing import Sharing
+from lasthop.errors import UserError
+from lasthop.linux import disciplines, links, offload, tc
+from lasthop.linux.changes import (
+    Merging,
+    Repair,
+    Root,
+    Segments,
+    check_root_is_free,
+)
+from lasthop.linux.counters import (
+    GETCLASS,
+    GETFILTER,
+    GETQDISC,
+    Counters,
+    qdiscs,
+    queue_counters,
+)
+from lasthop.linux.events import OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event, EventFilter
+from lasthop.linux.netlink import KernelError, Request
+from lasthop.linux.tc import TCMSG
+from lasthop.linux.undo import UndoLog
+
+
+class Part(Enum):
+    """What is looked at as a whole."""
+
+    INTERFACES = auto()
+    """The interface and those that packets come in by: there, up, without offload."""
+    QUEUE = auto()
+    """Shaper and queue."""
+    PROGRAM = auto()
+    """What stands in front of the queue."""
+
+
+ALL = frozenset(Part)
+
+
+class Shaped(KernelState):
+    """A shaped queue in the kernel.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+        Configuration of the queue.
+    log, after_message
+        See `KernelState`.
+    """
+
+    parts = Part
+
+    def __init__(
+        self, wanted: LinkQueue, log: UndoLog, after_message: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(log, after_message)
+        self.wanted = wanted
+        self.layout: Layout | None = None
+        """None while nothing is set up."""
+        self.program: Sharing | Pi | None = None
+        self.faults: list[str] = []
+        """What is wrong with what is in force, in words."""
+
+    def unload_programs(self) -> None:
+        """Close the program."""
+        if self.program is not None:
+            self.program.close()
+            self.program = None
+
+    # Up and down.
+
+    def check(self, *, is_up: bool = False) -> None:
+        """Refuse what can be known to fail before anything is changed."""
+        discipline_of(self.wanted)
+        for key, names in (("name", [self.wanted.interface]), ("from", self.wanted.incoming)):
+            for name in names:
+                check_is_there(key, name)
+        device = self.device()
+        if not is_up:
+            check_root_is_free(self.kernel, device)
+
+    def up(self) -> None:
+        """Set everything up; if anything fails, revert all changes."""
+        self.check()
+        with self.reverted_on_failure():
+            self.set_up()
+
+    def set_up(self) -> None:
+        """Set everything up: the program comes last, when the queue is there."""
+        device = self.device()
+        self.program = self.load(device)
+        program = None if self.program is None else self.program.descriptor
+        layout = Layout(self.wanted, device, program, links.longest_packet(device.name))
+        for name in self.wanted.incoming:
+            self.changes.stop_merging(tc.Device(name, links.index_of(name)))
+        self.changes.set_segments(device, links.ONE_SEGMENT)
+        self.add_root(layout)
+        self.changes.carry_out([layout.tree(), layout.shaper()])
+        self.add_queue(layout)
+        self.changes.carry_out(list(layout.filters()))
+        self.layout = layout
+
+    def load(self, device: tc.Device) -> Sharing | Pi | None:
+        """The program in front of the queue, if there is to be one."""
+        match self.wanted.discipline:
+            case "vbs":
+                hardware = links.every_link(self.kernel)[device.name].hardware
+                return Sharing(self.wanted, hardware)
+            case "pi":
+                return Pi(self.wanted)
+        return None
+
+    def add_root(self, layout: Layout) -> None:
+        """Put the splitter at the root. If the kernel has none, name the option that is missing."""
+        try:
+            self.changes.add_root(layout.device, layout.root())
+        except KernelError as error:
+            if error.number != errno.ENOENT:
+                raise
+            raise UserError("this kernel has no tbf (CONFIG_NET_SCH_TBF)") from None
+
+    def add_queue(self, layout: Layout) -> None:
+        """Give the class its queue; one that the kernel lacks is named by its option."""
+        try:
+            self.changes.carry_out([layout.queue()])
+        except KernelError as error:
+            kind = discipline_of(self.wanted).kind
+            if error.number != errno.ENOENT:
+                raise
+            raise UserError(
+                f"interface.queue: this kernel has no {kind} ({disciplines.OPTION[kind]})"
+            ) from None
+
+    def down(self) -> list[str]:
+        """Take everything back; what could not be, in words."""
+        self.layout = None
+        remaining = self.changes.undo_all()
+        self.unload_programs()
+        return remaining
+
+    def apply(self, wanted: LinkQueue) -> None:
+        """Let another file be in force in the place of one that differs in values alone."""
+        layout = self.running()
+        new = replace(layout, wanted=wanted)
+        self.changes.carry_out([new.shaper(change=True), tc.changing(new.queue())])
+        if self.program is not None:
+            self.program.apply(wanted)
+        self.wanted, self.layout = wanted, new
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """The program by which classes share the queue, if they do."""
+        return self.program if isinstance(self.program, Sharing) else None
+
+    # What there is.
+
+    def device(self) -> tc.Device:
+        """The interface."""
+        return tc.Device(self.wanted.interface, links.index_of(self.wanted.interface))
+
+    def running(self) -> Layout:
+        """The layout, which is there once everything is set up."""
+        if self.layout is None:
+            raise UserError(f"queue of {self.wanted.interface}: the queue is not up")
+        return self.layout
+
+    def counters(self) -> tuple[Counters, Counters]:
+        """Counters of the hierarchy, and of the queue in it."""
+        result = queue_counters(self.kernel, self.running().device.number)
+        nothing = Counters(0, 0, 0, 0, 0)
+        return result.get(tc.ROOT, nothing), result.get(CLASS, nothing)
+
+    # What healing asks for.
+
+    def tell_doubts(self, to: Callable[[], None]) -> None:
+        """Nothing that is done later can be refused."""
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether anything is in force."""
+        return self.layout is not None
+
+    @property
+    def interfaces(self) -> Sequence[str]:
+        """The interface, and those that packets come in by."""
+        return (self.wanted.interface, *self.wanted.incoming)
+
+    @property
+    def container(self) -> str:
+        """What holds all that is ours, in words."""
+        return f"the queue of {self.wanted.interface}"
+
+    def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
+        """What to hear of, the interfaces that are there having these numbers."""
+        return EventFilter(self.interfaces, list(numbers.values()), [])
+
+    def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
+        """What is to be looked at after these events."""
+        if events is None:
+            return ALL
+        results: set[Part] = set()
+        for kind, interface, _ in events:
+            if kind in OF_LINKS:
+                results.add(Part.INTERFACES)
+            elif kind in OF_TRAFFIC and self.is_ours(interface):
+                results |= {Part.PROGRAM} if kind in OF_FILTERS else {Part.QUEUE, Part.PROGRAM}
+        return results
+
+    def is_ours(self, interface: int) -> bool:
+        """Whether the queue is at the interface of this number."""
+        return self.layout is None or interface == self.layout.device.number
+
+    def differences(self, parts: Set[Any]) -> list[Difference]:
+        """What of these parts is not as it ought to be."""
+        results: list[Difference] = []
+        present = links.every_link(self.kernel)
+        link = present.get(self.wanted.interface)
+        if Part.INTERFACES in parts:
+            for name in self.interfaces:
+                if name not in present:
+                    results.append(Difference(("absence", name), f"interface {name} is gone"))
+                elif not present[name].is_up:
+                    results.append(Difference(("interface", name), f"interface {name} is down"))
+            for name in self.wanted.incoming:
+                if name in present and offload.merges(name):
+                    text = f"receive offload of {name} is on"
+                    merging = Merging(tc.Device(name, present[name].number))
+                    results.append(Difference(("merging", name), text, [merging]))
+        if link is None:
+            return results
+        device = tc.Device(self.wanted.interface, link.number)
+        if link.segments not in (0, links.ONE_SEGMENT):
+            text = f"interface {device.name} takes several segments as one packet"
+            segments = Segments(device, links.ONE_SEGMENT)
+            results.append(Difference(("segments", device.name), text, [segments]))
+        # Repairs are carried out in this order: a splitter without a queue drops every packet.
+        return self.differences_inside(device, parts) + results
+
+    def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
+        """What is not as it ought to be of queue and program."""
+        results: list[Difference] = []
+        layout = self.running()
+        if layout.device != device:  # the interface went and came: nothing of ours is at it
+            self.layout = layout = replace(layout, device=device)
+            parts = ALL
+        roots = [each for each in qdiscs(self.kernel, device.number) if each.parent == tc.ROOT]
+        if not any((each.kind, each.handle) == ("tbf", SPLITTER) for each in roots):
+            text = f"the queue of {device.name} is gone"
+            if any(each.handle for each in roots):
+                alien = f"{text}: there is a {roots[0].kind} {tc.shown(roots[0].handle)}"
+                return [Difference(("root", device.name), alien)]
+            rest = (*layout.inside(), *layout.filters())
+            repair: list[Repair] = [Root(device, layout.root()), *rest]
+            return [Difference(("root", device.name), text, repair)]
+        if (mtu_bytes := links.longest_packet(device.name)) != layout.mtu_bytes:
+            # The kernel does not report the length of the splitter's bucket.
+            self.layout = layout = replace(layout, mtu_bytes=mtu_bytes)
+            text = f"the MTU of interface {device.name} has changed"
+            results.append(Difference(("mtu", device.name), text, [tc.changing(layout.root())]))
+        wanted: list[Request] = []
+        has: list[Body] = []
+        if Part.QUEUE in parts:
+            wanted += layout.hierarchy()
+            has += self.hierarchy(device)
+        if Part.PROGRAM in parts:
+            wanted += layout.filters()
+            question = device.header(parent=ROOT)
+            has += [(tc.NEWFILTER, body) for body in self.kernel.dump(GETFILTER, question)]
+        return results + inside(device, wanted, has, {})
+
+    def hierarchy(self, device: tc.Device) -> Iterator[Body]:
+        """Queueing disciplines and classes below our root."""
+        question = TCMSG.pack(0, device.number, 0, 0, 0)
+        for asked, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
+            for body in self.kernel.dump(asked, question):
+                _, index, handle, parent, _ = TCMSG.unpack_from(body)
+                ours = parent in (ROOT, CLASS) or handle >> 16 in (tc.OURS, tc.SPLITTER)
+                if index == device.number and ours:
+                    yield kind, body
+
+
+def check_is_there(key: str, name: str) -> None:
+    """Refuse an interface that a file names and that is not there."""
+    try:
+        links.index_of(name)
+    except UserError as error:
+        raise UserError(f'interface.{key}: there is no interface "{name}"', error.hint) from None
+
+
+def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
+    """Whether what differs can be changed in place."""
+    return (
+        (old.interface, old.incoming, old.discipline)
+        == (new.interface, new.incoming, new.discipline)
+        and [each.name for each in old.classes] == [each.name for each in new.classes]
+        and old.discipline not in ("fq_codel", "red")
+    )
+
+
+def plan(wanted: LinkQueue) -> list[str]:
+    """The commands that do what `up` does."""
+    device = tc.Device(wanted.interface, 0)
+    layout = Layout(wanted, device, 0 if has_program(wanted) else None)
+    lines = [offload.shell_command(name, False) for name in wanted.incoming]
+    lines.append(links.set_segments(device.name, links.ONE_SEGMENT).said)
+    lines += [request.said for request in (*layout.hierarchy(), *layout.filters())]
+    return lines

@@ -1,0 +1,137 @@
+"""Virtual buffer sharing in front of a queue: the program, what it is told, what it counts.
+
+The program is `crates/bpf/sharing.bpf.c`; its algorithms are the engine's, in whole numbers.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lasthop.enforce.queue.config import LinkQueue, Members
+from lasthop.enforce.queue.program import Program
+from lasthop.linux import bpf
+from lasthop.linux.links import ETHERNET
+from lasthop.linux.tc import Subnet
+
+ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
+HELD = 4
+"""Probabilities stay as they are set from outside."""
+PART = 1 << 32
+"""One, in parts and probabilities."""
+PACKET = 1 << 24
+"""One packet of the target occupancy."""
+PACKETS2 = 1 << 32
+MOST = (1 << 64) - 1
+ETHERNET_BYTES = 14
+SETTING = struct.Struct("=IIIIQQQ")
+"""Law, classes, limit, header, target occupancy, tolerance, time between steps."""
+CLASS = struct.Struct("=8Q")
+WORD = struct.Struct("=Q")
+TARGET_AT, BLOCKING_AT = 0, 8
+"""Where what is written from outside stands in a class. [bytes]"""
+PREFIX = struct.Struct("=IB16s3x")
+"""Bits that count, version, address (struct prefix of sharing.bpf.c)."""
+NONE = 63
+"""Number of the class of packets that are of none."""
+
+
+class ClassState(NamedTuple):
+    """A class as the program has it (struct class of sharing.h)."""
+
+    target: int
+    blocking: int
+    integral: int
+    last_ns: int
+    offered: int
+    lost: int
+    left: int
+    entered_bytes: int
+
+    @property
+    def packets(self) -> int:
+        """Those in the queue."""
+        return self.offered - self.lost - self.left
+
+
+class Sharing(Program):
+    """The program with its maps, for one interface.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+        With `vbs`.
+    hardware : int
+        What packets of the interface begin with (ARPHRD).
+
+    Raises
+    ------
+    UserError
+        If the kernel refuses it.
+    """
+
+    def __init__(self, wanted: LinkQueue, hardware: int) -> None:
+        super().__init__("sharing", "shared", "virtual buffer sharing")
+        self.header_bytes = ETHERNET_BYTES if hardware == ETHERNET else 0
+        self.members: dict[tuple[str, bytes], int] = {}
+        self.apply(wanted)
+
+    def apply(self, wanted: LinkQueue) -> None:
+        """Let settings, targets and members be these from now on; counters go on."""
+        self.tell(self.structure.place("setting"), SETTING.pack(*self.setting(wanted)))
+        for number, each in enumerate(wanted.classes):
+            self.tell(self.class_at(number) + TARGET_AT, WORD.pack(int(each.target * PART)))
+        members = dict(keys_of(wanted.classes))
+        for (name, key), number in members.items():
+            if self.members.get((name, key)) != number:
+                bpf.update(self.classifier.maps[name], key, struct.pack("=I", number))
+        for name, key in self.members.keys() - members.keys():
+            bpf.delete(self.classifier.maps[name], key)
+        self.members = members
+
+    def setting(self, wanted: LinkQueue) -> tuple[int, ...]:
+        """What the program is told of the queue."""
+        queue = wanted.queue
+        occupancy = queue["occupancy"] * wanted.queue_packets
+        update_s = queue["update_s"] or 0.0
+        return (
+            ALGORITHMS[queue["algorithm"]],
+            len(wanted.classes),
+            wanted.queue_packets,
+            self.header_bytes,
+            round(occupancy * PACKET),
+            min(int(queue["tol_packets2"] * PACKETS2), MOST),
+            round(update_s * 1e9),
+        )
+
+    def hold(self, probabilities: list[float]) -> None:
+        """Block with these probabilities from now on, whatever the queue; no algorithm runs."""
+        self.tell(self.structure.place("setting"), struct.pack("=I", HELD))
+        for number, each in enumerate(probabilities):
+            self.tell(self.class_at(number) + BLOCKING_AT, WORD.pack(round(each * PART)))
+
+    def class_at(self, number: int) -> int:
+        """Where a class stands in the map's value. [bytes]"""
+        return self.structure.place("class") + number * CLASS.size
+
+    def states(self, count: int) -> list[ClassState]:
+        """The first so many classes, and the one of packets that are of none."""
+        return [
+            ClassState(*CLASS.unpack_from(self.value, self.class_at(number)))
+            for number in (*range(count), NONE)
+        ]
+
+
+def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], int]]:
+    """Map and key of each member, and the number of its class."""
+    for number, each in enumerate(classes):
+        if each.mark is not None:
+            yield ("marks", struct.pack("=I", each.mark)), number
+        for mac in each.macs:
+            yield ("macs", bytes.fromhex(mac.replace(":", "")) + bytes(2)), number
+        for subnet in each.subnets:
+            yield ("prefixes", prefix_of(subnet)), number
+
+
+def prefix_of(subnet: Subnet) -> bytes:
+    """A prefix as the program looks for it: the version counts as the first eight bits."""
+    return PREFIX.pack(8 + subnet.prefixlen, subnet.version, subnet.network_address.packed)

@@ -1,0 +1,132 @@
+"""Whether a shaped queue would swing, by the fluid models of paper 004."""
+
+import json
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.errors import ScenarioError, UserError
+from lasthop.models.errors import ModelError
+from lasthop.models.red.fluid import fluid
+from lasthop.scenario.scenario import Scenario
+from lasthop.stability.errors import NoEquilibriumError, ParameterError
+from lasthop.stability.spectrum import roots
+
+OPTIONS = {"dumbbell.flows": "--flows", "dumbbell.rtt": "--rtt", "tcp.congestion": "--congestion"}
+"""The option that a value of the scenario comes from."""
+WINDOW_PACKETS = 65_535
+"""A receive window that limits nobody."""
+
+
+class Verdict(NamedTuple):
+    """What a fluid model says of a queue."""
+
+    swings: bool | None
+    """None if no model fits."""
+    period_s: float | None
+    why: str
+    """Why no model fits, or what makes the answer doubtful."""
+
+
+def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict:
+    """Whether the queue would swing under long-lived flows.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+    flows : int
+    rtt : str
+        Round-trip time without the queue, such as "40 ms".
+    congestion : str
+        Congestion control of all of them.
+
+    Raises
+    ------
+    UserError
+        For a value that no scenario may have.
+    """
+    if wanted.discipline == "vbs":
+        wanted = replace(wanted, queue={"discipline": "drop_tail"})  # for what else is wrong
+        scenario_of(wanted, flows, rtt, congestion)
+        return Verdict(None, None, "no fluid model supports virtual buffer sharing")
+    return verdict_of(scenario_of(wanted, flows, rtt, congestion))
+
+
+def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Scenario:
+    """So many flows through this queue alone.
+
+    Raises
+    ------
+    UserError
+        For a value that no scenario may have.
+    """
+    try:
+        return Scenario(json.dumps(dumbbell(wanted, flows, rtt, congestion)))
+    except ScenarioError as error:
+        problem = error.problems[0]
+        option = OPTIONS.get(problem.path, problem.path)
+        raise UserError(f"{option}: {problem.message}") from None
+
+
+def verdict_of(scenario: Scenario) -> Verdict:
+    """Whether the queue of a scenario would swing."""
+    try:
+        result = fluid(scenario.to_dict())
+        spectrum = roots(result.case, 2)
+    except (ModelError, NoEquilibriumError, ParameterError) as error:
+        return Verdict(None, None, str(error).splitlines()[0])
+    return Verdict(not spectrum.stable, spectrum.period, "; ".join(result.warnings))
+
+
+def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[str, Any]:
+    """The scenario: so many flows through this queue alone."""
+    return {
+        "duration": "60 s",
+        "queue": queue_of(wanted),
+        "dumbbell": {
+            "flows": flows,
+            "bottleneck": f"{wanted.rate_bps} bps",
+            "rtt": rtt,
+        },
+        "tcp": {"congestion": congestion, "window": WINDOW_PACKETS},
+    }
+
+
+def queue_of(wanted: LinkQueue) -> dict[str, Any]:
+    """The queue as files say it."""
+    queue = wanted.queue
+    match wanted.discipline:
+        case "red":
+            red = {
+                "min_th": queue["min_th_packets"],
+                "max_th": queue["max_th_packets"],
+                "max_p": queue["max_p"],
+                "weight": queue["weight"],
+                "gentle": queue["gentle"],
+                "bytes": queue["bytes"],
+                "mean_packet": f"{queue['mean_packet_bytes']} B",
+            }
+            return {"limit": wanted.queue_packets, "red": red}
+        case "drop_tail" | "threshold":
+            return {"threshold": wanted.queue_packets}
+        case "pi":
+            pi = {
+                "target": queue["target_packets"],
+                "a": queue["a"],
+                "b": queue["b"],
+                "update": f"{queue['update_s']} s",
+            }
+            return {"limit": wanted.queue_packets, "pi": pi}
+    return {"limit": wanted.queue_packets, wanted.discipline: {}}
+
+
+def in_words(result: Verdict, text: str) -> str:
+    """A line about the queue, under what is said."""
+    if result.swings is None:
+        return f"{text}: it is unknown whether the queue would oscillate: {result.why}"
+    what = "the queue would oscillate" if result.swings else "the queue would be stable"
+    period = (
+        f", with a period of {result.period_s:.2g} s" if result.swings and result.period_s else ""
+    )
+    doubt = f"; {result.why}" if result.why else ""
+    return f"{text}: {what}{period}{doubt}"

@@ -1,0 +1,366 @@
+"""Names and their meaning: terms, quantities, keys, assumptions, claims and causes.
+
+The glossary is ``terms.toml``. `find` looks a name up in all of these sources. The command `lasthop
+explain TERM`, the documentation and the tooltips of the workbench show the same text.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import metadata, resources
+from typing import Any
+
+from lasthop import _core
+from lasthop.errors import UserError, listed
+
+__all__ = ["KINDS", "Entry", "Term", "entries", "find", "glossary"]
+
+CLOSE = 0.72
+"""Least similarity of a name that a message proposes, as `difflib` measures it. [-]"""
+
+MOST_PROPOSED = 3
+"""Names that a message proposes."""
+
+ALL_NAMES = "`lasthop explain --terms` lists all names"
+
+KINDS = {
+    "term": "term of the glossary",
+    "quantity": "quantity of results",
+    "key": "key of scenario files",
+    "assumption": "assumption of a model",
+    "claim": "claim of a paper",
+    "cause": "cause that `lasthop explain FILE` looks for",
+}
+"""Kinds of entries, in the order in which they are printed."""
+
+
+PAPERS = {"000": "vbs", "001": "acsma", "002": "hotspot", "003": "edca", "004": "red"}
+"""Subjects of papers by the number that sources name."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term of the glossary.
+
+    Attributes
+    ----------
+    name : str
+        The term; an abbreviation may follow in parentheses.
+    means : str
+        Its meaning, in complete sentences or a noun phrase.
+    source : str
+        The document that defines the term (RFC, IEEE clause, paper); empty if lasthop does.
+    carried_by : str
+        Keys, quantities and commands that carry the term, in backquotes; may be empty.
+    aliases : tuple of str
+        Other names of the term.
+    """
+
+    name: str
+    means: str
+    source: str = ""
+    carried_by: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name with its meaning.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `KINDS`.
+    name : str
+        The name, as it is printed.
+    title : str
+        The kind in words, such as ``"assumption of model hotspot"``.
+    means : str
+        The meaning, in sentences.
+    source : str
+        The document that defines it (RFC, IEEE clause, paper); empty if lasthop does.
+    carried_by : str
+        Keys, quantities and commands that carry it, in backquotes; may be empty.
+    aliases : tuple of str
+        Other names, all of which `find` accepts.
+    page : str
+        Path of the page of the documentation, with an anchor where the page has one.
+    """
+
+    kind: str
+    name: str
+    title: str
+    means: str
+    source: str = ""
+    carried_by: str = ""
+    aliases: tuple[str, ...] = ()
+    page: str = ""
+
+    @property
+    def address(self) -> str | None:
+        """Public address of the page; None if this installation names no documentation."""
+        site = documentation()
+        return f"{site}/{self.page}" if site and self.page else None
+
+
+@cache
+def glossary() -> tuple[Term, ...]:
+    """Return the terms of the glossary, in alphabetical order."""
+    return tuple(
+        Term(**{**entry, "aliases": tuple(entry.get("aliases", ()))})
+        for entry in _table("explanation/terms.toml")["term"]
+    )
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return all entries, in the order of `KINDS`."""
+    return (
+        *_of_glossary(),
+        *_of_quantities(),
+        *_of_keys(),
+        *_of_assumptions(),
+        *_of_claims(),
+        *_of_causes(),
+    )
+
+
+def find(name: str) -> list[Entry]:
+    """Return all entries with a name, in the order of `KINDS`.
+
+    Capitals, hyphens, underscores and the plural make no difference. The last part of a key names
+    the key, as ``cwmin`` does for ``cell.ap.cwmin``. The name of a model finds its assumptions.
+
+    Raises
+    ------
+    UserError
+        No entry has the name; the hint proposes similar names.
+
+    Examples
+    --------
+    >>> [entry.name for entry in find("jain")]
+    ["Jain's index", 'jain']
+    """
+    index = _index()
+    results = [entry for form in _forms(name) for entry in index.get(form, ())]
+    results = results or _at_path(name)
+    if results:
+        order = list(KINDS)
+        return sorted(dict.fromkeys(results), key=lambda entry: order.index(entry.kind))
+    near = {
+        index[form][0].name: None
+        for form in get_close_matches(_form(name), index, n=MOST_PROPOSED, cutoff=CLOSE)
+    }
+    raise UserError(
+        f'"{name}": no such name: expected a term, a quantity, a key, an assumption, a claim or a '
+        "cause",
+        f"did you mean {' or '.join(near)}? {ALL_NAMES}" if near else ALL_NAMES,
+    )
+
+
+@cache
+def documentation() -> str:
+    """Return the public address of the documentation, without a final slash; empty if unknown."""
+    try:
+        urls = metadata.metadata("lasthop").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return ""
+    pairs = (url.partition(", ")[::2] for url in urls)
+    return next((to.rstrip("/") for label, to in pairs if label.lower() == "documentation"), "")
+
+
+@cache
+def _index() -> Mapping[str, list[Entry]]:
+    """Entries by every form of every name."""
+    index: dict[str, list[Entry]] = {}
+    for entry in entries():
+        for form in dict.fromkeys(map(_form, (entry.name, *entry.aliases))):
+            index.setdefault(form, []).append(entry)
+    return index
+
+
+def _forms(name: str) -> Iterator[str]:
+    """Forms of a name that is looked up: as it is, then its singular."""
+    form = _form(name)
+    yield form
+    for plural, singular in (("ies", "y"), ("es", ""), ("s", "")):
+        if form.endswith(plural):
+            yield f"{form.removesuffix(plural)}{singular}"
+
+
+def _at_path(name: str) -> list[Entry]:
+    """Return the keys at a path with names of stations or links, such as ``station.phone.rate``."""
+    steps = name.strip("`[] ").split(".")
+
+    def leads_there(path: str) -> bool:
+        parts = path.split(".")
+        return len(parts) == len(steps) > 1 and all(
+            part in ("NAME", step) for part, step in zip(parts, steps, strict=True)
+        )
+
+    keys = (entry for entry in entries() if entry.kind == "key")
+    return [entry for entry in keys if any(map(leads_there, (entry.name, *entry.aliases)))]
+
+
+def _form(name: str) -> str:
+    """Return a name in small letters, with single blanks instead of hyphens and underscores."""
+    return re.sub(r"[\s_-]+", " ", re.sub(r"['’]s\b|['’]", "", name.casefold())).strip(" `.?")
+
+
+def _table(file: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("lasthop").joinpath(file).read_text(encoding="utf-8"))
+
+
+def _of_glossary() -> Iterator[Entry]:
+    """Entries of the glossary: "air time (AT)" and "h-ACK, n-ACK" have two names each."""
+    for term in glossary():
+        outside, _, inside = term.name.partition(" (")
+        parts = [outside, inside.rstrip(")")] if inside else term.name.split(", ")
+        aliases = tuple(dict.fromkeys([*(p for p in parts if p != term.name), *term.aliases]))
+        yield Entry(
+            "term",
+            term.name,
+            KINDS["term"],
+            term.means,
+            _with_title(term.source),
+            term.carried_by,
+            aliases,
+            "nomenclature.html#terms",
+        )
+
+
+def _of_quantities() -> Iterator[Entry]:
+    """Entries of quantities; a quantity may be named without its unit, or with its list."""
+    from lasthop.answers.quantities import registry
+
+    for name, quantity in registry().items():
+        lists = quantity["lists"]
+        aliases = [f"{each}.{name}" for each in lists]
+        aliases += [
+            name.removesuffix(end) for end in ("_s", "_bps", "_packets") if name.endswith(end)
+        ]
+        yield Entry(
+            "quantity",
+            name,
+            f"{KINDS['quantity']}, unit {quantity['unit']}",
+            _sentence(quantity["definition"]),
+            carried_by=", ".join(f"`{each}.{name}`" for each in lists),
+            aliases=tuple(aliases),
+            page=f"nomenclature.html#{name.replace('_', '-')}",
+        )
+
+
+def _of_keys() -> Iterator[Entry]:
+    """Entries of keys of scenario files; keys with the same text in several tables are one."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for path, text in _paths():
+        alike.setdefault((path.rpartition(".")[2], text), []).append(path)
+    for (last, text), paths in alike.items():
+        shortest, *others = sorted(paths, key=lambda path: path.count("."))
+        also = f" Also {listed([f'`{path}`' for path in others])}." if others else ""
+        yield Entry(
+            "key",
+            shortest,
+            KINDS["key"],
+            f"{text}{also}",
+            carried_by=f"`--set {shortest}=VALUE`",
+            aliases=(*others, *([last] if last != shortest and last != "NAME" else [])),
+            page="reference/scenario.html",
+        )
+
+
+def _paths() -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of every key, short paths first."""
+    from lasthop.scenario.scenario import schema
+
+    tree = schema()
+    tables = [("", tree)]
+    for prefix, table in tables:  # breadth first
+        for key, node in table["properties"].items():
+            yield f"{prefix}{key}", node.get("description", "")
+            for name, suffix in _references(node):
+                tables.append((f"{prefix}{key}{suffix}.", tree["$defs"][name]))
+
+
+def _references(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the tables that a value may be: their name, and the suffix of the path."""
+    if "$ref" in node:
+        yield node["$ref"].removeprefix("#/$defs/"), ""
+    for choice in node.get("oneOf", ()):
+        yield from _references(choice)
+    if isinstance(node.get("additionalProperties"), Mapping):
+        for name, _ in _references(node["additionalProperties"]):
+            yield name, ".NAME"
+
+
+def _of_assumptions() -> Iterator[Entry]:
+    """Entries of assumptions; "a1", "hotspot a1" and the name of the model find them."""
+    from lasthop.models.assumptions import BY_MODEL, SOURCES
+
+    for model, assumptions in BY_MODEL.items():
+        for number, words in assumptions.items():
+            name = model if number == "cell" else f"{model} {number}"
+            aliases = (model, *([] if number == "cell" else [number, f"{model}.{number}"]))
+            yield Entry(
+                "assumption",
+                name,
+                f"assumption of model {model}",
+                f"The model assumes {words.removeprefix('of ')}.",
+                _with_title(SOURCES.get(model, "")),
+                "`lasthop predict`",
+                aliases,
+                f"papers/{model}.html#assumptions-of-the-model",
+            )
+
+
+def _of_claims() -> Iterator[Entry]:
+    """Entries of claims, by their id."""
+    tree = _claims()
+    for claim in tree["claim"]:
+        subject = claim["id"].rpartition("-")[0]
+        figure = claim["figure"]
+        place = f"figure {figure}" if re.match(r"\d", figure) else figure
+        yield Entry(
+            "claim",
+            claim["id"],
+            f"claim of paper {subject}",
+            _sentence(claim["text"]),
+            f'"{tree["subject"][subject]}", {place}',
+            f"`lasthop reproduce {claim['id']}`",
+            (),
+            f"papers/{subject}.html",
+        )
+
+
+def _of_causes() -> Iterator[Entry]:
+    """Entries of causes, by their title and their identifier."""
+    for rule in json.loads(_core.explain_rules()):
+        yield Entry(
+            "cause",
+            rule["title"],
+            KINDS["cause"],
+            f"It may apply if {rule['applies']}. Edit that removes it: {rule['edit']}.",
+            carried_by="`lasthop explain FILE`",
+            aliases=(rule["id"],),
+            page="guide/explain.html#causes-and-their-edits",
+        )
+
+
+@cache
+def _claims() -> dict[str, Any]:
+    return _table("studies/claims.toml")
+
+
+def _with_title(source: str) -> str:
+    """Return a source with the title of a paper instead of its number."""
+    titles = _claims()["subject"]
+    return re.sub(r"paper (\d{3})", lambda result: f'"{titles[PAPERS[result[1]]]}"', source)
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital and a final period."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

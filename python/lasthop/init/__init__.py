@@ -1,0 +1,19 @@
+"""A first scenario by a few questions: their text, and the scenario that the answers make."""
+
+from lasthop.init.aims import AIMS, MODELS
+from lasthop.init.answers import Answers
+from lasthop.init.questions import QUESTIONS, Question, settled
+from lasthop.init.writing import next_command, scenario
+from lasthop.scenario.access_points import KINDS
+
+__all__ = [
+    "AIMS",
+    "KINDS",
+    "MODELS",
+    "QUESTIONS",
+    "Answers",
+    "Question",
+    "next_command",
+    "scenario",
+    "settled",
+]

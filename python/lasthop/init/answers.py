@@ -1,0 +1,150 @@
+"""Answers to the questions of `lasthop init`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lasthop.init.aims import AIMS, MODELS, Aim
+
+__all__ = [
+    "AGGREGATING",
+    "DISCIPLINES",
+    "FAR_DB",
+    "NEAR_DB",
+    "OLD_PHY",
+    "Answers",
+    "Group",
+    "Traffic",
+    "Wire",
+    "disciplines",
+]
+
+AGGREGATING = ("802.11n", "802.11ac", "802.11ax")
+"""Hops whose stations have an MCS in place of a rate."""
+
+NEAR_DB, FAR_DB = 40.0, 15.0
+"""Signal-to-noise ratios in the room of the access point, and two walls away. [dB]"""
+
+OLD_PHY = "802.11n"
+"""Physical layer of an old station, which also has one spatial stream."""
+
+DISCIPLINES = ("codel", "fq_codel", "pie")
+"""Queue disciplines, which can be given instead of a number of packets."""
+
+
+def disciplines(hop: str) -> tuple[str, ...]:
+    """Return the disciplines of a hop; if it aggregates, that of a Linux access point is
+    included."""
+    return (*DISCIPLINES, "mac80211") if hop in AGGREGATING else DISCIPLINES
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stations or hosts that are alike: how many, and what is theirs.
+
+    Attributes
+    ----------
+    count : int
+        Their number.
+    rate_mbps : float
+        Rate of each, None where frames have an MCS. [Mb/s]
+    snr_db : float
+        Signal-to-noise ratio, which chooses the MCS, None elsewhere. [dB]
+    is_old : bool
+        Whether they have the physical layer of old stations, and one spatial stream.
+    """
+
+    count: int
+    rate_mbps: float | None = None
+    snr_db: float | None = None
+    is_old: bool = False
+
+    @property
+    def speed(self) -> tuple[bool, float]:
+        """Sort key of groups of a cell, the slowest first: old stations, then weak signals."""
+        return not self.is_old, self.rate_mbps or self.snr_db or 0.0
+
+
+@dataclass(frozen=True)
+class Wire:
+    """The link between the access point and the servers, or the router's link.
+
+    Attributes
+    ----------
+    rate_mbps : float or None
+        Rate from the servers, None for no limit. [Mb/s]
+    rtt_ms : float
+        Round-trip time without queues. [ms]
+    back_mbps : float or None
+        Rate to the servers, if it differs. [Mb/s]
+    """
+
+    rate_mbps: float | None
+    rtt_ms: float
+    back_mbps: float | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is an ideal wire."""
+        return self.rate_mbps is None and not self.rtt_ms
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Connections and calls of one station."""
+
+    up: int = 0
+    down: int = 0
+    calls: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the station neither sends nor receives."""
+        return not (self.up or self.down or self.calls)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All answers.
+
+    Attributes
+    ----------
+    aim : str
+        Aim of the user, a key of `lasthop.init.aims.AIMS`.
+    hop : str
+        ``"802.11b"``, ``"802.11g"``, ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"`` or ``"router"``.
+    stations : sequence of Group
+        Stations of the cell, or hosts of the router.
+    traffic : sequence of Traffic
+        Connections of each station, in the order of the groups.
+    wire : Wire
+        The wire, or the router's link.
+    queue : str
+        Packets, the name of a discipline, or of a kind of access point.
+    """
+
+    aim: str
+    hop: str
+    stations: Sequence[Group]
+    traffic: Sequence[Traffic]
+    wire: Wire
+    queue: str
+
+    @property
+    def count(self) -> int:
+        """Number of stations."""
+        return sum(group.count for group in self.stations)
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether the hop is a cell whose frames have an MCS."""
+        return self.hop in AGGREGATING
+
+    @property
+    def chosen_aim(self) -> Aim:
+        """The aim of the user, with the commands that answer its question."""
+        return AIMS[self.aim]
+
+    @property
+    def compares_models(self) -> bool:
+        """Whether the aim is to compare models with simulations."""
+        return self.aim == MODELS

@@ -1,0 +1,417 @@
+"""The questions of `lasthop init`: the text and default answer of each, and how to read answers."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from lasthop.errors import UserError
+from lasthop.init.aims import AIMS, DEFAULT_AIM, MODELS
+from lasthop.init.answers import (
+    AGGREGATING,
+    FAR_DB,
+    NEAR_DB,
+    OLD_PHY,
+    Answers,
+    Group,
+    Traffic,
+    Wire,
+    disciplines,
+)
+from lasthop.scenario.access_points import KINDS
+
+__all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
+
+HOPS = (*reversed(AGGREGATING), "802.11g", "802.11b", "router")
+"""Kinds of last hops, those of today first."""
+HOP_ALIASES = {
+    **{"b": "802.11b", "g": "802.11g", "n": "802.11n", "ac": "802.11ac", "ax": "802.11ax"},
+    **{"wifi4": "802.11n", "wifi5": "802.11ac", "wifi6": "802.11ax", "wifi6e": "802.11ax"},
+    "wifi": "802.11ax",
+    "wired": "router",
+}
+"""Other names of hops, without blanks and hyphens. The name wifi means 802.11ax."""
+LATER = ("7", "8", "be", "bn")
+"""Standards after the last that is modelled, without ``802.11`` and ``wifi``."""
+DEFAULT_HOP = "802.11g"
+RATES_MBPS = {
+    "802.11b": (1.0, 2.0, 5.5, 11.0),
+    "802.11g": (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0),
+}
+"""Rates of each physical layer. [Mb/s]"""
+
+LEAST_DB, MOST_DB = 8.0, 60.0
+"""Below the former nothing arrives of two streams. [dB]"""
+
+CLOSE = 0.7
+"""Least likeness of a name that is suggested, as `difflib` has it. [-]"""
+
+MOST_STATIONS, MOST_CONNECTIONS, MOST_CALLS, MOST_QUEUE = 200, 1000, 100, 1_000_000
+LEAST_MBPS = 1e-6
+MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
+NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
+RATE = r"\d{1,12}(?:\.\d{1,6})?"
+PREFIXES_MBPS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
+"""Prefixes of the units of rates, in small letters, with their sizes. [Mb/s]"""
+UNIT = r" ?(?P<{}>[kMG]?)(?:bps|bit/s|b/s)"
+DOWN_UNIT, UP_UNIT, RATE_UNIT = map(UNIT.format, ("down_unit", "up_unit", "rate_unit"))
+ANY_UNIT = " ?[kMG]?(?:bps|bit/s|b/s)"
+WIRE = re.compile(
+    rf"(?:(?P<down>{RATE})(?:{DOWN_UNIT})?(?: down)?(?: ?/ ?|,? ?(?=\S+(?:{ANY_UNIT})? up))"
+    rf"(?P<up>{RATE}){UP_UNIT}(?: up)?|(?P<rate>{RATE}){RATE_UNIT})?"
+    rf",? ?(?:(?P<rtt>{NUMBER}) ?ms)?",
+    re.IGNORECASE,
+)
+"""A line: one rate, or the rates from and to the servers, and the round-trip time."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes
+    ----------
+    key : str
+        Name of its option and of the answer.
+    asked, default : callable
+        Question and default answer, which depend on the earlier answers.
+    read : callable
+        Makes a value of the text, or raises `UserError` with what is allowed.
+    """
+
+    key: str
+    asked: Callable[[Mapping[str, object]], str]
+    default: Callable[[Mapping[str, object]], str]
+    read: Callable[[str, Mapping[str, object]], object]
+
+
+def read_aim(text: str, _: Mapping[str, object]) -> str:
+    """Read the aim, by its name or by its number in the list."""
+    word = text.strip().lower()
+    if word.isdecimal() and 1 <= int(word) <= len(AIMS):
+        return list(AIMS)[int(word) - 1]
+    if word not in AIMS:
+        raise UserError(f'"{text}": expected one of {", ".join(AIMS)}', _meant(word, AIMS))
+    return word
+
+
+def read_hop(text: str, known: Mapping[str, object]) -> str:
+    """Read the kind of the last hop."""
+    word = HOP_ALIASES.get(re.sub("[ -]", "", text.lower()), text.lower())
+    if word == "router" and aim_of(known) != MODELS:
+        raise UserError(
+            f'"{text}": must be Wi-Fi to answer this question ({aim_of(known)})',
+            f"--aim {MODELS} accepts a wired router",
+        )
+    if word not in HOPS:
+        raise UserError(
+            f'"{text}": expected one of {", ".join(HOPS)}, and wifi for {HOP_ALIASES["wifi"]}',
+            _hop_meant(word),
+        )
+    return word
+
+
+def _hop_meant(word: str) -> str | None:
+    """Return the hint for a word that is no hop; no standard is suggested for another one."""
+    version = re.sub(r"^(ieee)?802\.?11|^wi-?fi|[ _-]", "", word)
+    if version in LATER:
+        return f"{HOP_ALIASES['wifi']} is the latest here; {word} is not modelled"
+    return None if word.startswith("802") else _meant(word, [*HOPS, *HOP_ALIASES])
+
+
+def _meant(word: str, names: Iterable[str]) -> str | None:
+    """The hint for a word that is nearly one of these names."""
+    near = get_close_matches(word, names, n=1, cutoff=CLOSE)
+    return f"did you mean {near[0]}?" if near else None
+
+
+def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
+    """Groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far, 1 old far``."""
+    hop = str(known["hop"])
+    parts = [part.strip() for part in text.split(",")]
+    groups = [_by_ratio(part) if hop in AGGREGATING else _by_rate(part, hop) for part in parts]
+    if hop == "router" and len(groups) > 1:
+        raise UserError(f'"{text}": expected one rate for all hosts of a router, such as 10 at 100')
+    if sum(group.count for group in groups) > MOST_STATIONS:
+        raise UserError(f'"{text}": expected at most {MOST_STATIONS} stations in total')
+    return groups
+
+
+def _by_rate(part: str, hop: str) -> Group:
+    """Stations or hosts with their rate: ``3 at 54``."""
+    match = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
+    if match is None or not 1 <= int(match[1]) <= MOST_STATIONS:
+        raise UserError(
+            f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or '
+            "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
+        )
+    rates = RATES_MBPS.get(hop)
+    rate = float(match[2]) if match[2] else (max(rates) if rates else 100.0)
+    if rates and rate not in rates:
+        raise UserError(f'"{part}": rates of {hop} are {", ".join(f"{r:g}" for r in rates)} Mb/s')
+    if not 0 < rate <= MOST_MBPS:
+        raise UserError(f'"{part}": a rate is above 0 and up to {MOST_MBPS:g} Mb/s')
+    return Group(int(match[1]), rate)
+
+
+def _by_ratio(part: str) -> Group:
+    """Stations with a signal-to-noise ratio, which chooses the MCS: ``3 near``, ``1 at 12 dB``,
+    ``1 old far``."""
+    match = re.fullmatch(
+        rf"(?P<count>\d{{1,4}})(?P<old> old| {re.escape(OLD_PHY)})?"
+        rf"(?: (?P<place>near|far)| (?:at|x|@) (?P<ratio>{NUMBER}) ?dB)?",
+        part,
+        re.IGNORECASE,
+    )
+    if match is None or not 1 <= int(match["count"]) <= MOST_STATIONS:
+        raise UserError(
+            f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or several by '
+            "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB",
+            f"1 old far is a distant {OLD_PHY} device; dB is the ratio of signal to noise",
+        )
+    is_far = (match["place"] or "").lower() == "far"
+    ratio = FAR_DB if is_far else float(match["ratio"] or NEAR_DB)
+    if not LEAST_DB <= ratio <= MOST_DB:
+        raise UserError(f'"{part}": a ratio is from {LEAST_DB:g} to {MOST_DB:g} dB')
+    return Group(int(match["count"]), None, ratio, bool(match["old"]))
+
+
+def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
+    """Connections and calls: ``1 x 6 up, rest x 1 down`` gives the first station six uploads."""
+    groups = known["stations"]
+    assert isinstance(groups, list), "stations are read before"
+    count = sum(group.count for group in groups)
+    kinds = {"up": [0] * count, "down": [0] * count, "call": [0] * count}
+    taken = 0
+    for part in text.split(","):
+        match = re.fullmatch(
+            r"(?:(\d{1,4}|rest|all)(?: ?x ?| ))?(\d{1,4}) (up|down|call)s?", part.strip().lower()
+        )
+        most = MOST_CALLS if match and match[3] == "call" else MOST_CONNECTIONS
+        if match is None or not 1 <= int(match[2]) <= most:
+            raise UserError(
+                f'"{part.strip()}": expected stations x connections up or down, such as '
+                "1 x 6 up, rest x 1 down, or all x 1 down; or stations x calls, such as 1 x 1 call"
+            )
+        who, number, kind = match[1] or "all", int(match[2]), match[3]
+        first, last = taken, count
+        if who == "all":
+            first = 0
+        elif who != "rest":
+            last = taken + int(who)
+            if last > count:
+                raise UserError(
+                    f'"{part.strip()}": there are {count} stations, and {taken} of '
+                    f"them already have connections"
+                )
+            taken = last
+        else:
+            taken = count
+        for index in range(first, last):
+            kinds[kind][index] += number
+    if known["hop"] == "router" and any(kinds["call"]):
+        raise UserError(
+            f'"{text}": expected connections only: a router of `init` has no calls',
+            "use another hop, such as --hop wifi, for a call",
+        )
+    if known["hop"] == "router" and any(kinds["up"]) and any(kinds["down"]):
+        raise UserError(
+            f'"{text}": at a router all connections have the same direction; expected all x 2 down'
+        )
+    made = [Traffic(*own) for own in zip(*kinds.values(), strict=True)]
+    if all(each.is_empty for each in made):
+        raise UserError(f'"{text}": no station sends anything')
+    return made
+
+
+def read_wire(text: str, known: Mapping[str, object]) -> Wire:
+    """Rate and round trip: ``50 Mbps, 20 ms``, ``100/20 Mbps, 20 ms``, or ``none``."""
+    router = known["hop"] == "router"
+    if text.lower() == "none" and not router:
+        return Wire(None, 0.0)
+    match = WIRE.fullmatch(text.strip())
+    if not text.strip() or match is None or (router and not match["down"] and not match["rate"]):
+        either = "" if router else '; "100/20 Mbps, 20 ms" for a line of 20 Mb/s up; or none'
+        raise UserError(f'"{text}": expected rate and round trip, such as 50 Mbps, 20 ms{either}')
+    down = _rate_mbps(match, "down", "up_unit") or _rate_mbps(match, "rate")
+    up = _rate_mbps(match, "up")
+    rtt = float(match["rtt"] or 0.0)
+    rates = [rate for rate in (down, up) if rate is not None]
+    if not all(LEAST_MBPS <= rate <= MOST_MBPS for rate in rates) or rtt > MOST_RTT_MS:
+        raise UserError(
+            f'"{text}": expected rates from 1 bps to {MOST_MBPS / 1e3:g} Gbps '
+            f"({MOST_MBPS:g} Mbps), round trips up to {MOST_RTT_MS:g} ms"
+        )
+    if router and up not in (None, down):
+        raise UserError(
+            f'"{text}": expected one rate for the link of a router, such as 50 Mbps, 20 ms',
+            "use another hop, such as --hop wifi, for a line with two rates",
+        )
+    return Wire(down, rtt, None if up == down else up)
+
+
+def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None:
+    """Return a rate of a line in Mb/s, None without one; `unit` counts where it has no own."""
+    if result[name] is None:
+        return None
+    own = result[f"{name}_unit"]
+    prefix = result[unit] if own is None else own
+    return float(result[name]) * PREFIXES_MBPS[prefix.lower()]
+
+
+def read_queue(text: str, known: Mapping[str, object]) -> str:
+    """Packets, a discipline, or a kind of access point."""
+    word = text.strip().lower()
+    named = disciplines(str(known["hop"]))
+    kinds = tuple(KINDS) if aggregates(known) else ()
+    if word in (*named, *kinds) or (
+        re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE
+    ):
+        return word
+    if word in (*KINDS, *disciplines(HOP_ALIASES["wifi"])):
+        raise UserError(
+            f'"{text}": is of {", ".join(AGGREGATING)}, and the hop is {known["hop"]}',
+            f"--hop wifi is {HOP_ALIASES['wifi']}; without --hop it is {DEFAULT_HOP}",
+        )
+    of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
+    raise UserError(
+        f'"{text}": expected packets from 1 to {MOST_QUEUE}, or {", ".join(named)}{of_kinds}',
+        _meant(word, (*named, *KINDS)),
+    )
+
+
+def aim_of(known: Mapping[str, object]) -> str:
+    """Return the name of the aim."""
+    return str(known.get("aim", MODELS))
+
+
+def default_answer(key: str, known: Mapping[str, object]) -> str | None:
+    """Return the default answer that the aim sets for a question; None if it sets none."""
+    if key == "stations" and not aggregates(known):
+        return None
+    return AIMS[aim_of(known)].defaults.get(key)
+
+
+def default_traffic(known: Mapping[str, object]) -> str:
+    """Return the default answer to the question of connections and calls in a cell."""
+    text = default_answer("traffic", known) or "1 x 1 up, rest x 1 down"
+    groups = known["stations"]
+    assert isinstance(groups, list), "stations are read before"
+    if sum(group.count for group in groups) > 1 or aim_of(known) == MODELS:
+        return text
+    return "1 call, 1 up" if "call" in text else "1 down"
+
+
+def is_router(known: Mapping[str, object]) -> bool:
+    """Return whether the hop is a wired router."""
+    return known.get("hop") == "router"
+
+
+def aggregates(known: Mapping[str, object]) -> bool:
+    """Return whether the hop is a cell whose frames have an MCS."""
+    return known.get("hop") in AGGREGATING
+
+
+DEFAULT_STATIONS = {
+    "802.11b": "4 at 11, 1 at 2",
+    "802.11g": "4 at 54, 1 at 6",
+    **dict.fromkeys(AGGREGATING, "4 near, 1 far"),
+}
+"""Usual stations of each sort of cell."""
+
+
+NEW_LINE = "\n    "
+"""Text between the lines of a question."""
+
+KINDS_IN_WORDS = ", ".join(KINDS).replace("isp", "isp (a provider's router)")
+"""Kinds of access points, for the question of the queue."""
+
+CHOICES = "".join(f"{NEW_LINE}{name:8}{aim.choice}" for name, aim in AIMS.items())
+"""Aims, one per line."""
+
+
+QUESTIONS = (
+    Question(
+        "aim", lambda _: f"What do you want to know?{CHOICES}", lambda _: DEFAULT_AIM, read_aim
+    ),
+    Question(
+        "hop",
+        lambda known: (
+            f"What is the last hop?{NEW_LINE}Wi-Fi of today: 802.11ax (Wi-Fi 6), 802.11ac (5), "
+            f"802.11n (4){NEW_LINE}Wi-Fi of the papers: 802.11g, 802.11b{NEW_LINE}"
+            "router: a wired router"
+            if aim_of(known) == MODELS
+            else "Which Wi-Fi is it: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n (4), 802.11g (3) or "
+            "802.11b (1)?"
+        ),
+        lambda known: DEFAULT_HOP if aim_of(known) == MODELS else HOP_ALIASES["wifi"],
+        read_hop,
+    ),
+    Question(
+        "stations",
+        lambda known: (
+            "How many hosts send through it, and at which rate is each attached? [Mb/s]"
+            if is_router(known)
+            else (
+                f"How many devices are there, and how distant: near, far, or a ratio of signal to "
+                f"noise?{NEW_LINE}1 old far is a distant {OLD_PHY} device; "
+                "1 at 12 dB gives the ratio"
+                if aggregates(known)
+                else "How many stations, and at which rates? [Mb/s]"
+            )
+        ),
+        lambda known: (
+            "10 at 100"
+            if is_router(known)
+            else default_answer("stations", known) or DEFAULT_STATIONS[str(known["hop"])]
+        ),
+        read_stations,
+    ),
+    Question(
+        "traffic",
+        lambda known: (
+            "How many connections has each?"
+            if is_router(known)
+            else "Who uploads and downloads, over how many connections, and who has a call?"
+        ),
+        lambda known: "all x 2 down" if is_router(known) else default_traffic(known),
+        read_traffic,
+    ),
+    Question(
+        "wire",
+        lambda known: (
+            "What are the rate and round-trip time of its link?"
+            if is_router(known)
+            else "What are the rate and round-trip time from the access point to the servers?"
+            if aim_of(known) == MODELS
+            else "What are the rates of the Internet line, down/up, and the round-trip time?"
+        ),
+        lambda known: (
+            "50 Mbps, 40 ms"
+            if is_router(known)
+            else default_answer("wire", known)
+            or ("1000 Mbps, 20 ms" if aggregates(known) else "100 Mbps, 20 ms")
+        ),
+        read_wire,
+    ),
+    Question(
+        "queue",
+        lambda known: (
+            f"How does the {'router' if is_router(known) else 'access point'} queue packets?"
+            f"{NEW_LINE}a number of packets, or {', '.join(disciplines(str(known['hop'])))}"
+            + (
+                f"{NEW_LINE}or a kind of access point: {KINDS_IN_WORDS}"
+                if aggregates(known)
+                else ""
+            )
+        ),
+        lambda known: "1000" if aggregates(known) else "100",
+        read_queue,
+    ),
+)
+"""The questions in order: each may depend on the answers before."""
+
+
+def settled(known: Mapping[str, object]) -> Answers:
+    """Return all answers, once each question has its value."""
+    return Answers(**known)  # type: ignore[arg-type]

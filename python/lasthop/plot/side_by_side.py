@@ -1,0 +1,300 @@
+"""Rows of several answers beside one another: bars of the first, marks of the others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.axes import Axes
+
+from lasthop.plot.about import about
+from lasthop.plot.figure import (
+    COLUMN_INCHES,
+    EMULATION,
+    MEASUREMENT,
+    MODEL,
+    QUIET,
+    SIMULATION,
+    Figure,
+    width_inches,
+)
+from lasthop.plot.legend import legend_columns
+from lasthop.plot.rows import (
+    OF_GROUP,
+    Estimates,
+    NumberColumns,
+    bars,
+    estimates,
+    label_rows,
+    marks,
+)
+from lasthop.plot.sharers import (
+    OF_WAYS,
+    Sharer,
+    flows_of,
+    is_estimate,
+    item_of,
+    samples_of,
+    sharers,
+    together,
+)
+
+if TYPE_CHECKING:
+    from lasthop.answers.answer import Answer
+    from lasthop.measured import Measured
+
+Item = Mapping[str, Any]
+
+EQUAL = "equal shares"
+TARGET = "target"
+CALL_LIMIT = "limit of a good call"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How answers of a kind look: name in legends, head of numbers, colour, mark, where the mark
+    stands if a bar is above it. [rows]
+    """
+
+    name: str
+    head: str
+    color: str
+    marker: str
+    size: float
+    down: float = -0.14
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        """As matplotlib takes it."""
+        return {"marker": self.marker, "markersize": self.size, "color": self.color}
+
+
+STYLES = {
+    "simulation": Style("simulation", "simulated", SIMULATION, "o", 3.2),
+    "prediction": Style("model", "model", MODEL, "D", 3.2, 0.24),
+    "emulation": Style("emulation", "emulated", EMULATION, "X", 4.4),
+    "measurement": Style("measured", "measured", MEASUREMENT, "^", 4.0),
+}
+"""By the kind of an answer, in the order in which they are shown."""
+
+COLORS = {
+    look.head: "black" if kind == "simulation" else look.color for kind, look in STYLES.items()
+}
+"""Colours of numbers, by the heads of their columns."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One item of all answers, by their kinds; empty where one says nothing of it."""
+
+    name: str
+    said: Mapping[str, Item] = field(default_factory=dict)
+
+    def of(self, kind: str) -> Item:
+        """What an answer says."""
+        return self.said.get(kind, {})
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Answers about one scenario, the first of which is drawn as bars.
+
+    Parameters
+    ----------
+    answers : mapping
+        Answers by their kinds.
+    measured : Measured, optional
+        What was measured of it.
+    """
+
+    answers: Mapping[str, "Answer"]
+    measured: "Measured | None" = None
+
+    @classmethod
+    def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "SideBySide":
+        """Answers that there are, in the order in which they are shown."""
+        known = {str(each.summary["kind"]): each for each in answers if each is not None}
+        return cls({kind: known[kind] for kind in STYLES if kind in known}, measured)
+
+    @property
+    def first(self) -> "Answer":
+        """The answer whose values are bars."""
+        return next(iter(self.answers.values()))
+
+    def label(self, kind: str) -> str:
+        """What the legend calls an answer: how it was gained, and whether it has intervals."""
+        name = STYLES[kind].name
+        if kind in ("prediction", "measurement"):
+            return name
+        runs = self.answers[kind].summary.get("replications") or 1
+        once = "once" if kind == "emulation" else "one run"
+        return f"{name}, 95 %" if runs > 1 else f"{name}, {once}"
+
+    def rows(self, list_name: str) -> list[Row]:
+        """Every item of a list of the first answer, with what the others say of it."""
+        results: dict[str, Mapping[str, Item]] = {
+            kind: {item["name"]: item for item in answer.summary.get(list_name, ())}
+            for kind, answer in self.answers.items()
+        }
+        results["measurement"] = self._measured(list_name)
+        names = next(iter(results.values()))
+        return [
+            Row(name, {kind: items.get(name, {}) for kind, items in results.items()})
+            for name in names
+        ]
+
+    def grouped(self, list_name: str, groups: Sequence[tuple[str, Sequence[str]]]) -> list[Row]:
+        """Rows of groups of items: the label of each, and its members, of which it has the mean.
+
+        Several members have the interval of their mean, and their range.
+        """
+        lines: list[dict[str, Item]] = [{} for _ in groups]
+        for kind, answer in self.answers.items():
+            items = {str(item["name"]): item for item in answer.summary.get(list_name, ())}
+            samples = samples_of(answer).get(list_name, {})
+            for (label, names), row in zip(groups, lines, strict=True):
+                row[kind] = _mean_of(label, names, items, samples)
+        measured = self._measured(list_name)
+        for (label, names), row in zip(groups, lines, strict=True):
+            row["measurement"] = _mean_of(label, names, measured, {})
+        return [Row(label, row) for (label, _), row in zip(groups, lines, strict=True)]
+
+    def station_rows(self, *, by_way: bool = True) -> list[tuple[Sharer, Row]]:
+        """Rows of the stations, alike ones together; both ways of a station in two, unless not
+        `by_way`.
+        """
+        apart = set(self._measured("stations"))
+        results = []
+        for row in sharers([*self.answers.values()], by_way=by_way, apart=apart):
+            lines: dict[str, Item] = {
+                kind: item_of(answer, row) for kind, answer in self.answers.items()
+            }
+            if self.measured is not None:
+                lines["measurement"] = self._measured_of(row)
+            results.append((row, Row(row.label, lines)))
+        return results
+
+    def _measured_of(self, row: Sharer) -> Item:
+        """What was measured of all stations of a row, and of their flows where it is one way."""
+        if not row.way:
+            known = self._measured("stations")
+            own = [[known[name]] if name in known else [] for name in row.members]
+        else:
+            known = self._measured("flows")
+            own = [
+                [
+                    known.get(flow["name"], {"name": flow["name"]})
+                    for flow in flows_of(self.first, name, row.way)
+                ]
+                for name in row.members
+            ]
+        known_of_some = (each.items() for part in own for each in part)
+        quantities = [key for pairs in known_of_some for key, value in pairs if is_estimate(value)]
+        # What flows add up to is their goodput; round trips and losses do not add up.
+        return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
+
+    def _measured(self, list_name: str) -> Mapping[str, Item]:
+        """Return the measured items of a list by name, each with its name as answers have it."""
+        known = {} if self.measured is None else self.measured.items(list_name)
+        return {name: {"name": name, **item} for name, item in known.items()}
+
+    def draw(
+        self,
+        axes: Axes,
+        rows: Sequence[Row],
+        quantity: str,
+        scale: float,
+        columns: NumberColumns,
+    ) -> None:
+        """Bars of the first answer with intervals and, where they say something, marks of others;
+        numbers go into the `columns`.
+        """
+        seen = {
+            kind: estimates([row.of(kind) for row in rows], quantity, scale)
+            for kind in (*self.answers, "measurement")
+        }
+        main, *others = seen
+        others = [kind for kind in others if says_something(seen[kind])]
+        below = any(STYLES[kind].down > 0 for kind in others)
+        look = STYLES[main]
+        lines = {look.head: bars(axes, seen[main], look.color, self.label(main), beside=below)}
+        for kind in others:
+            look = STYLES[kind]
+            down = look.down if below else 0.0
+            messages = {**look.mark, "label": self.label(kind)}
+            lines[look.head] = marks(axes, seen[kind], messages, down=down)
+        columns.add(axes, lines)
+        axes.set_xlim(left=0)
+        label_rows(axes, [row.name for row in rows])
+
+    @property
+    def legend(self) -> list[str]:
+        """What has a place in the legend, in its order."""
+        kinds = [*self.answers, *(["measurement"] if self.measured is not None else [])]
+        labels = [self.label(kind) for kind in kinds]
+        return [*labels[:1], OF_GROUP, *labels[1:], CALL_LIMIT, EQUAL, TARGET]
+
+    def about(self) -> str:
+        """What was changed of the scenario, and which model it is."""
+        return about(*self.answers.values())
+
+
+def _mean_of(
+    label: str,
+    names: Sequence[str],
+    items: Mapping[str, Item],
+    samples: Mapping[str, Mapping[str, Sequence[float | None]]],
+) -> Item:
+    """The quantities of a group of items; those of one item as they are."""
+    parts = [[items[name]] for name in names if name in items]
+    known = [key for key, value in (parts[0][0] if parts else {}).items() if is_estimate(value)]
+    return {"name": label} | (together(parts, samples, known) if len(parts) == len(names) else {})
+
+
+def says_something(values: Estimates) -> bool:
+    """Whether there is a value."""
+    return not all(isnan(each.value) for each in values)
+
+
+def draw_equal(
+    axes: Axes, rows: Sequence[tuple[Sharer, Row]], asking: set[str], total: float
+) -> None:
+    """Draw the line of equal shares of a whole, if rows are all stations, or all ways of stations.
+
+    Parameters
+    ----------
+    asking : set of str
+        Stations that ask for a share: those with more than sensors.
+    """
+    parted = {bool(row.way) for row, _ in rows if asking & set(row.members)}
+    if len(parted) != 1 or not asking:
+        return
+    [each_way] = parted
+    equal = total / len(asking) / (2 if each_way else 1)
+    axes.axvline(equal, color=QUIET, linestyle="--", label=EQUAL, zorder=3)
+
+
+def explain(
+    figure: Figure,
+    panels: Sequence[Axes],
+    order: Sequence[str],
+    *,
+    note: str | None = None,
+) -> None:
+    """One legend for all panels, with a note above it."""
+    legend: dict[str, Any] = {}
+    for axes in panels:
+        lines, names = axes.get_legend_handles_labels()
+        legend |= dict(zip(names, lines, strict=True))
+    shown = [name for name in order if name in legend]
+    wide = max(1, round(width_inches(figure) / COLUMN_INCHES))
+    figure.legend(
+        [legend[name] for name in shown],
+        shown,
+        loc="outside lower left",
+        ncols=legend_columns(shown, wide, 3 * wide, spacing=1.2),
+        columnspacing=1.2,
+        title=note,
+        title_fontsize=6.5,
+        alignment="left",
+    )

@@ -1,0 +1,1 @@
+"""Predictions of a scenario by an analytical model."""

@@ -1,0 +1,32 @@
+"""Prediction of a model, and its reading from JSON."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lasthop.answers.answer import Answer
+from lasthop.answers.reading import SUMMARY_ONLY, summary_of
+
+__all__ = ["Prediction", "read_prediction"]
+
+
+class Prediction(Answer):
+    """Answer of a model."""
+
+    kind = "prediction"
+    intervals = False
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.summary["model"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """Assumptions that the scenario nearly breaks; check them before you trust the answer."""
+        return [str(warning) for warning in self.summary.get("warnings", ())]
+
+
+def read_prediction(file: Path, text: str, tree: Mapping[str, Any]) -> Prediction:
+    """Return the prediction of a file, which has only a summary."""
+    return Prediction(summary_of(file, tree), None, origin=str(file), why=SUMMARY_ONLY)

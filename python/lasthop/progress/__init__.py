@@ -1,0 +1,1 @@
+"""Progress of long steps, their limits of time and memory, and Ctrl-C."""

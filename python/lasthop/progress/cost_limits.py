@@ -1,0 +1,255 @@
+"""Limits of time and memory: costs are estimated first, and a costlier answer is refused.
+
+Models and solvers know their numbers of states and steps, and the measured cost of each. `need`
+compares the estimate with the limits before a computation begins. Some costs cannot be estimated:
+the number of rounds of an iteration depends on its end. Such computations call `check_time` now and
+then, so that they end even if an estimate was too low.
+
+The limits are in a context variable, since they pass through solvers that call each other.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import ceil, floor, inf, isfinite, log10
+
+from lasthop.errors import TooCostlyError
+from lasthop.progress.eta import Pace
+from lasthop.progress.steps import expect, step
+
+__all__ = [
+    "MAX_MEMORY_BYTES",
+    "MAX_TIME_S",
+    "Deadline",
+    "allowing",
+    "check_time",
+    "cost_text",
+    "need",
+    "written",
+]
+
+MAX_TIME_S = 60.0
+"""Time that an answer may take, unless more is allowed. [s]"""
+
+MAX_MEMORY_BYTES = 2e9
+"""Memory that it may take. [bytes]"""
+
+GRACE = 2.0
+"""Time after which what is under way is given up, over what it may take: estimates are of one
+machine, and this one may be busy. [-]"""
+
+TIMES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86400.0, "d"))
+MEMORIES = ((1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
+"""Units in which costs are printed and read, smallest first."""
+
+LONGEST_S, LARGEST_BYTES = 3.2e7, 1e15
+"""Costs above these are only reported as larger. [s, bytes]"""
+
+
+@dataclass(frozen=True)
+class _Allowance:
+    """What is allowed, and since when an answer is under way; None: it is not timed."""
+
+    max_time_s: float = MAX_TIME_S
+    max_memory_bytes: float = MAX_MEMORY_BYTES
+    since_s: float | None = None
+
+
+USUAL = _Allowance()
+"""Limits that apply if none are set."""
+
+_allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=USUAL)
+
+
+@contextmanager
+def allowing(
+    max_time_s: float = MAX_TIME_S, max_memory_bytes: float = MAX_MEMORY_BYTES
+) -> Iterator[None]:
+    """Limit the cost of answers while the body runs.
+
+    Parameters
+    ----------
+    max_time_s : float
+        Larger estimates of time are refused. [s]
+    max_memory_bytes : float
+        Larger estimates of memory are refused. [bytes]
+
+    Raises
+    ------
+    ValueError
+        One of the two is not above 0.
+    """
+    _check("max_time_s", max_time_s)
+    _check("max_memory_bytes", max_memory_bytes)
+    token = _allowed.set(_Allowance(max_time_s, max_memory_bytes, time.perf_counter()))
+    try:
+        with step(""):
+            yield
+    finally:
+        _allowed.reset(token)
+
+
+def _check(name: str, value: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
+        raise ValueError(f"{name} = {value!r} is no number above 0")
+
+
+def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: str = "") -> None:
+    """Refuse a computation that would exceed a limit; else announce its expected duration.
+
+    Parameters
+    ----------
+    what : str
+        Name of the computation, as the subject of a sentence.
+    time_s, memory_bytes : float
+        Estimates; too high is better than too low. [s, bytes]
+    smaller : str
+        Sentence that names something that costs less.
+
+    Raises
+    ------
+    TooCostlyError
+        An estimate is above its limit.
+    """
+    allowed = _allowed.get()
+    asked = []
+    if time_s > allowed.max_time_s:
+        asked.append(f"max_time_s={_roomy(time_s, LONGEST_S, TIMES):g}")
+    if memory_bytes > allowed.max_memory_bytes:
+        asked.append(f"max_memory_bytes={_roomy(memory_bytes, LARGEST_BYTES, MEMORIES):g}")
+    if not asked:
+        expect(what, time_s)
+        return
+    costs = [_told(time_s, LONGEST_S, TIMES)] if time_s else []
+    costs += [_told(memory_bytes, LARGEST_BYTES, MEMORIES)] if memory_bytes else []
+    given = ((allowed.max_time_s, TIMES), (allowed.max_memory_bytes, MEMORIES))
+    limits = [_told(most, inf, units) for most, units in given if isfinite(most)]
+    raise TooCostlyError(
+        f"{what} would take up to {' and '.join(costs)}; expected {' and '.join(limits)}",
+        f"{' and '.join(asked)} {'allow' if asked[1:] else 'allows'} it"
+        + (f"; {smaller}" if smaller else ""),
+    )
+
+
+def check_time(what: str) -> None:
+    """Stop a computation that has run for `GRACE` times the limit of time.
+
+    Parameters
+    ----------
+    what : str
+        Name of the computation, as the subject of a sentence.
+
+    Raises
+    ------
+    TooCostlyError
+        It has run for so long.
+    """
+    allowed = _allowed.get()
+    if allowed.since_s is None:
+        return
+    passed_s = time.perf_counter() - allowed.since_s
+    if passed_s > GRACE * allowed.max_time_s:
+        raise _not_done(what, passed_s, allowed.max_time_s)
+
+
+class Deadline:
+    """Limit of a simulation's time, compared with the duration that its pace predicts.
+
+    Parameters
+    ----------
+    what : str
+        Name of the computation, as the subject of a sentence.
+    max_time_s : float
+        Limit of its time. [s]
+
+    Raises
+    ------
+    ValueError
+        `max_time_s` is not above 0.
+    """
+
+    def __init__(self, what: str, max_time_s: float) -> None:
+        self._what = what
+        _check("max_time_s", max_time_s)
+        self._max_time_s = max_time_s
+        self._pace = Pace()
+        self._judged = False
+
+    def look(self, done: float, total: float) -> None:
+        """Hear how much is done of how much.
+
+        Raises
+        ------
+        TooCostlyError
+            By its pace when it is first judged it takes longer than it may, or it has been under
+            way for `GRACE` times as long.
+        """
+        rest = self._pace.judge(done, total)
+        if rest is None:
+            return
+        whole_s = rest.passed_s + rest.left_s
+        if not self._judged and whole_s > self._max_time_s:
+            raise TooCostlyError(
+                f"{self._what} would take {rest.how_sure} {_told(whole_s, LONGEST_S, TIMES)}; "
+                f"expected {_told(self._max_time_s, inf, TIMES)}",
+                f"max_time_s={_roomy(whole_s, LONGEST_S, TIMES):g} allows it",
+            )
+        self._judged = True
+        if rest.passed_s > GRACE * self._max_time_s:
+            raise _not_done(self._what, rest.passed_s, self._max_time_s)
+
+
+def _not_done(what: str, passed_s: float, max_time_s: float) -> TooCostlyError:
+    most = _told(max_time_s, inf, TIMES)
+    more = _roomy(4.0 * passed_s, LONGEST_S, TIMES)
+    return TooCostlyError(
+        f"{what} is not done after {_told(passed_s, inf, TIMES)}; expected {most}",
+        f"max_time_s={more:g} waits longer",
+    )
+
+
+def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:
+    """A cost to two digits, in the largest unit of which it is at least two."""
+    if not value <= largest:
+        return f"more than {_told(largest, inf, units)}"
+    if not isfinite(value):
+        return "any amount"
+    scale, unit = next((each for each in reversed(units) if value >= 2.0 * each[0]), units[0])
+    number = value / scale
+    if number < 1.0:
+        return f"{number:.2g} {unit}"
+    digits = max(1 - floor(log10(number)), 0)
+    return f"{round(number, digits):g} {unit}" if digits else f"{_rounded(number):g} {unit}"
+
+
+def _rounded(number: float) -> float:
+    """A number from 10 on to two digits, but for those below a thousand to ones."""
+    return round(number) if number < 1000.0 else round(number, 1 - floor(log10(number)))
+
+
+def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> float:
+    """A cost that is sure to be enough: 1, 2 or 5 times a power of ten in one of the units."""
+    value = min(value, largest)
+    scale, _ = _unit_of(value, units)
+    number = max(value / scale, 1.0)
+    power = 10.0 ** floor(log10(number))
+    step = next(step for step in (1, 2, 5, 10) if step * power >= 0.999 * number)
+    return ceil(step * power) * scale
+
+
+def cost_text(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    """Return a cost in words: two digits, in the largest unit that it exceeds twice."""
+    return _told(value, inf, units)
+
+
+def written(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    """Return a cost as options are written: a whole number with its unit."""
+    scale, unit = _unit_of(value, units)
+    return f"{ceil(0.999 * value / scale)}{unit}"
+
+
+def _unit_of(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    """The largest unit of which a cost is about one or more."""
+    return next((each for each in reversed(units) if value >= 0.9 * each[0]), units[0])

@@ -1,0 +1,1 @@
+"""Scenarios: their files, the checked values, and how they are read."""

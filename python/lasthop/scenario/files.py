@@ -1,0 +1,113 @@
+"""Opening of files that a user names, with exact errors for other things at that path.
+
+Pipes are files: ``/dev/stdin``, a FIFO, and ``<(command)`` of a shell are read to their end.
+"""
+
+import os
+import re
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+from lasthop.errors import UserError
+
+__all__ = ["NO_FILE", "UnreadableError", "opened"]
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")
+"""An address on the web; a path has lost one of its slashes."""
+
+OF_KERNEL = ("/proc/", "/sys/")
+"""Where files are made by the kernel as they are read."""
+
+OF_WEB = ("http", "https", "ftp")
+"""Kinds of addresses that programs for downloads know."""
+
+DOWNLOAD = "download it first: "
+"""Text before an address in a hint; the command line has its own."""
+
+
+NO_FILE = "no such file"
+"""Message for a path without a file."""
+
+
+class UnreadableError(UserError):
+    """A path is no file that can be read; `what` is the message without the path."""
+
+    def __init__(self, path: str, what: str, hint: str | None = None) -> None:
+        super().__init__(f"{path}: {what}", hint)
+        self.path, self.what = path, what
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str | None]]:
+        return type(self), (self.path, self.what, self.hint)
+
+
+def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
+    """Open a file to read it.
+
+    Parameters
+    ----------
+    path : Path
+        Its name.
+    or_input : bool
+        Whether standard input could stand in its place, for the remedy where it is an address.
+
+    Raises
+    ------
+    UnreadableError
+        If there is none, if it is something else, or if it may not be read.
+    """
+    name = str(path)
+    try:
+        mode = path.stat().st_mode
+        if (what := not_a_file(path, mode)) is not None:
+            raise UnreadableError(name, what)
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise not_there(path, or_input) from None
+    except OSError as error:
+        raise UnreadableError(name, f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UnreadableError(name, f"not a file name: {error}") from None
+    if stat.S_ISCHR(mode) and not file.isatty():
+        file.close()
+        raise UnreadableError(name, "is a device, not a file")
+    return file
+
+
+def not_a_file(path: Path, mode: int) -> str | None:
+    """Return the kind of a path that is not a file; None for a file."""
+    if stat.S_ISDIR(mode):
+        return "is a directory, not a file"
+    if stat.S_ISSOCK(mode):
+        return "is a socket, not a file"
+    if stat.S_ISBLK(mode):
+        return "is a disk or a part of one, not a file"
+    if stat.S_ISREG(mode) and os.path.realpath(path).startswith(OF_KERNEL):
+        return "contains state of the kernel and is not a file on disk"
+    return None
+
+
+def not_there(path: Path, or_input: bool) -> UnreadableError:
+    """There is no such file; perhaps it was an address, or the name is nearly right."""
+    if (match := ADDRESS.fullmatch(str(path))) is None:
+        return UnreadableError(str(path), NO_FILE, nearest_file(path))
+    kind, rest = match[1].lower(), match[2]
+    if kind == "file":
+        return UnreadableError(
+            f"file:///{rest}", "is an address; lasthop reads files", f"its path is /{rest}"
+        )
+    address = f"{kind}://{rest}"
+    hint = f"{DOWNLOAD}{address}" if or_input and kind in OF_WEB else "save it as a file first"
+    return UnreadableError(address, "is an address; lasthop reads files", hint)
+
+
+def nearest_file(path: Path) -> str | None:
+    """Return a hint at a file in the same folder with a similar name; None if there is none."""
+    from difflib import get_close_matches
+
+    try:
+        names = [file.name for file in path.parent.iterdir()]
+    except OSError:
+        return None
+    near = get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return f"did you mean {path.parent / near[0]}?" if near else None

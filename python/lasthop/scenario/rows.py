@@ -1,0 +1,169 @@
+"""Long lists of a scenario, which are read in pieces and only when an item is needed.
+
+A network of 100,000 flows has half a million rows. One text of all rows with its tree takes five
+times the memory of the rows that are kept, and a check only counts them.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar, overload
+
+__all__ = ["PIECE", "Common", "Listed", "LongList", "Rows", "View"]
+
+T = TypeVar("T")
+Row = Mapping[str, Any]
+
+PIECE = 4096
+"""Number of rows that are read together."""
+
+
+class Common(Generic[T]):
+    """A table that several rows share; it is read only once."""
+
+    __slots__ = ("_read", "tree")
+
+    def __init__(self, tree: Row) -> None:
+        self.tree = tree
+        self._read: dict[type, Any] = {}
+
+    def read_as(self, kind: type[T], read: Callable[[type[T], Row], T]) -> T:
+        """Return the result of `read`, the same object for all rows."""
+        if kind not in self._read:
+            self._read[kind] = read(kind, self.tree)
+        result: T = self._read[kind]
+        return result
+
+
+@dataclass(frozen=True)
+class LongList:
+    """A list that somebody has, of which stretches can be had."""
+
+    count: int
+    fetch: Callable[[int, int], str]
+    """JSON of the rows from the first index to before the second: ``rows``, and ``shared``, tables
+    by key, of which rows have the index."""
+
+    def stretch(self, first: int, last: int) -> list[dict[str, Any]]:
+        """Return the rows from `first` to before `last`; their tables are `Common`."""
+        tree = json.loads(self.fetch(first, last))
+        rows: list[dict[str, Any]] = tree["rows"]
+        for key, tables in tree["shared"].items():
+            common: list[Common[Any]] = [Common(table) for table in tables]
+            for row in rows:
+                index = row.get(key)
+                if index is not None:
+                    row[key] = common[index]
+        return rows
+
+    def trees(self) -> Iterator[dict[str, Any]]:
+        """Yield all rows as trees; successive rows may share tables."""
+        for first in range(0, self.count, PIECE):
+            for row in self.stretch(first, min(first + PIECE, self.count)):
+                yield {key: _plain(value) for key, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.tree if isinstance(value, Common) else value
+
+
+class View(Mapping[str, Any]):
+    """A read-only tree whose long lists are read when they are asked for."""
+
+    __slots__ = ("_tree",)
+
+    def __init__(self, tree: Row) -> None:
+        self._tree = {
+            key: value if isinstance(value, LongList) else _frozen(value)
+            for key, value in tree.items()
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        results = self._tree[key]
+        if isinstance(results, LongList):
+            rows = Rows(results, _frozen)
+            results = self._tree[key] = tuple(rows)
+        return results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tree)
+
+    def __len__(self) -> int:
+        return len(self._tree)
+
+
+def _frozen(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return MappingProxyType({key: _frozen(value) for key, value in tree.items()})
+    if isinstance(tree, list):
+        return tuple(_frozen(value) for value in tree)
+    if isinstance(tree, Common):
+        return tree.read_as(MappingProxyType, lambda _, inside: _frozen(inside))
+    return tree
+
+
+class Listed(list[Any]):
+    """A long list as `json` writes it, row by row, without having it."""
+
+    def __init__(self, known: LongList) -> None:
+        super().__init__()
+        self._known = known
+
+    def __len__(self) -> int:
+        return self._known.count
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self._known.trees()
+
+
+class Rows(Sequence[T]):
+    """A long list as values that `read` makes of its rows.
+
+    A piece is read when something of it is first asked for, and is kept. It is equal to a tuple of
+    the same values.
+    """
+
+    __slots__ = ("_list", "_pieces", "_read")
+
+    def __init__(self, known: LongList, read: Callable[[Row], T]) -> None:
+        self._list = known
+        self._read = read
+        self._pieces: dict[int, tuple[T, ...]] = {}
+
+    def _piece(self, number: int) -> tuple[T, ...]:
+        results = self._pieces.get(number)
+        if results is None:
+            first = number * PIECE
+            rows = self._list.stretch(first, min(first + PIECE, len(self)))
+            results = self._pieces[number] = tuple(map(self._read, rows))
+        return results
+
+    def __len__(self) -> int:
+        return self._list.count
+
+    def __iter__(self) -> Iterator[T]:
+        for first in range(0, len(self), PIECE):
+            yield from self._piece(first // PIECE)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return tuple(self[place] for place in range(*index.indices(len(self))))
+        place = range(len(self))[index]
+        return self._piece(place // PIECE)[place % PIECE]
+
+    def __reduce__(self) -> tuple[type[tuple[T, ...]], tuple[tuple[T, ...]]]:
+        return tuple, (tuple(self),)
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, (Rows, tuple)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))

@@ -1,0 +1,372 @@
+"""Scenarios in Python: a read-only view of the scenario that the engine has checked and completed.
+
+The engine owns the grammar. It turns a text into a normalised scenario with all defaults, or
+reports all errors of the text together.
+"""
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lasthop import _core
+from lasthop.errors import Problem, ScenarioError
+from lasthop.references import named
+from lasthop.scenario.rows import LongList, View
+from lasthop.scenario.source import (
+    DICTIONARY,
+    File,
+    Setting,
+    as_json,
+    as_setting,
+    contents,
+    looks_like_json,
+    named_files,
+)
+
+if TYPE_CHECKING:
+    from lasthop.scenario.typed import Scenario as Typed
+
+__all__ = [
+    "SETTING",
+    "File",
+    "Scenario",
+    "ScenarioLike",
+    "as_setting",
+    "blaming",
+    "check",
+    "companion",
+    "schema",
+]
+
+SETTING = "settings "
+"""Text before a setting that caused a problem; the command line names its options instead."""
+
+OF_ENGINE = "--set "
+"""Text that the engine writes before a setting that caused a problem."""
+
+
+class Scenario(Mapping[str, Any]):
+    """A checked scenario: a read-only mapping with every default filled in.
+
+    The keys are those of the normalised scenario, whose names end with the unit, such as
+    ``sc["duration_s"]``. Keys of the file are accepted, too: ``sc["duration"]`` is the same number
+    of seconds. A path leads into tables and lists: ``sc["cell.ap.cwmin"]``,
+    ``sc["stations.near.rate_bps"]``. A `KeyError` names the most similar keys.
+
+    Scenarios with the same meaning are equal and have the same hash, whatever their files or texts.
+    A pickle contains the text, the settings and the named files.
+
+    Parameters
+    ----------
+    source : str, path or mapping
+        File (TOML or JSON); its text, if it has a line break or starts with ``{``; or its tree as a
+        mapping, in the grammar of the file.
+    settings : mapping or pairs
+        Values to replace after parsing, by key path, such as ``{"cell.ap.cwmin": 15}``.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario has errors; ``problems`` has all of them.
+    """
+
+    __slots__ = ("_checked", "_json", "_read", "_typed")
+    _checked: _core.Scenario
+    _json: str | None
+    _read: Mapping[str, Any] | None
+    _typed: "Typed | None"
+
+    def __init__(
+        self,
+        source: "ScenarioLike",
+        settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    ) -> None:
+        pairs = settings.items() if isinstance(settings, Mapping) else settings
+        added = tuple((path, as_setting(value)) for path, value in pairs)
+        if isinstance(source, Scenario) and not added:
+            self._checked, self._json = source._checked, source._json
+            self._read, self._typed = source._read, source._typed
+            return
+        known: list[File] = []
+        if isinstance(source, Scenario):
+            content, name, before = source.content, source.source, source.settings
+            kind = source.format
+            known = source.checked.files
+        else:
+            (content, name), before = contents(source), ()
+            kind = "json" if looks_like_json(content) else "toml"
+        every = [*before, *added]
+        files = named_files(content, kind, name, every, known)
+        with blaming({}):
+            self._take(_core.Scenario(content, kind, name, every, files))
+
+    def _take(self, checked: _core.Scenario) -> None:
+        self._checked = checked
+        self._json = None
+        self._read = None
+        self._typed = None
+
+    @property
+    def _view(self) -> Mapping[str, Any]:
+        """The tree, made when it is first read: a scenario that is only simulated needs none."""
+        if self._read is None:
+            self._read = View(self.in_pieces())
+        return self._read
+
+    def __getstate__(self) -> _core.Scenario:
+        return self._checked
+
+    def __setstate__(self, checked: _core.Scenario) -> None:
+        self._take(checked)
+
+    def __copy__(self) -> "Scenario":
+        return self  # nothing in it can be changed
+
+    def __deepcopy__(self, memo: object) -> "Scenario":
+        return self
+
+    def __getitem__(self, key: str) -> Any:
+        if key in self._view:
+            return self._view[key]
+        from lasthop.scenario.lookup import value_at
+
+        return value_at(self._view, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._view)
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_json() == other.to_json() if isinstance(other, Scenario) else NotImplemented
+
+    def __repr__(self) -> str:
+        return str(named("display.text:scenario_text")(self))
+
+    def _repr_html_(self) -> str:
+        return str(named("display.scenarios:scenario_page")(self).html())
+
+    @classmethod
+    def of(cls, checked: _core.Scenario) -> "Scenario":
+        """Make a scenario from one that the engine has already checked, without a second check."""
+        made = cls.__new__(cls)
+        made._take(checked)
+        return made
+
+    @property
+    def checked(self) -> _core.Scenario:
+        """Scenario in the engine, for simulation and emulation."""
+        return self._checked
+
+    @property
+    def typed(self) -> "Typed":
+        """Scenario as typed values, for models, warnings and the emulator."""
+        if self._typed is None:
+            from lasthop.scenario.typed import read
+
+            self._typed = read(self.in_pieces())
+        return self._typed
+
+    def in_pieces(self) -> dict[str, Any]:
+        """Return the scenario as a tree with a `LongList` for stations, links and flows."""
+        tree: dict[str, Any] = json.loads(self._checked.head_to_json())
+        for name, count in self._checked.long_lists():
+            tree[name] = LongList(count, partial(self._checked.rows_to_json, name))
+        return tree
+
+    @property
+    def source(self) -> str:
+        """File of the scenario, or its name in messages if there is no file."""
+        return self._checked.source
+
+    @property
+    def content(self) -> bytes:
+        """Text as given, before `settings`, in UTF-8."""
+        return self._checked.content
+
+    @property
+    def format(self) -> str:
+        """Format of the text: ``toml`` or ``json``."""
+        return self._checked.format
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Values set after parsing, in order."""
+        return tuple(self._checked.settings)
+
+    @property
+    def key(self) -> str:
+        """Fingerprint of the simulation: equal for scenarios with the same meaning."""
+        import hashlib
+
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def with_(self, path: str, value: object) -> "Scenario":
+        """Return a checked copy with one value replaced.
+
+        Parameters
+        ----------
+        path : str
+            Key path in the grammar of the file, such as ``cell.ap.cwmin`` or
+            ``station.others.count``.
+        value : object
+            A number, a boolean, or text with its unit, such as ``"11 Mbps"``.
+        """
+        return Scenario(self, [(path, value)])
+
+    def with_station(self, name: str, table: Mapping[str, object]) -> "Scenario":
+        """Return a checked copy with further stations.
+
+        Parameters
+        ----------
+        name : str
+            NAME of the new table ``station.NAME``, which the scenario must not have yet.
+        table : mapping
+            Contents of the table, in the grammar of the file.
+        """
+        content = self.content
+        if self.format == "toml":
+            keys = "".join(f"{key} = {as_setting(value)}\n" for key, value in table.items())
+            with suppress(ScenarioError):  # where all stations stand in braces, no table can follow
+                return self._of(content + f"\n\n[station.{name}]\n{keys}".encode(), "toml")
+            import tomllib
+
+            tree = tomllib.loads(content.decode())
+        else:
+            tree = json.loads(content.removeprefix(BOM_UTF8))
+        stations = {**tree.get("station", {}), name: dict(table)}
+        return self._of(as_json({**tree, "station": stations}).encode(), "json")
+
+    def _of(self, content: bytes, kind: str) -> "Scenario":
+        """The scenario of another text with the same settings, source and files."""
+        with blaming({}):
+            args = (self.source, list(self.settings), self.checked.files)
+            return Scenario.of(_core.Scenario(content, kind, *args))
+
+    def to_json(self) -> str:
+        """Return the normalised scenario as JSON text."""
+        if self._json is None:  # Most points of a sweep are only simulated.
+            self._json = self._checked.to_json()
+        return self._json
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the normalised scenario as a new tree of dictionaries and lists."""
+        tree: dict[str, Any] = json.loads(self._json or self._checked.to_json())
+        return tree
+
+
+ScenarioLike: TypeAlias = Scenario | str | PathLike[str] | Mapping[str, Any]
+
+
+def check(scenario: ScenarioLike) -> Scenario:
+    """Check a scenario and return it with every default filled in.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+
+    Returns
+    -------
+    Scenario
+        Read-only.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario has errors; ``problems`` has all of them.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> scenario = lh.check(
+    ...     {"duration": "5 s", "cell": {"phy": "802.11b"}, "station": {"reader": {"download": 1}}}
+    ... )
+    >>> scenario["duration_s"], scenario["cell.ap.cwmin"]
+    (5.0, 31)
+    """
+    return scenario if isinstance(scenario, Scenario) else Scenario(scenario)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenario files.
+
+    Returns
+    -------
+    dict
+        New dictionary, for editors and other programs that read or write scenarios.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> lh.schema()["properties"]["seed"]["type"]
+    'integer'
+    """
+    tree: dict[str, Any] = json.loads(_core.schema())
+    return tree
+
+
+@contextmanager
+def blaming(names: Mapping[str, str]) -> Iterator[None]:
+    """Name settings in problems as the caller wrote them.
+
+    This is ``seed=-1`` in Python and ``--seed -1`` on the command line; otherwise ``settings
+    seed=-1``. `names` has these names by path of the setting.
+    """
+    try:
+        yield
+    except ScenarioError as error:
+        error.problems = [
+            problem._replace(
+                source=_blamed(problem, names),
+                line=None if problem.source == DICTIONARY else problem.line,
+                path="" if problem.path == OF_ENGINE.strip() else problem.path,
+            )
+            for problem in error.problems
+        ]
+        raise
+
+
+def _blamed(problem: Problem, names: Mapping[str, str]) -> str:
+    if problem.setting is None:
+        return problem.source
+    if problem.setting in names:
+        return names[problem.setting]
+    own = problem.source
+    return f"{SETTING}{own.removeprefix(OF_ENGINE)}" if own.startswith(OF_ENGINE) else own
+
+
+def companion(
+    check: Callable[[bytes, str, str, list[Setting], list[File]], str],
+    source: str | Path,
+    settings: Sequence[Setting],
+) -> Any:
+    """Return the tree that a function of `_core` makes of a table in a scenario's file.
+
+    Parameters
+    ----------
+    check : callable
+        Reads such a table: `_core.check_gateway`, `_core.check_interface`.
+    source : str or Path
+        The file; ``-`` is standard input.
+    settings : sequence of (str, str)
+        Values to replace after parsing, by key path.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario has errors; ``problems`` has all of them.
+    """
+    content, name = contents(source)
+    kind = "json" if looks_like_json(content) else "toml"
+    files = named_files(content, kind, name, list(settings))
+    return json.loads(check(content, kind, name, list(settings), files))

@@ -1,0 +1,252 @@
+"""Values to try as text: a list, a range with steps, equal ratios.
+
+``20,50,200`` is a list, ``20..100:20`` goes from 20 in steps of 20 up to 100, ``1..8`` in steps of
+one, and ``10 ms..1 s log 5`` is five times with equal ratios. A list may have ranges in it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from functools import cache
+from typing import NamedTuple
+
+from lasthop import _core
+from lasthop.errors import UserError
+
+__all__ = ["MOST_VALUES", "Quantity", "Range", "in_si", "parts", "values_of"]
+
+MOST_VALUES = 1_000_000
+"""Values that a range may have."""
+
+DIGITS = 6
+"""Significant digits of values with equal ratios."""
+
+NUMBER = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
+UNIT = r"[A-Za-zµμ]*"
+QUANTITY = re.compile(rf"({NUMBER})\s*({UNIT})")
+RANGE = re.compile(
+    rf"(?P<low>{NUMBER}\s*{UNIT})\s*\.\.\s*(?P<high>{NUMBER}\s*{UNIT}?)"
+    rf"(?:\s*:\s*(?P<step>{NUMBER}\s*{UNIT})|\s+log\s+(?P<count>\d+))?"
+)
+LIKE_A_RANGE = re.compile(rf"{NUMBER}\s*{UNIT}\s*\.\.")
+"""Beginning of a text that must be a range."""
+
+FORMS = "20..100:20 in steps, 10..1000 log 5 in equal ratios"
+
+OPENING, CLOSING = "[{", "]}"
+
+
+class Quantity(NamedTuple):
+    """A number with its unit, as it was written."""
+
+    number: Decimal
+    unit: str
+    """Empty for a bare number."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Ends and steps of a range."""
+
+    text: str
+    low: Quantity
+    high: Quantity
+    step: Quantity | None
+    count: int | None
+    """Number of values with equal ratios; None where it goes in steps."""
+
+
+@cache
+def sizes() -> dict[str, tuple[str, Decimal]]:
+    """Return the SI unit of each unit, as names end with it, and the unit's size in it."""
+    return {name: (si, Decimal(size) / parts) for name, si, size, parts in _core.units()}
+
+
+def quantity(text: str) -> Quantity | None:
+    """Return a number, perhaps with a known unit; None if the text is no number."""
+    match = QUANTITY.fullmatch(text.strip())
+    if match is None or (match[2] and match[2] not in sizes()):
+        return None
+    return Quantity(Decimal(match[1]), match[2])
+
+
+def in_si(text: str) -> tuple[Decimal, str] | None:
+    """Return a number in SI units, and the unit as names end with it; None for other texts."""
+    result = quantity(text)
+    if result is None:
+        return None
+    si, size = sizes()[result.unit] if result.unit else ("", Decimal(1))
+    return result.number * size, si
+
+
+def values_of(text: str, what: str, example: str) -> list[str]:
+    """Return the values of a text, each as a setting takes it.
+
+    Parameters
+    ----------
+    text : str
+        ``20,50,200``, ``20..100:20``, ``10 ms..1 s log 5``; commas inside braces, brackets and
+        quotes do not part values.
+    what : str
+        Beginning of messages: ``--over queue``.
+    example : str
+        An example with a table, shown where a brace is not closed.
+
+    Raises
+    ------
+    UserError
+        If a value is empty, if a brace or quote is not closed, or if a range is not valid.
+    """
+    result = parts(text, what, example)
+    if not all(result):
+        raise UserError(f'{what}: an empty value in "{text}"', example)
+    return [value for part in result for value in ranged(part, what)]
+
+
+def parts(text: str, what: str, example: str, separator: str = ",") -> list[str]:
+    """Return the parts between separators, except for those in braces, brackets and quotes."""
+    result, open_brackets, quote = [""], 0, ""
+    for sign in text:
+        if quote or sign in "\"'":
+            quote = "" if sign == quote else quote or sign
+        elif sign in OPENING or (sign in CLOSING and open_brackets):
+            open_brackets += 1 if sign in OPENING else -1
+        elif sign == separator and not open_brackets:
+            result.append("")
+            continue
+        result[-1] += sign
+    if open_brackets or quote:
+        missing = f"a quote {quote}" if quote else "a brace or bracket"
+        raise UserError(f'{what}: {missing} is not closed in "{text}"', example)
+    return [value.strip() for value in result]
+
+
+def ranged(text: str, what: str) -> list[str]:
+    """Return the values of a range, or the text itself if it is no range."""
+    read = read_range(text, what)
+    if read is None:
+        return [text]
+    return ratios(read, what) if read.count is not None else steps(read, what)
+
+
+def read_range(text: str, what: str) -> Range | None:
+    """Read a range; None if the text does not look like a range.
+
+    Raises
+    ------
+    UserError
+        If it looks like a range and is none.
+    """
+    if LIKE_A_RANGE.match(text) is None:
+        return None
+    match = RANGE.fullmatch(text)
+    if match is None:
+        raise UserError(f'{what}: "{text}" is not a range', f"ranges are {FORMS}")
+    low, high, step = (
+        None if match[part] is None else quantity(match[part]) for part in ("low", "high", "step")
+    )
+    if low is None or high is None or (match["step"] is not None and step is None):
+        if re.search(r"\slog\s*$", text):
+            raise UserError(f'{what}: "{text}" lacks the number of values', f"ranges are {FORMS}")
+        units = ", ".join(sizes())
+        raise UserError(f'{what}: "{text}" has an unknown unit', f"units are {units}")
+    unit = high.unit or low.unit
+    low, high = (each._replace(unit=each.unit or unit) for each in (low, high))
+    if step is not None:
+        step = step._replace(unit=step.unit or unit)
+    if len({dimension(each) for each in (low, high, step) if each is not None}) > 1:
+        raise UserError(f'{what}: the units in "{text}" are not of one kind')
+    if not plain(low, low.unit) < plain(high, low.unit):
+        raise UserError(f"{what}: {match['low']} is not below {match['high']}")
+    count = None if match["count"] is None else int(match["count"][:10])
+    return Range(text, low, high, step, count)
+
+
+def dimension(given: Quantity) -> str:
+    """Return the SI unit of a quantity; empty for a bare number."""
+    return sizes()[given.unit][0] if given.unit else ""
+
+
+def plain(given: Quantity, unit: str) -> Decimal:
+    """Return the number in another unit of the same kind."""
+    if given.unit == unit:
+        return given.number
+    return given.number * sizes()[given.unit][1] / sizes()[unit][1]
+
+
+def steps(given: Range, what: str) -> list[str]:
+    """From the low end up in equal steps, as far as the high end."""
+    unit = given.low.unit
+    low, high = given.low.number, plain(given.high, unit)
+    if given.step is None and not (is_whole(low) and is_whole(high) and not unit):
+        raise UserError(
+            f"{what}: {given.text} needs a step, or a number of values", f"ranges are {FORMS}"
+        )
+    step = Decimal(1) if given.step is None else plain(given.step, unit)
+    if not step > 0:
+        raise UserError(f"{what}: the step of {given.text} is not above 0")
+    with localcontext() as context:
+        context.clear_traps()
+        count = (high - low) / step
+    check_count(int(count) + 1 if count < MOST_VALUES else MOST_VALUES + 1, given.text, what)
+    return [written(low + index * step, unit) for index in range(int(count) + 1)]
+
+
+def ratios(given: Range, what: str) -> list[str]:
+    """Values with equal ratios, both ends as they are; whole between bare whole ends.
+
+    Between ends without a point and without a unit values are rounded to whole numbers.
+    """
+    unit, count = given.low.unit, given.count or 0
+    low, high = given.low.number, plain(given.high, unit)
+    if not low > 0:
+        raise UserError(f"{what}: equal ratios need a range above 0, not {given.text}")
+    if count < 2:
+        raise UserError(f"{what}: at least 2 values have equal ratios, not {count}")
+    check_count(count, given.text, what)
+    length = (high / low).ln()
+    inner = [low * (length * index / (count - 1)).exp() for index in range(1, count - 1)]
+    ends = "." not in given.text.replace("..", "") and not unit
+    if ends and is_whole(low) and is_whole(high):
+        inner = [value.to_integral_value() for value in inner]
+        if len({low, *inner, high}) < count:
+            hint = f"choose fewer values, or {written(low, unit)}.0 for values between"
+            raise UserError(f"{what}: {given.text} does not contain this many whole numbers", hint)
+    else:
+        inner = [rounded(value) for value in inner]
+    return [written(value, unit) for value in (low, *inner, high)]
+
+
+def check_count(count: int, text: str, what: str) -> None:
+    """Refuse a range with more values than anybody would wait for."""
+    if count > MOST_VALUES:
+        raise UserError(f"{what}: {text} has more than {MOST_VALUES:,} values")
+
+
+def is_whole(number: Decimal) -> bool:
+    """Return whether a number is whole."""
+    return number == number.to_integral_value()
+
+
+def rounded(number: Decimal) -> Decimal:
+    """Return a number to `DIGITS` significant digits."""
+    return number.quantize(Decimal(1).scaleb(number.adjusted() - DIGITS + 1))
+
+
+def written(number: Decimal, unit: str) -> str:
+    """Return a number with its unit, without an exponent and without needless zeros."""
+    text = f"{number:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return f"{text} {unit}".rstrip()
+
+
+def twice(values: Sequence[str]) -> str | None:
+    """Return the first value that is there twice."""
+    seen = set[str]()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None

@@ -1,0 +1,1 @@
+"""Simulations: the call of the engine, the result, and runs in steps."""

@@ -1,0 +1,347 @@
+"""Result of a simulation: estimates as tables, samples, series, and pictures."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import pairwise
+from math import inf
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop.answers.answer import Answer
+from lasthop.answers.fairness import mixed_demands
+from lasthop.answers.plots import ResultPlots
+from lasthop.answers.quantities import LISTS
+from lasthop.answers.record import Output, StoredOutput, record_text
+from lasthop.errors import UserError, nearest
+from lasthop.progress.steps import step
+from lasthop.scenario.scenario import Scenario
+from lasthop.warnings.phase_effects import phase_effects
+from lasthop.warnings.settings import cautions, window_notes
+from lasthop.warnings.stationarity import unsteady_runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Result"]
+
+
+class Result(Answer):
+    """Answer of a simulation, with samples, series and pictures.
+
+    Two results are equal if all estimates and all samples (each quantity in each replication) are
+    the same to the last bit; missing values are equal. Series and frames are not compared. Pickles
+    and copies of a result have its series and frames.
+    """
+
+    kind = "simulation"
+
+    def __init__(self, output: Output, scenario: Scenario | None, **lacks: str) -> None:
+        super().__init__(json.loads(output.summary_json), scenario, **lacks)
+        self._output = output
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._essence() | {"_output": self._kept()}
+
+    def _kept(self) -> Output:
+        """The output without the engine's object, which cannot be pickled."""
+        if isinstance(self._output, StoredOutput) or self._scenario is None:
+            return self._output
+        return StoredOutput.of(
+            self._output, has_capture=self.scenario.typed.record.frames is not None
+        )
+
+    def _compared(self) -> tuple[str, ...]:
+        if self._scenario is None:
+            return (self._as_text(),)
+        return self._as_text(), json.dumps(self.sample_tree, sort_keys=True)
+
+    @property
+    def replications(self) -> int:
+        """Number of finished replications."""
+        return int(self.summary["replications"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams."""
+        return int(self.summary["seed"])
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """Warnings to check before you trust the result.
+
+        They report surprising settings, phase effects at drop-tail queues, stations that count for
+        fairness only in some replications, and signs that the run was not in a steady state.
+        """
+        typed = self.scenario.typed
+        return [
+            *cautions(typed),
+            *phase_effects(typed, self.summary),
+            *self._mixed_demands(),
+            *unsteady_runs(typed, self.summary, self._output.halves_json),
+        ]
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Notes about TCP flows that their receive windows limit most of the time."""
+        return window_notes(self.scenario.typed, self.summary)
+
+    def _mixed_demands(self) -> list[str]:
+        """Stations that count for fairness in some replications only; few files are read for it."""
+        stations = self.summary.get("stations", ())
+        if all(station.get("fairness_level") is not None for station in stations):
+            return []
+        return mixed_demands(self.sample_tree.get("stations", {}))
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was stopped before all replications finished."""
+        return self._output.interrupted
+
+    @cached_property
+    def samples(self) -> "pd.DataFrame":
+        """Values of each replication: list, name, quantity, replication, value."""
+        import pandas as pd
+
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("list", "name", "quantity", "replication", "value")
+        }
+        for list_name, items in self.sample_tree.items():
+            for name, quantities in items.items():
+                for quantity, values in quantities.items():
+                    count = len(values)
+                    columns["list"] += [list_name] * count
+                    columns["name"] += [name] * count
+                    columns["quantity"] += [quantity] * count
+                    columns["replication"] += range(count)
+                    columns["value"] += values
+        return pd.DataFrame(columns)
+
+    @cached_property
+    def sample_tree(self) -> Mapping[str, Mapping[str, Mapping[str, list[float | None]]]]:
+        """Values of each replication by list, name and quantity, without pandas."""
+        tree: dict[str, dict[str, dict[str, list[float | None]]]]
+        tree = json.loads(self._output.samples_json)
+        return tree
+
+    @cached_property
+    def series(self) -> "pd.DataFrame":
+        """Time series of the first replication: time_s, list, name, quantity, value.
+
+        Empty unless the scenario asks for time series (``record.series_interval``).
+        """
+        import pandas as pd
+
+        columns = ["time_s", "list", "name", "quantity", "value"]
+        tree = self._tracks
+        rows = [
+            (time, track["list"], track["name"], track["quantity"], value)
+            for track in tree.get("tracks", [])
+            for time, value in zip(tree["time_s"], track["values"], strict=True)
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    def track(
+        self, list_name: str, name: str, quantity: str
+    ) -> tuple[list[float], list[float | None]]:
+        """Return times and values of one time series of the first replication.
+
+        A missing value is None: for example, a flow has no window before it begins.
+
+        Parameters
+        ----------
+        list_name, name, quantity : str
+            One of `tracks`, such as ``"queues", "ap", "occupancy_packets"``.
+
+        Raises
+        ------
+        UserError
+            If the series was not sampled; the message lists the most similar series.
+        """
+        asked = list_name, name, quantity
+        for track in self._tracks.get("tracks", []):
+            if (track["list"], track["name"], track["quantity"]) == asked:
+                return self._tracks["time_s"], track["values"]
+        known = [", ".join(each) for each in self.tracks]
+        if not known:
+            raise UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
+        near = "; ".join(nearest(", ".join(asked), known))
+        raise UserError(f"no series of {', '.join(map(str, asked))}; there are {near}")
+
+    @property
+    def tracks(self) -> list[tuple[str, str, str]]:
+        """List, name and quantity of each time series."""
+        every = self._tracks.get("tracks", [])
+        return [(each["list"], each["name"], each["quantity"]) for each in every]
+
+    @property
+    def series_tree(self) -> Mapping[str, Any]:
+        """Time series as a tree with interval_s, time_s and tracks; empty if none were sampled."""
+        return self._tracks
+
+    @cached_property
+    def _tracks(self) -> dict[str, Any]:
+        return json.loads(self._output.series_json) or {}
+
+    def distributions(self) -> "pd.DataFrame":
+        """Histograms of delays over all replications, one row per bin that is not empty.
+
+        Columns are list, name, quantity, from_s, to_s and count. Quantities are round-trip times of
+        TCP flows (``rtt_s``), delays of datagrams (``one_way_delay_s``), and times in the queues of
+        a cell (``sojourn_s``), after the warm-up. An octave has at most 32 bins, and all items have
+        the same edges of bins. The means of the distributions equal the means in the result.
+
+        The table is empty without ``simulate(..., tails=True)``.
+        """
+        import pandas as pd
+
+        columns = ["list", "name", "quantity", "from_s", "to_s", "count"]
+        rows = [
+            (each["list"], each["name"], each["quantity"], from_s, to_s, count)
+            for each in self.distribution_list
+            for (from_s, to_s), count in zip(pairwise(each["edges_s"]), each["counts"], strict=True)
+            if count
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    @cached_property
+    def distribution_list(self) -> list[dict[str, Any]]:
+        """Histograms of delays as objects with list, name, quantity, edges_s and counts."""
+        every: list[dict[str, Any]] = json.loads(self._output.distributions_json)
+        return every
+
+    @property
+    def plot(self) -> ResultPlots:
+        """Pictures of this result: ``r.plot()`` draws the main picture, ``r.plot.goodput()`` the
+        goodputs."""
+        return ResultPlots(self)
+
+    def to_json(self) -> str:
+        """Return the text that ``lasthop simulate --json`` prints, byte for byte."""
+        return self._output.summary_json
+
+    def save(self, directory: str | PathLike[str]) -> list[Path]:
+        """Write ``result.json``, ``record.json`` and every table as Parquet and CSV.
+
+        `lasthop.load` reads the first two files and returns a result that is equal to this one,
+        with scenario, samples and series. `save_capture` writes a capture.
+
+        Returns
+        -------
+        list of Path
+            Files that were written.
+        """
+        from lasthop.answers.overwrite import refuse_foreign
+        from lasthop.answers.saving import (
+            RECORD_FILE,
+            RESULT_FILE,
+            RESULT_FILES,
+            Writer,
+            table_writers,
+            text_writer,
+            write_all,
+        )
+
+        place = Path(directory)
+        if place.exists() and not place.is_dir():
+            raise UserError(f"{place}: is a file: expected a directory for a result")
+        refuse_foreign(place, RESULT_FILES)
+        about = {key: str(self.summary[key]) for key in ("scenario", "seed", "version")}
+        writers: dict[str, Writer] = {
+            RESULT_FILE: text_writer(self.to_json()),
+            RECORD_FILE: text_writer(self.record),
+        }
+        with step("saving tables"):
+            tables = {name: self.table(name).reset_index() for name in LISTS}
+            tables |= {"samples": self.samples, "series": self.series}
+            for name, table in tables.items():
+                if not table.empty:
+                    writers |= table_writers(name, table, about)
+            paths = write_all(place, writers)
+        for name in RESULT_FILES:
+            if place / name not in paths:
+                (place / name).unlink(missing_ok=True)
+        return paths
+
+    @property
+    def record(self) -> str:
+        """Contents of the file ``record.json``: scenario, samples and series."""
+        return record_text(self._output, self.scenario, self.summary)
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames kept for a packet capture; each MPDU of an aggregate counts."""
+        return self._output.frame_count
+
+    @property
+    def frames_full(self) -> bool:
+        """Whether frames were left out because ``record.frames`` was reached."""
+        return self._output.frames_full
+
+    def frames(self, from_s: float = 0.0, to_s: float = inf) -> "pd.DataFrame":
+        """Return recorded frames of the first replication that begin in an interval of time.
+
+        The table has one row per frame. Its first columns are start_s, duration_s, sender, receiver
+        (none if it is a broadcast), kind (of the MAC: data, ack, rts, cts, cf-end, block-ack,
+        block-ack-req), and bytes. Then come rate_bps, mcs (none if the rate has no MCS), attempt
+        (of the exchange; a failed RTS counts), fate (delivered, collided, corrupted) and discarded.
+        The last columns are backoff_slots (as drawn; none for a frame that did not contend), flow,
+        and packet (segment, datagram, syn, ack or syn-ack).
+
+        In a cell with aggregates, a row is a PPDU: bytes is its whole length, and attempt is the
+        largest of its MPDUs. The fate is delivered if any of its MPDUs was received; discarded is
+        true if any MPDU was given up. The values of flow and packet are those that all packets of
+        the PPDU have in common. Columns mpdus and mpdus_lost count MPDUs (none in control frames).
+        Columns sequence and lost are lists of sequence numbers, of all MPDUs and of those that were
+        not received (none in cells without aggregates).
+
+        Parameters
+        ----------
+        from_s, to_s : float
+            Ends of the interval. [s]
+
+        Raises
+        ------
+        UserError
+            If no frames were recorded (``record.frames`` of the scenario), if the result was
+            loaded, since frames are not saved, or if the interval is invalid.
+        """
+        import pandas as pd
+
+        if not from_s <= to_s:
+            raise UserError(f"frames from {from_s:g} s to {to_s:g} s: not an interval of time")
+        table = pd.DataFrame(self.frame_columns(from_s, to_s))
+        total = ("backoff_slots", "mcs", "mpdus", "mpdus_lost")
+        return table.astype(dict.fromkeys(total, "Int64"))
+
+    def frame_columns(self, from_s: float = 0.0, to_s: float = inf) -> dict[str, list[Any]]:
+        """Return recorded frames of an interval of time as lists by column, without pandas."""
+        self._check_frames()
+        columns: dict[str, list[Any]] = json.loads(self._output.frames_json(from_s, to_s))
+        return columns
+
+    def _check_frames(self) -> None:
+        if self.scenario.typed.record.frames is None:
+            raise UserError("no frames were recorded", "ask for them: simulate(..., frames=100000)")
+
+    def save_capture(self, path: str | PathLike[str]) -> None:
+        """Write the frames of the first replication as pcapng, for Wireshark.
+
+        Raises
+        ------
+        UserError
+            If no frames were recorded (``record.frames`` of the scenario), if the result was
+            loaded, since frames are not saved, or if another program's file would be lost.
+        """
+        from lasthop.answers.overwrite import CAPTURE, refuse_if_foreign
+        from lasthop.answers.saving import write_atomically
+
+        self._check_frames()
+        refuse_if_foreign(Path(path), CAPTURE)
+
+        def write(file: Path) -> None:
+            with file.open("wb") as stream:
+                self._output.write_pcapng(stream.write)
+
+        write_atomically(Path(path), write)

@@ -1,0 +1,78 @@
+"""Memory of the time series of a run, estimated before it: series, samples, and their table."""
+
+from collections.abc import Sequence
+from math import floor, inf, log10
+
+from lasthop.progress.cost_limits import allowing, need
+from lasthop.scenario.scenario import Scenario
+
+__all__ = ["need_room", "need_room_in_sweep", "values_sampled"]
+
+VALUE_BYTES = 350.0
+"""Memory of one value while a table is made of the run's text. Runs with millions of values took
+284 to 301 bytes; this is a little more. [bytes]"""
+
+
+def values_sampled(scenario: Scenario) -> int:
+    """Return the number of values in the series of the first replication; 0 without series."""
+    series, samples = scenario.checked.sampled()
+    return series * samples
+
+
+def need_room(scenario: Scenario, max_memory_bytes: float) -> None:
+    """Refuse a run whose series would take more memory than they may. [bytes]
+
+    Raises
+    ------
+    TooCostlyError
+        They would.
+    """
+    series, samples = scenario.checked.sampled()
+    what = f"{scenario.source}: {series} time series of {samples} samples"
+    _need(what, scenario, series * samples, max_memory_bytes)
+
+
+def need_room_in_sweep(
+    scenario: Scenario, values: Sequence[int], at_once: int, max_memory_bytes: float
+) -> None:
+    """Refuse a sweep whose series need too much memory.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Scenario of the sweep.
+    values : sequence of int
+        Values that the series of each point have.
+    at_once : int
+        Number of points that are simulated simultaneously; the largest are assumed to coincide.
+    max_memory_bytes : float
+        Limit of their memory. [bytes]
+
+    Raises
+    ------
+    TooCostlyError
+        They would need more.
+    """
+    largest = sorted(values, reverse=True)[:at_once]
+    points = "a point" if len(largest) == 1 else f"{len(largest)} points together"
+    _need(f"{scenario.source}: time series of {points}", scenario, sum(largest), max_memory_bytes)
+
+
+def _need(what: str, scenario: Scenario, values: int, max_memory_bytes: float) -> None:
+    if not values:
+        return
+    memory_bytes = VALUE_BYTES * values
+    interval_s = scenario.typed.record.series_interval_s
+    coarser = ""
+    if interval_s is not None:
+        coarser_s = _rounded_up(interval_s * memory_bytes / max_memory_bytes)
+        if coarser_s <= scenario.typed.duration_s:
+            coarser = f"take samples only every {coarser_s:g} s"
+    with allowing(inf, max_memory_bytes):
+        need(what, memory_bytes=memory_bytes, smaller=coarser)
+
+
+def _rounded_up(value: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten."""
+    power = 10.0 ** floor(log10(value))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= value)

@@ -1,0 +1,1 @@
+"""Warnings that a user must check before trusting an answer."""

@@ -1,0 +1,129 @@
+"""Whether a simulation had come to rest when it was measured.
+
+Means over a transient are means of nothing that lasts. Two signs can be had for nothing: a warm-up
+that is short against the round trips in which TCP finds its rate, and two halves of the measured
+time that do not agree. Where a scenario changes by itself, halves may differ.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from math import ceil, floor, log10
+from typing import Any
+
+from lasthop.answers.digits import estimate
+from lasthop.errors import listed
+from lasthop.scenario.typed import CellScenario, CsmaScenario, Scenario, SensorFlow, TcpFlow
+
+__all__ = ["unsteady_runs"]
+
+ROUND_TRIPS = 10.0
+"""Round trips that a warm-up should take: slow start doubles a window in each. [-]"""
+
+APART = 0.02
+"""Difference of the halves over their mean, up to which it does not matter. [-]"""
+
+WAYS = {"up": "of uploads", "down": "of downloads", "other": "of all flows"}
+"""Directions whose goodputs are looked at."""
+
+
+def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: str) -> list[str]:
+    """Return warnings about values that were measured before a steady state.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Simulated scenario.
+    summary : mapping
+        The result.
+    halves_json : str
+        Goodput of each direction in both halves of the measured time, with intervals; null where
+        nothing is measured. [bit/s]
+    """
+    results = list(_short_warmup(scenario, summary))
+    halves = json.loads(halves_json)
+    if halves is not None and not _changes(scenario):
+        results += _halves_apart(scenario, halves)
+    return results
+
+
+def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[str]:
+    """Flows whose round-trip times are long against the warm-up."""
+    lasting = _lasting(scenario)
+    rtts = {
+        item["name"]: item["rtt_s"]["mean"]
+        for item in summary.get("flows", ())
+        if item["name"] in lasting and "rtt_s" in item
+    }
+    late = {name: rtt for name, rtt in rtts.items() if ROUND_TRIPS * rtt > scenario.warmup_s}
+    if not late:
+        return
+    longest = max(late, key=late.__getitem__)
+    yield (
+        f"`warmup` = {scenario.warmup_s:g} s is shorter than {ROUND_TRIPS:g} round trips of "
+        f"{listed(list(late))}, of {late[longest]:.2g} s: means may be of the start; "
+        f"{_ceiling(ROUND_TRIPS * late[longest]):g} s is long enough"
+    )
+
+
+def _lasting(scenario: Scenario) -> set[str]:
+    """Flows that send from before the end of the warm-up on, without an end."""
+    if isinstance(scenario, CsmaScenario):
+        return {flow.name for flow in scenario.csma.flows if flow.tcp is not None}
+    return {
+        flow.name
+        for flow in scenario.tcp_flows
+        if flow.web is None and flow.tcp.segments is None and flow.start_s <= scenario.warmup_s
+    }
+
+
+def _changes(scenario: Scenario) -> bool:
+    """Whether a scenario is not meant to be the same all the time that is measured."""
+    stations = scenario.stations if isinstance(scenario, CellScenario) else ()
+    wire = scenario.wire
+    return (
+        any(each.channel_changes for each in stations)
+        or any(item is not None for item in (wire.trace, wire.back_trace))
+        or any(link.trace is not None for link in scenario.routers)
+        or any(
+            flow.start_s > scenario.warmup_s
+            or (flow.stop_s is not None and flow.stop_s < scenario.duration_s)
+            or isinstance(flow, SensorFlow)
+            or (isinstance(flow, TcpFlow) and _ends(flow))
+            for flow in scenario.flows
+        )
+    )
+
+
+def _ends(flow: TcpFlow) -> bool:
+    """Whether a connection has only so much to send, now or now and then."""
+    return flow.web is not None or flow.tcp.segments is not None
+
+
+def _halves_apart(
+    scenario: Scenario, halves: Mapping[str, list[dict[str, float | None]]]
+) -> Iterator[str]:
+    """Directions whose goodput in the halves differs by more than its intervals."""
+    for way, words in WAYS.items():
+        (first, first_ci95), (second, second_ci95) = (
+            (half["mean"] or 0.0, half["ci95"]) for half in halves[way]
+        )
+        if first_ci95 is None or second_ci95 is None:  # A single run: nothing to compare with.
+            continue
+        allowed = max(first_ci95 + second_ci95, APART * 0.5 * (first + second))
+        if abs(second - first) <= allowed:
+            continue
+        lines = [
+            estimate(1e-6 * mean, 1e-6 * ci95)
+            for mean, ci95 in ((first, first_ci95), (second, second_ci95))
+        ]
+        yield (
+            f"the goodput {words} is {lines[0]} Mb/s in the first half of the measured time and "
+            f"{lines[1]} in the second: the run is not in a steady state; a `warmup` longer than "
+            f"{scenario.warmup_s:g} s, or a longer `duration`, may help"
+        )
+
+
+def _ceiling(seconds: float) -> float:
+    """A time rounded up to two digits. [s]"""
+    unit = 10.0 ** (floor(log10(seconds)) - 1)
+    return float(f"{ceil(seconds / unit) * unit:.2g}")
