@@ -1,6 +1,6 @@
 //! Parts of other crates in scenario files: queue disciplines and congestion controls.
 //!
-//! A crate says what its part does ([`Policy`], [`Control`]) and what files say of it
+//! A crate says what its part does ([`Policy`], [`ExternalControl`]) and what files say of it
 //! ([`table!`](crate::table)); scenarios parsed through [`Parts`] then know its key or word like any other.
 //! `examples/parts` is such a crate.
 
@@ -10,8 +10,8 @@ use crate::notation::table::{Added, Default};
 use crate::queue::{ApQueue, QueuePart, QueueSetting};
 pub use crate::queue::{Backlog, Outlet, Policy, Verdict};
 use crate::scenario::{self, Format, Problem, Scenario};
-pub use crate::tcp::{Control, Law, NewAck, RttEstimator, Window};
-use crate::tcp::{ControlPart, TcpSettings};
+use crate::tcp::{ControlPlugin, TcpSettings};
+pub use crate::tcp::{ExternalControl, NewAck, RttEstimator, Window, WindowAlgorithm};
 
 /// What other crates bring.
 #[derive(Clone, std::default::Default)]
@@ -40,8 +40,8 @@ impl Parts {
     /// Adds this congestion control, for every connection. Its settings are a table with its name wherever
     /// those of TCP stand.
     #[must_use]
-    pub fn congestion<C: Control>(mut self) -> Parts {
-        let part: &'static ControlPart = const { &ControlPart::of::<C>() };
+    pub fn congestion<C: ExternalControl>(mut self) -> Parts {
+        let part: &'static ControlPlugin = const { &ControlPlugin::of::<C>() };
         self.added
             .word(TcpSettings::congestion.name(), C::NAME, part);
         for (table, inherits) in scenario::tables_of_tcp() {

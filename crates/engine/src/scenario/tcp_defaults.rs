@@ -9,7 +9,7 @@ use crate::app::SensorSettings;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::setting::keys;
-use crate::tcp::{CongestionControl, TcpSettings};
+use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
 /// Defaults of TCP that at least one flow has, among those that depend on the kind of network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +87,6 @@ fn default_of(tables: &[&Section], key: &str) -> Option<String> {
     let entry = tables.iter().find_map(|table| table.entry(key))?;
     let congestion = Layers(tables).said(TcpSettings::congestion)?.value;
     // the default of SACK adapts to a congestion control that cannot use it
-    let adapts = key == TcpSettings::sack.name() && congestion == CongestionControl::Tahoe;
+    let adapts = key == TcpSettings::sack.name() && congestion == CongestionAlgorithm::Tahoe;
     (!entry.given && !adapts).then(|| entry.shown.clone())
 }

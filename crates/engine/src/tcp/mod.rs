@@ -33,6 +33,7 @@
 mod congestion;
 mod feedback;
 mod limit;
+mod next;
 #[cfg(test)]
 mod pipe;
 mod prr;
@@ -51,15 +52,17 @@ mod settings;
 mod tests;
 mod tlp;
 
-pub(crate) use congestion::ControlPart;
+pub(crate) use congestion::ControlPlugin;
+pub use congestion::window_algorithm::WindowAlgorithm;
 pub use congestion::{
-    CompoundSettings, CongestionControl, Control, CubicLinuxSettings, DctcpSettings, Law, Marked,
-    NewAck, OutsideControl, PragueSettings, Window,
+    Arrival, CompoundSettings, CongestionAlgorithm, CongestionControl, CongestionSign,
+    CubicLinuxSettings, DctcpSettings, ExternalControl, ExternalName, MarkReport, NewAck,
+    PragueSettings, RecoveryAck, Sent, Window,
 };
 pub use feedback::Feedback;
 pub use limit::Limit;
 pub use receiver::{Received, Receiver};
-pub use recovery::Repair;
+pub use recovery::RecoveryMode;
 pub use rtt::RttEstimator;
 pub use sack::Blocks;
 pub use sender::{Segment, Sender, Syn};

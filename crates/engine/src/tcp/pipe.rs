@@ -4,14 +4,14 @@ use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::FileTable;
 use crate::packet::{Ecn, EcnEcho};
-use crate::tcp::{CongestionControl, TcpSettings};
+use crate::tcp::{CongestionAlgorithm, TcpSettings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub(super) const MS: u64 = 1_000_000;
 
 /// Immediate ACKs, all else as usual (window 42, minimum RTO 200 ms); tests change what they are about.
-pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
+pub(super) fn settings(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         congestion,
         delayed_ack: false,

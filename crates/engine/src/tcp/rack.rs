@@ -11,7 +11,7 @@
 //! RACK.segment is the one sent last of those that have arrived. What was sent before it and has not
 //! arrived is late, and lost once it is late by more than the [reordering window](window); until then a
 //! timer waits. This says the same of what was sent again, so that a retransmission that gets lost is
-//! found as well. Segments are kept in the order in which they were sent ([`flying`]): whatever is late
+//! found as well. Segments are kept in the order in which they were sent ([`transmissions`]): whatever is late
 //! stands at the front.
 //!
 //! Readings:
@@ -23,16 +23,16 @@
 //! - RACK.min_RTT takes the sample of an ACK of new data before that ACK is judged, and the one of the
 //!   segment sent last of those sent once after it.
 
-mod flying;
+mod transmissions;
 mod window;
 
 use super::ring::Ring;
 use super::sack::Blocks;
 use super::scoreboard::Update;
 use crate::kernel::time::{Span, Time};
-use flying::{Flying, Sent};
+use transmissions::{Sent, TransmissionList};
 use window::ReorderingWindow;
-pub(super) use window::Standing;
+pub(super) use window::SenderState;
 
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
@@ -45,7 +45,7 @@ pub(super) struct Rack {
     /// Segments sent more than once and not known to have arrived.
     again: Ring,
     /// Segments in the network, neither SACKed nor lost.
-    flying: Flying,
+    transmissions: TransmissionList,
     /// RACK.segment's transmission: RACK.xmit_ts, and what the RFC has RACK.end_seq for.
     latest: Sent,
     /// RACK.rtt.
@@ -89,7 +89,7 @@ impl Rack {
             lost: Ring::new(window),
             lost_from: 0,
             again: Ring::new(window),
-            flying: Flying::new(),
+            transmissions: TransmissionList::new(),
             latest: Sent::NEVER,
             rtt: Span::ZERO,
             once: None,
@@ -102,7 +102,7 @@ impl Rack {
     /// Segments in the network.
     #[inline]
     pub(super) fn in_flight(&self) -> u32 {
-        self.flying.held()
+        self.transmissions.held()
     }
 
     /// RACK.segs_sacked.
@@ -131,7 +131,7 @@ impl Rack {
     /// When a segment left last.
     #[inline]
     pub(super) fn sent(&self, number: u32) -> Time {
-        self.flying.sent(number).xmit_ts
+        self.transmissions.sent(number).xmit_ts
     }
 
     /// When the reordering timer expires; [`Time::NEVER`] when it is off.
@@ -156,17 +156,17 @@ impl Rack {
     /// `number` leaves for the first time.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Time, snd_una: u32, number: u32) {
-        self.flying.make_room(snd_una, number);
-        self.flying.push(now, number);
+        self.transmissions.make_room(snd_una, number);
+        self.transmissions.push(now, number);
     }
 
     /// `number` leaves again: it was lost, or probes for losses.
     pub(super) fn on_sent_again(&mut self, now: Time, number: u32) {
         if !self.lost.remove(number) {
-            self.flying.remove(number);
+            self.transmissions.remove(number);
         }
         self.again.insert(number);
-        self.flying.push(now, number);
+        self.transmissions.push(now, number);
     }
 
     /// Steps 1 to 3: an ACK arrived.
@@ -228,9 +228,9 @@ impl Rack {
         arrived: &mut Arrived,
     ) {
         if self.lost.held == 0 || !self.lost.remove(number) {
-            self.flying.remove(number);
+            self.transmissions.remove(number);
         }
-        let sent = self.flying.sent(number);
+        let sent = self.transmissions.sent(number);
         let end_seq = number + 1;
         self.fack = self.fack.max(end_seq);
         if self.again.held > 0 && self.again.remove(number) {
@@ -259,17 +259,17 @@ impl Rack {
 
     /// Steps 4 and 5, RACK_detect_loss_and_arm_timer(): how many segments are lost that were not before.
     #[inline]
-    pub(super) fn detect_loss(&mut self, now: Time, standing: Standing) -> u32 {
+    pub(super) fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
         self.deadline = Time::NEVER;
         let mut found = 0;
-        let mut next = self.flying.oldest();
+        let mut next = self.transmissions.oldest();
         while let Some(number) = next {
-            let sent = self.flying.sent(number);
+            let sent = self.transmissions.sent(number);
             if sent >= self.latest {
                 break;
             }
-            next = self.flying.after(number);
-            let due = self.due(sent.xmit_ts, standing);
+            next = self.transmissions.after(number);
+            let due = self.due(sent.xmit_ts, state);
             if due <= now {
                 self.lose(number);
                 found += 1;
@@ -281,10 +281,10 @@ impl Rack {
     }
 
     /// RACK_mark_losses_on_RTO(), section 6.3.
-    pub(super) fn on_rto(&mut self, now: Time, snd_una: u32, standing: Standing) {
+    pub(super) fn on_rto(&mut self, now: Time, snd_una: u32, state: SenderState) {
         self.deadline = Time::NEVER;
-        while let Some(number) = self.flying.oldest()
-            && self.due(self.flying.sent(number).xmit_ts, standing) <= now
+        while let Some(number) = self.transmissions.oldest()
+            && self.due(self.transmissions.sent(number).xmit_ts, state) <= now
         {
             self.lose(number);
         }
@@ -300,21 +300,21 @@ impl Rack {
         // each before those put back already, unless it was sent again in between
         for number in (snd_una..snd_max).rev() {
             if self.lost.remove(number) {
-                self.flying.put_back(number);
+                self.transmissions.put_back(number);
             }
         }
     }
 
     /// When a segment sent at `xmit_ts` is lost, unless it has arrived.
     #[inline]
-    fn due(&self, xmit_ts: Time, standing: Standing) -> Time {
+    fn due(&self, xmit_ts: Time, state: SenderState) -> Time {
         xmit_ts
             .plus(self.rtt)
-            .plus(self.window.size(self.sacked.held, standing))
+            .plus(self.window.size(self.sacked.held, state))
     }
 
     fn lose(&mut self, number: u32) {
-        self.flying.remove(number);
+        self.transmissions.remove(number);
         self.lost.insert(number);
         self.lost_from = self.lost_from.min(number);
     }

@@ -196,7 +196,7 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::packet::EcnEcho;
-    use crate::tcp::CongestionControl::{self, NewReno};
+    use crate::tcp::CongestionAlgorithm::{self, NewReno};
     use crate::tcp::pipe::{MS, plain, settings};
 
     fn receiver(delayed_ack: bool, window_packets: u32) -> Receiver {
@@ -355,7 +355,7 @@ mod tests {
 
     /// Segments with CE or without, every second one acknowledged; what each lets leave, as (next, ECE), and at the
     /// end what the timer does.
-    fn echoes(congestion: CongestionControl, ce: &[bool]) -> Vec<Option<(u32, EcnEcho)>> {
+    fn echoes(congestion: CongestionAlgorithm, ce: &[bool]) -> Vec<Option<(u32, EcnEcho)>> {
         let mut r = Receiver::new(&TcpSettings {
             ecn: true,
             delayed_ack: true,
@@ -390,7 +390,7 @@ mod tests {
             each(8, true), // of the marked one
             each(9, false),
         ];
-        assert_eq!(echoes(CongestionControl::Dctcp, &ce), expected);
+        assert_eq!(echoes(CongestionAlgorithm::Dctcp, &ce), expected);
     }
 
     #[test]
@@ -407,6 +407,6 @@ mod tests {
             None,
             count(7, 3),
         ];
-        assert_eq!(echoes(CongestionControl::Prague, &ce), expected);
+        assert_eq!(echoes(CongestionAlgorithm::Prague, &ce), expected);
     }
 }

@@ -28,7 +28,7 @@ pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
 /// How an algorithm repairs losses found by duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repair {
+pub enum RecoveryMode {
     /// Send everything again from the hole on (Tahoe).
     GoBackN,
     /// Retransmit one segment; any new ACK ends it (Reno).
@@ -76,26 +76,26 @@ impl Recovery {
 
     /// An ACK moved the first unacknowledged segment to `snd_una`.
     #[inline]
-    pub(super) fn on_new_ack(&mut self, repair: Repair, snd_una: u32) -> Reaction {
+    pub(super) fn on_new_ack(&mut self, repair: RecoveryMode, snd_una: u32) -> Reaction {
         match *self {
             Recovery::Open { .. } => {
                 *self = Recovery::START;
                 Reaction::Grow
             }
             Recovery::Fast { recover, partial } => match repair {
-                Repair::EachHole if snd_una < recover => {
+                RecoveryMode::EachHole if snd_una < recover => {
                     *self = Recovery::Fast {
                         recover,
                         partial: true,
                     };
                     Reaction::Partial { first: !partial }
                 }
-                Repair::EachHole if snd_una == recover => {
+                RecoveryMode::EachHole if snd_una == recover => {
                     *self = Recovery::Careful { recover };
                     Reaction::Recovered
                 }
                 // `GoBackN` never gets here: it has no fast recovery
-                Repair::EachHole | Repair::FirstHole | Repair::GoBackN => {
+                RecoveryMode::EachHole | RecoveryMode::FirstHole | RecoveryMode::GoBackN => {
                     *self = Recovery::START;
                     Reaction::Recovered
                 }
@@ -111,7 +111,7 @@ impl Recovery {
 
     /// An ACK repeated the last one while data was outstanding; `snd_max` is one past the
     /// highest segment ever sent.
-    pub(super) fn on_dup_ack(&mut self, repair: Repair, snd_max: u32) -> Reaction {
+    pub(super) fn on_dup_ack(&mut self, repair: RecoveryMode, snd_max: u32) -> Reaction {
         match *self {
             Recovery::Open { dupacks } if dupacks + 1 < DUPACK_THRESHOLD => {
                 *self = Recovery::Open {
@@ -121,8 +121,8 @@ impl Recovery {
             }
             Recovery::Open { .. } => {
                 *self = match repair {
-                    Repair::GoBackN => Recovery::Careful { recover: snd_max },
-                    Repair::FirstHole | Repair::EachHole => Recovery::Fast {
+                    RecoveryMode::GoBackN => Recovery::Careful { recover: snd_max },
+                    RecoveryMode::FirstHole | RecoveryMode::EachHole => Recovery::Fast {
                         recover: snd_max,
                         partial: false,
                     },
@@ -160,10 +160,10 @@ mod tests {
         Recovery::Careful { recover: 10 },
     ];
 
-    const REPAIRS: [(&str, Repair); 3] = [
-        ("Tahoe", Repair::GoBackN),
-        ("Reno", Repair::FirstHole),
-        ("NewReno", Repair::EachHole),
+    const REPAIRS: [(&str, RecoveryMode); 3] = [
+        ("Tahoe", RecoveryMode::GoBackN),
+        ("Reno", RecoveryMode::FirstHole),
+        ("NewReno", RecoveryMode::EachHole),
     ];
 
     fn name(state: Recovery) -> String {
@@ -185,8 +185,8 @@ mod tests {
                 for (algorithm, repair) in REPAIRS {
                     match (state, repair) {
                         // Tahoe has no fast recovery, Reno no partial ACKs
-                        (Recovery::Fast { .. }, Repair::GoBackN) => continue,
-                        (Recovery::Fast { partial: true, .. }, Repair::FirstHole) => continue,
+                        (Recovery::Fast { .. }, RecoveryMode::GoBackN) => continue,
+                        (Recovery::Fast { partial: true, .. }, RecoveryMode::FirstHole) => continue,
                         _ => {}
                     }
                     let mut next = state;

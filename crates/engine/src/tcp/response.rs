@@ -12,7 +12,7 @@
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::tcp::CongestionControl::{
+use crate::tcp::CongestionAlgorithm::{
     self, Africa, Compound, Cubic, CubicLinux, Illinois, NewReno, Westwood,
 };
 use crate::tcp::TcpSettings;
@@ -21,7 +21,7 @@ use crate::tcp::TcpSettings;
 type Growth = fn(w: f64, t: f64, before: f64) -> f64;
 
 struct Law {
-    congestion: CongestionControl,
+    congestion: CongestionAlgorithm,
     /// [ms]
     rtt: u64,
     growth: Growth,

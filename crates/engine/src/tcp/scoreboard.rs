@@ -17,6 +17,7 @@
 //! A retransmission that gets lost is repaired by a timeout, as in the RFC, and a lost tail likewise. Linux
 //! finds losses by time, see [`super::rack`].
 
+use super::next::{Next, Reason};
 use super::prr::{Progress, RateReduction};
 use super::ring::Ring;
 use super::sack::Blocks;
@@ -43,15 +44,6 @@ pub(super) struct Scoreboard {
     lost_edge: u32,
     reduces: bool,
     prr: Option<RateReduction>,
-}
-
-/// What NextSeg() chose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NextSeg {
-    /// This segment again.
-    Again(u32),
-    /// The next one never sent.
-    New,
 }
 
 /// What an ACK told.
@@ -182,22 +174,21 @@ impl Scoreboard {
             }
     }
 
-    /// A segment left in recovery.
-    pub(super) fn on_sent(&mut self) {
+    /// Processes the departure of a segment in recovery, up to `recover`, that NextSeg() chose.
+    pub(super) fn on_sent(&mut self, number: u32, reason: Reason, recover: u32) {
         self.first = false;
+        match reason {
+            Reason::Lost => self.high_rxt = number + 1,
+            Reason::Rescue => self.rescue = recover, // HighRxt stays
+            Reason::InOrder | Reason::Probe => {}
+        }
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
         }
     }
 
-    /// NextSeg(); `fresh`: a segment that was never sent may be sent.
-    pub(super) fn next_seg(
-        &mut self,
-        snd_una: u32,
-        snd_max: u32,
-        recover: u32,
-        fresh: bool,
-    ) -> Option<NextSeg> {
+    /// Returns the segment that NextSeg() chooses. `fresh` permits a segment that was never sent.
+    pub(super) fn next_seg(&self, snd_una: u32, snd_max: u32, fresh: bool) -> Option<Next> {
         let from = self.high_rxt.max(snd_una);
         // the first retransmission is of the segment that three duplicate ACKs ask for, even if
         // too few above it are SACKed
@@ -206,22 +197,22 @@ impl Scoreboard {
             .max(snd_una + u32::from(self.first));
         // rule 1
         if let Some(number) = self.sacked.first_absent(from, lost_below) {
-            self.high_rxt = number + 1;
-            return Some(NextSeg::Again(number));
+            return Some(Next::again(number));
         }
         // rule 2
         if fresh {
-            return Some(NextSeg::New);
+            return Some(Next::new(snd_max));
         }
         // rule 3
         if let Some(number) = self.sacked.first_absent(from, self.high_sacked.max(from)) {
-            self.high_rxt = number + 1;
-            return Some(NextSeg::Again(number));
+            return Some(Next::again(number));
         }
-        // rule 4: HighRxt stays. All that is left lies above whatever was SACKed or sent again
+        // rule 4: the remaining segments are above all that were SACKed or sent again
         if from < snd_max && self.high_sacked < snd_max && snd_una > self.rescue {
-            self.rescue = recover;
-            return Some(NextSeg::Again(snd_max - 1));
+            return Some(Next {
+                reason: Reason::Rescue,
+                ..Next::again(snd_max - 1)
+            });
         }
         None
     }
@@ -248,6 +239,18 @@ mod tests {
         }
     }
 
+    /// Sends the segment that NextSeg() chooses, up to `recover`, and returns its number and the reason.
+    fn send(
+        board: &mut Scoreboard,
+        snd_una: u32,
+        recover: u32,
+        fresh: bool,
+    ) -> Option<(u32, Reason)> {
+        let Next { number, reason, .. } = board.next_seg(snd_una, recover, fresh)?;
+        board.on_sent(number, reason, recover);
+        Some((number, reason))
+    }
+
     fn block(from: u32, to: u32) -> Blocks {
         [(from, to), (0, 0), (0, 0)]
     }
@@ -266,20 +269,18 @@ mod tests {
         board.begin_recovery(2, update);
         // 3, 4 and 6 SACKed: 2 is lost; 5 and 7 to 13 count
         assert_eq!(board.pipe(2, 14), 8);
-        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::Again(2)));
-        board.on_sent();
+        assert_eq!(send(&mut board, 2, 14, true), Some((2, Reason::Lost)));
         assert_eq!(board.pipe(2, 14), 9);
         // 7 and 8 as well: three above 5
         board.update(2, 2, 14, &block(6, 9));
         assert_eq!(board.pipe(2, 14), 6); // 2 sent again, 9 to 13
-        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::Again(5)));
-        board.on_sent();
-        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::New));
+        assert_eq!(send(&mut board, 2, 14, true), Some((5, Reason::Lost)));
+        assert_eq!(send(&mut board, 2, 14, true), Some((14, Reason::InOrder)));
         // without new data nothing below the highest SACKed is left; a rescue once 2 has arrived
-        assert_eq!(board.next_seg(2, 14, 14, false), None);
+        assert_eq!(send(&mut board, 2, 14, false), None);
         board.update(2, 5, 14, &block(6, 9));
-        assert_eq!(board.next_seg(5, 14, 14, false), Some(NextSeg::Again(13)));
-        assert_eq!(board.next_seg(5, 14, 14, false), None);
+        assert_eq!(send(&mut board, 5, 14, false), Some((13, Reason::Rescue)));
+        assert_eq!(send(&mut board, 5, 14, false), None);
     }
 
     /// Two SACKed above 3 are too few to call it lost; without new data it is sent again all the
@@ -291,11 +292,10 @@ mod tests {
         board.begin_recovery(0, update);
         // 0 is lost; 3, 6 and 7 count
         assert_eq!(board.pipe(0, 8), 3);
-        assert_eq!(board.next_seg(0, 8, 8, true), Some(NextSeg::Again(0)));
-        board.on_sent();
-        assert_eq!(board.next_seg(0, 8, 8, true), Some(NextSeg::New));
+        assert_eq!(send(&mut board, 0, 8, true), Some((0, Reason::Lost)));
+        assert_eq!(send(&mut board, 0, 8, true), Some((8, Reason::InOrder)));
         assert_eq!(board.pipe(0, 8), 4);
-        assert_eq!(board.next_seg(0, 8, 8, false), Some(NextSeg::Again(3)));
+        assert_eq!(send(&mut board, 0, 8, false), Some((3, Reason::Lost)));
         assert_eq!(board.pipe(0, 8), 5);
     }
 

@@ -27,9 +27,11 @@ pub use opening::Syn;
 use selective::Board;
 
 use super::Ack;
-use super::congestion::{Congestion, NewAck};
+use super::congestion::state::Congestion;
+use super::congestion::{CongestionSign, NewAck, RecoveryAck, Sent};
 use super::limit::Limit;
-use super::recovery::{Reaction, Recovery, Repair};
+use super::next::{Next, Reason};
+use super::recovery::{Reaction, Recovery, RecoveryMode};
 use super::rtt::RttEstimator;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, EcnEcho};
@@ -75,14 +77,15 @@ pub struct Sender {
     is_cut: bool,
     /// Whether segment `snd_una` must be sent again, whatever the window.
     retransmit: bool,
-    repair: Repair,
+    recovery_mode: RecoveryMode,
     recovery: Recovery,
     congestion: Congestion,
     /// With SACK: what is known to have arrived.
     scoreboard: Option<Box<Board>>,
-    /// Whether a scoreboard has something to say: from the first sign of a loss until the loss is
-    /// repaired, and always where it has times.
-    by_scoreboard: bool,
+    /// Whether ACKs and departures need more than sequence numbers. This holds from the first sign of a loss
+    /// until the loss is repaired if there is a scoreboard, always if the scoreboard has times, and always if
+    /// the congestion control is tracked.
+    in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh once more.
     rto_halves_again: bool,
     marks: Marks,
@@ -90,7 +93,10 @@ pub struct Sender {
     /// Limit that ended the last poll for segments.
     limit_met: Limit,
     rtt: RttEstimator,
-    deadline: Time,
+    /// Expiry of the retransmission timer, or of another timer with RACK.
+    timer: Time,
+    /// Departure of the next segment, while the congestion control holds it back.
+    departure: Time,
     fast_retransmits: u32,
 }
 
@@ -98,7 +104,8 @@ impl Sender {
     /// A sender that waits to be opened.
     pub fn new(settings: &TcpSettings) -> Sender {
         let end = settings.segments.unwrap_or(u64::MAX);
-        let congestion = Congestion::new(settings);
+        let mut congestion = Congestion::new(settings);
+        let is_tracked = congestion.is_tracked();
         Sender {
             snd_una: 0,
             snd_nxt: 0,
@@ -108,17 +115,18 @@ impl Sender {
             end: u32::try_from(end).unwrap_or(u32::MAX),
             is_cut: false,
             retransmit: false,
-            repair: congestion.repair(),
+            recovery_mode: congestion.recovery_mode(),
             recovery: Recovery::START,
             congestion,
             scoreboard: settings.sack.then(|| Board::new(settings).into()),
-            by_scoreboard: settings.sack && settings.rack,
+            in_detail: settings.sack && settings.rack || is_tracked,
             rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings),
             opening: Opening::new(settings.handshake),
             limit_met: Limit::None,
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
-            deadline: Time::NEVER,
+            timer: Time::NEVER,
+            departure: Time::NEVER,
             fast_retransmits: 0,
         }
     }
@@ -173,35 +181,102 @@ impl Sender {
         // an ACK below `snd_una` is old: it was overtaken
     }
 
-    /// The next segment to send, which counts as sent from here on; poll until `None`.
+    /// Returns the next segment to send, which counts as sent from now on. Poll until the result is `None`.
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.by_scoreboard {
-            return self.next_by_scoreboard(now);
-        }
-        let (number, retransmission) = if self.retransmit {
-            self.retransmit = false;
-            (self.snd_una, true)
-        } else {
-            if self.snd_nxt >= self.limit {
-                self.meet_end();
-                return None;
+        let next = match self.in_detail {
+            true => self.next_in_detail(now)?,
+            false => {
+                let next = self.choose_in_order()?;
+                self.count_in_order(next);
+                next
             }
-            if self.flight() >= self.congestion.usable() {
-                self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
-                return None;
-            }
-            let number = self.snd_nxt;
-            self.snd_nxt += 1;
-            let retransmission = number < self.snd_max;
-            self.snd_max = self.snd_max.max(self.snd_nxt);
-            (number, retransmission)
         };
         // RFC 6298, rule 5.1
-        if self.deadline == Time::NEVER {
+        if self.timer == Time::NEVER {
             self.restart_timer(now);
         }
-        Some(self.segment(number, retransmission))
+        Some(self.segment(next.number, next.is_retransmission))
+    }
+
+    /// Chooses the next segment by sequence numbers alone.
+    #[inline(always)]
+    fn choose_in_order(&mut self) -> Option<Next> {
+        if self.retransmit {
+            return Some(Next::again(self.snd_una));
+        }
+        if self.snd_nxt >= self.limit {
+            self.meet_end();
+            return None;
+        }
+        if self.flight() >= self.congestion.usable() {
+            self.meet_window();
+            return None;
+        }
+        Some(Next {
+            number: self.snd_nxt,
+            is_retransmission: self.snd_nxt < self.snd_max,
+            reason: Reason::InOrder,
+        })
+    }
+
+    /// Counts a segment chosen by sequence numbers as sent.
+    #[inline(always)]
+    fn count_in_order(&mut self, next: Next) {
+        if next.reason == Reason::InOrder {
+            self.snd_nxt += 1;
+            self.snd_max = self.snd_max.max(self.snd_nxt);
+        } else {
+            self.retransmit = false;
+        }
+    }
+
+    /// Chooses the next segment with the scoreboard, and sends it when the congestion control permits it.
+    #[inline(never)]
+    fn next_in_detail(&mut self, now: Time) -> Option<Next> {
+        let mut board = self.scoreboard.take();
+        let next = match board.as_deref_mut() {
+            None => self.choose_in_order(),
+            Some(board) => self.choose_by_scoreboard(board),
+        };
+        let is_tracked = self.congestion.is_tracked();
+        let next = next.filter(|_| !is_tracked || self.may_depart(now));
+        if let Some(next) = next {
+            match board.as_deref_mut() {
+                None => self.count_in_order(next),
+                Some(board) => self.count_by_scoreboard(now, next, board),
+            }
+        }
+        self.scoreboard = board;
+        if is_tracked && let Some(next) = next {
+            self.report_departure(now, next);
+        }
+        next
+    }
+
+    /// Returns whether the congestion control lets a segment leave now. If not, notes the departure.
+    fn may_depart(&mut self, now: Time) -> bool {
+        let departure = self.congestion.earliest_departure(now);
+        let is_due = departure <= now;
+        self.departure = match is_due {
+            true => Time::NEVER,
+            false => departure,
+        };
+        if !is_due {
+            self.limit_met = Limit::Cwnd;
+        }
+        is_due
+    }
+
+    /// Reports the departure of a segment to the congestion control.
+    fn report_departure(&mut self, now: Time, next: Next) {
+        self.congestion.on_sent(&Sent {
+            now,
+            number: next.number,
+            is_probe: next.reason == Reason::Probe,
+            flight: self.flight(),
+            srtt: self.rtt.srtt(),
+        });
     }
 
     /// The limit that the last poll for segments met; none of them changes it before the next.
@@ -210,7 +285,13 @@ impl Sender {
         self.limit_met
     }
 
-    /// A poll finds nothing to send.
+    /// Notes that the window is used up.
+    #[inline]
+    fn meet_window(&mut self) {
+        self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
+    }
+
+    /// Notes that there is nothing to send.
     #[inline(never)]
     fn meet_end(&mut self) {
         self.limit_met = match self.is_open() && !self.finished() {
@@ -219,25 +300,36 @@ impl Sender {
         };
     }
 
-    /// Expiry of the retransmission timer, or with RACK of the timer that is armed; [`Time::NEVER`] when it is off.
+    /// Returns the time of the next [`on_timer`](Sender::on_timer): the expiry of the armed timer, or the
+    /// departure of a segment that the congestion control holds back. The sender does nothing by itself
+    /// before this time. [`Time::NEVER`] means that there is neither.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.deadline
+        self.timer.min(self.departure)
     }
 
-    /// The retransmission timer expired: back off, collapse the window and send everything
-    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6); or, with RACK, another timer did. Poll for
-    /// segments afterwards.
+    /// Returns whether an ACK that arrives at `at` may be processed now, ahead of its time: whether the
+    /// sender does nothing by itself before it.
+    #[inline]
+    pub fn may_act_at(&self, at: Time) -> bool {
+        at <= self.deadline()
+    }
+
+    /// Processes the [`deadline`](Sender::deadline). Poll for segments afterwards.
+    ///
+    /// If the retransmission timer expires, the sender backs off, collapses the window and sends everything
+    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). With RACK, another timer may have expired.
     pub fn on_timer(&mut self, now: Time) {
-        debug_assert!(now >= self.deadline, "timer called before its deadline");
-        if self.repeats_syn() {
+        debug_assert!(now >= self.deadline(), "timer called before its deadline");
+        self.departure = Time::NEVER;
+        if self.timer > now || self.repeats_syn() {
             return;
         }
         if self.takes_by_time(now) {
             return;
         }
         self.collapse(self.flight());
-        self.by_scoreboard = self.scoreboard.is_some();
+        self.in_detail = self.scoreboard.is_some() || self.congestion.is_tracked();
         self.go_back();
         self.restart_timer(now);
     }
@@ -245,12 +337,12 @@ impl Sender {
     /// The retransmission timer expired with `flight` segments out: back off, collapse the window.
     fn collapse(&mut self, flight: u32) {
         let first = self.rtt.backoffs() == 0;
-        let kept = match (self.recovery.is_fast(), self.rto_halves_again) {
+        let remaining = match (self.recovery.is_fast(), self.rto_halves_again) {
             (true, true) => 0.5,
             (true, false) => 1.0,
             (false, _) => f64::INFINITY,
         };
-        self.congestion.on_rto(flight, first, kept);
+        self.congestion.on_timeout(flight, first, remaining);
         self.recovery.on_timeout(self.snd_max);
         self.reduced();
         self.rtt.back_off();
@@ -316,20 +408,21 @@ impl Sender {
 
         let mut restart = true;
         let after_loss = matches!(self.recovery, Recovery::Careful { .. });
-        match self.recovery.on_new_ack(self.repair, ack.next) {
+        match self.recovery.on_new_ack(self.recovery_mode, ack.next) {
             Reaction::Partial { first } => {
-                self.congestion.on_partial_ack(acked);
+                self.congestion
+                    .on_recovery_ack(RecoveryAck::Partial { acked });
                 self.retransmit = true;
                 restart = first;
             }
-            Reaction::Recovered => self.congestion.on_recovered(),
+            Reaction::Recovered => self.congestion.on_recovery_ack(RecoveryAck::Full),
             _ if holds => {} // RFC 3168, section 6.1.2
             // what had arrived above a hole is acknowledged with it
             _ if after_loss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             _ => self.grow(now, acked, acked),
         }
         if self.snd_una == self.snd_max {
-            self.deadline = Time::NEVER; // RFC 6298, rule 5.2
+            self.timer = Time::NEVER; // RFC 6298, rule 5.2
         } else if restart {
             self.restart_timer(now); // rule 5.3
         }
@@ -337,22 +430,25 @@ impl Sender {
 
     #[inline(never)]
     fn on_dup_ack(&mut self, now: Time) {
-        match self.recovery.on_dup_ack(self.repair, self.snd_max) {
+        match self.recovery.on_dup_ack(self.recovery_mode, self.snd_max) {
             Reaction::Loss => {
-                if self.reduced_in_this_window() {
-                    self.congestion.on_loss_after_mark();
-                } else {
-                    self.congestion.on_loss(self.flight());
+                let after_mark = self.reduced_in_this_window();
+                let sign = match after_mark {
+                    true => CongestionSign::DuplicateAcksAfterMark,
+                    false => CongestionSign::DuplicateAcks,
+                };
+                self.congestion.on_loss(self.flight(), sign);
+                if !after_mark {
                     self.reduced();
                 }
-                match self.repair {
-                    Repair::GoBackN => self.go_back(),
-                    Repair::FirstHole | Repair::EachHole => self.retransmit = true,
+                match self.recovery_mode {
+                    RecoveryMode::GoBackN => self.go_back(),
+                    RecoveryMode::FirstHole | RecoveryMode::EachHole => self.retransmit = true,
                 }
                 self.restart_timer(now);
                 self.fast_retransmits += 1;
             }
-            Reaction::Inflate => self.congestion.on_dup_ack(),
+            Reaction::Inflate => self.congestion.on_recovery_ack(RecoveryAck::Duplicate),
             _ => {}
         }
     }
@@ -377,7 +473,7 @@ impl Sender {
 
     #[inline]
     fn restart_timer(&mut self, now: Time) {
-        self.deadline = now + self.rtt.rto();
+        self.timer = now + self.rtt.rto();
     }
 }
 

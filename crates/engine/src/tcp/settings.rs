@@ -2,7 +2,7 @@
 
 use super::Feedback;
 use super::congestion::{
-    CompoundSettings, ConfiguredControl, CongestionControl, CubicLinuxSettings, DctcpSettings,
+    CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings,
     PragueSettings,
 };
 use crate::kernel::time::Span;
@@ -25,10 +25,10 @@ table! {
     /// Settings of TCP connections.
     pub struct TcpSettings in "tcp" {
         /// Congestion control of the sender.
-        congestion: CongestionControl = word().hinting(CongestionControl::meant)
-            .default(CongestionControl::NewReno).modern(CongestionControl::Cubic, MODERN);
+        congestion: CongestionAlgorithm = word().hinting(CongestionAlgorithm::meant)
+            .default(CongestionAlgorithm::NewReno).modern(CongestionAlgorithm::Cubic, MODERN);
         /// Congestion control of another crate, with its settings.
-        made outside: Option<ConfiguredControl> = outside;
+        made external: Option<ConfiguredControl> = external;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");
         /// Parameters of Linux's CUBIC.
@@ -81,9 +81,9 @@ table! {
 }
 
 /// A congestion control of another crate, with its settings.
-fn outside(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
+fn external(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
     match layers.need(TcpSettings::congestion)? {
-        CongestionControl::Outside(control) => control.configured(layers).map(Some),
+        CongestionAlgorithm::External(control) => control.configured(layers).map(Some),
         _ => Ok(None),
     }
 }
@@ -100,8 +100,8 @@ fn sack(layers: &Layers) -> Result<bool, Refused> {
 }
 
 /// Returns whether SACK may be on by default with this congestion control.
-fn can_sack(congestion: Option<CongestionControl>) -> bool {
-    congestion != Some(CongestionControl::Tahoe)
+fn can_sack(congestion: Option<CongestionAlgorithm>) -> bool {
+    congestion != Some(CongestionAlgorithm::Tahoe)
 }
 
 /// Whether segments may be marked: as it is said, else as the congestion control needs it.
@@ -125,8 +125,8 @@ impl TcpSettings {
     pub(super) fn ect(&self) -> Ecn {
         match self.congestion {
             _ if !self.ecn => Ecn::NotCapable,
-            CongestionControl::Prague => Ecn::Scalable,
-            CongestionControl::Dctcp if self.dctcp.l4s => Ecn::Scalable,
+            CongestionAlgorithm::Prague => Ecn::Scalable,
+            CongestionAlgorithm::Dctcp if self.dctcp.l4s => Ecn::Scalable,
             _ => Ecn::Capable,
         }
     }
@@ -162,13 +162,13 @@ impl TcpSettings {
         };
         refuse(
             TcpSettings::sack,
-            congestion == Some(CongestionControl::Tahoe),
+            congestion == Some(CongestionAlgorithm::Tahoe),
             "true contradicts the congestion control \"tahoe\", which sends everything again after a loss; \
              expected false",
         );
         refuse(
             TcpSettings::hystart,
-            congestion == Some(CongestionControl::CubicLinux),
+            congestion == Some(CongestionAlgorithm::CubicLinux),
             "true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; expected false",
         );
         for key in [TcpSettings::rack, TcpSettings::prr] {

@@ -2,7 +2,7 @@
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::time::{Span, Time};
-use crate::tcp::CongestionControl::{self, NewReno, Reno};
+use crate::tcp::CongestionAlgorithm::{self, NewReno, Reno};
 use crate::tcp::TcpSettings;
 use proptest::prelude::*;
 
@@ -142,7 +142,7 @@ fn a_single_loss_costs_a_halving() {
 fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
         (
-            prop::sample::select(CongestionControl::ALL.to_vec()),
+            prop::sample::select(CongestionAlgorithm::ALL.to_vec()),
             any::<[bool; 7]>(),
         ),
         prop_oneof![1..100u32, Just(65_535)],
@@ -160,7 +160,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
                 min_rto,
                 segments,
             )| {
-                let sack = sack && congestion != CongestionControl::Tahoe;
+                let sack = sack && congestion != CongestionAlgorithm::Tahoe;
                 TcpSettings {
                     hystart,
                     byte_counting,

@@ -207,7 +207,7 @@ fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) ->
 /// Whether nothing changes the sender of flow `index` before `at`.
 fn may_take(flows: &Flows, at: Time, index: usize) -> bool {
     let sender = flows.states[index].sender();
-    at <= flows.waiting.quiet_until && sender.is_some_and(|sender| at <= sender.deadline())
+    at <= flows.waiting.quiet_until && sender.is_some_and(|sender| sender.may_act_at(at))
 }
 
 /// Does what comes before `at` but changes nothing about the sender of flow `index`.

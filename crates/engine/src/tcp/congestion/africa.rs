@@ -20,8 +20,10 @@
 //! value its simulations used. It decides how many packets a connection keeps in the queue before it
 //! is as slow as Reno, and nothing on a path where losses come without a queue.
 
+use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 
 /// Packets in the queue from which the slow mode is on; see above for where it comes from.
 const MODE_THRESHOLD: f64 = 1.641;
@@ -75,7 +77,7 @@ fn increase(w: f64) -> f64 {
     (0.156 * libm::pow(w, 0.8) * b / (2.0 - b)).max(1.0)
 }
 
-impl Law for Africa {
+impl WindowAlgorithm for Africa {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if let Turn::Over(round) = self.rounds.on_ack(&ack) {
             self.on_round(window.cwnd, round);
@@ -87,13 +89,13 @@ impl Law for Africa {
 
     fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
         self.rounds.interrupt();
-        let held = window.held(flight);
-        (held * (1.0 - decrease(held))).max(LEAST_SSTHRESH)
+        let held = window.effective_flight(flight);
+        (held * (1.0 - decrease(held))).max(MIN_SSTHRESH)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         self.rounds.interrupt();
-        window.on_rto(flight, first);
+        window.on_timeout(flight, first);
     }
 }
 
@@ -153,8 +155,8 @@ mod tests {
     #[test]
     fn a_loss_costs_a_third_at_851_packets_and_half_of_small_windows() {
         let mut driver = Driver::new(Africa::new(), 851.0);
-        let left = driver.law.decrease(&driver.window, 851);
+        let left = driver.algorithm.decrease(&driver.window, 851);
         assert!((left / 851.0 - 0.66).abs() < 0.005);
-        assert_eq!(driver.law.decrease(&driver.window, 20), 10.0);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 20), 10.0);
     }
 }

@@ -30,8 +30,10 @@
 //!
 //! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma stays as it is set (no TUBE).
 
+use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::notation::setting::{number, probability};
 use crate::table;
 
@@ -101,7 +103,7 @@ fn increase_per_rtt(settings: &CompoundSettings, win: f64) -> f64 {
     settings.alpha * power
 }
 
-impl Law for Compound {
+impl WindowAlgorithm for Compound {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         let turn = self.rounds.on_ack(&ack);
         if window.slow_start() {
@@ -122,13 +124,13 @@ impl Law for Compound {
         let win = f64::from(flight);
         let loss_window = (win - self.dwnd).max(0.0) / 2.0;
         self.dwnd = (win * (1.0 - self.settings.beta) - loss_window).max(0.0);
-        (loss_window + self.dwnd).max(LEAST_SSTHRESH)
+        (loss_window + self.dwnd).max(MIN_SSTHRESH)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         self.interrupt();
         self.dwnd = 0.0;
-        window.on_rto(flight, first);
+        window.on_timeout(flight, first);
     }
 }
 
@@ -160,7 +162,7 @@ mod tests {
         driver.round(100 * MS); // begins with the update of dwnd
         let grown = driver.window.cwnd - before;
         assert!((grown - 8.0).abs() < 0.04, "{grown}");
-        let dwnd = driver.law.dwnd;
+        let dwnd = driver.algorithm.dwnd;
         assert!((dwnd - 7.0).abs() < 1e-3, "{dwnd}");
     }
 
@@ -170,7 +172,7 @@ mod tests {
         for _ in 0..4 {
             driver.round(100 * MS);
         }
-        assert_eq!(driver.law.dwnd, 0.0);
+        assert_eq!(driver.algorithm.dwnd, 0.0);
         let cwnd = driver.window.cwnd;
         assert!((13.6..14.0).contains(&cwnd), "{cwnd}");
     }
@@ -200,9 +202,9 @@ mod tests {
     #[test]
     fn a_loss_halves_win_and_splits_what_is_left() {
         let mut driver = Driver::new(Compound::new(published()), 100.0);
-        driver.law.dwnd = 40.0;
-        assert_eq!(driver.law.decrease(&driver.window, 100), 50.0);
-        assert_eq!(driver.law.dwnd, 20.0);
+        driver.algorithm.dwnd = 40.0;
+        assert_eq!(driver.algorithm.decrease(&driver.window, 100), 50.0);
+        assert_eq!(driver.algorithm.dwnd, 20.0);
         // beta = 0.125: what is left of win exceeds half of cwnd by more
         let gentle = CompoundSettings {
             beta: 0.125,
@@ -217,9 +219,9 @@ mod tests {
     #[test]
     fn a_timeout_takes_the_delay_window_away() {
         let mut driver = Driver::new(Compound::new(published()), 100.0);
-        driver.law.dwnd = 40.0;
-        driver.law.on_rto(&mut driver.window, 100, true);
-        assert_eq!(driver.law.dwnd, 0.0);
+        driver.algorithm.dwnd = 40.0;
+        driver.algorithm.on_timeout(&mut driver.window, 100, true);
+        assert_eq!(driver.algorithm.dwnd, 0.0);
         assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 50.0));
     }
 
@@ -231,6 +233,6 @@ mod tests {
             driver.round(100 * MS);
         }
         assert_eq!(driver.window.cwnd, 260.0);
-        assert!(driver.law.dwnd <= 10.0);
+        assert!(driver.algorithm.dwnd <= 10.0);
     }
 }

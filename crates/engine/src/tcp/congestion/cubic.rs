@@ -15,7 +15,9 @@
 //! moved (target - cwnd)/cwnd per ACK as the RFC says, not per acknowledged segment, so that with
 //! delayed ACKs cwnd follows its target at half the speed.
 
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::control::NewAck;
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::Time;
 
 /// Aggressiveness of growth, section 5. [packets/s^3]
@@ -67,7 +69,7 @@ impl Epoch {
     }
 }
 
-impl Law for Cubic {
+impl WindowAlgorithm for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if window.slow_start() {
             return;
@@ -104,11 +106,11 @@ impl Law for Cubic {
         } else {
             window.cwnd
         };
-        (f64::from(flight) * BETA).max(LEAST_SSTHRESH)
+        (f64::from(flight) * BETA).max(MIN_SSTHRESH)
     }
 
     /// Section 4.8: ssthresh by beta; the next stage begins on its plateau.
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         if first {
             window.ssthresh = self.decrease(window, flight);
         }
@@ -145,24 +147,30 @@ mod tests {
     #[test]
     fn losses_leave_seven_tenths_and_converge_fast() {
         let mut driver = Driver::new(Cubic::default(), 100.0);
-        assert_eq!(driver.law.decrease(&driver.window, 100), 70.0);
-        assert_eq!((driver.law.w_max, driver.law.cwnd_prior), (100.0, 100.0));
+        assert_eq!(driver.algorithm.decrease(&driver.window, 100), 70.0);
+        assert_eq!(
+            (driver.algorithm.w_max, driver.algorithm.cwnd_prior),
+            (100.0, 100.0)
+        );
         // a loss below the last W_max: W_max = 80 * 1.7/2
         driver.window.cwnd = 80.0;
-        assert_eq!(driver.law.decrease(&driver.window, 80), 56.0);
-        assert_eq!((driver.law.w_max, driver.law.cwnd_prior), (68.0, 80.0));
+        assert_eq!(driver.algorithm.decrease(&driver.window, 80), 56.0);
+        assert_eq!(
+            (driver.algorithm.w_max, driver.algorithm.cwnd_prior),
+            (68.0, 80.0)
+        );
     }
 
     /// RTT 1 s and W_max 1000: far from Reno's region, the window follows the cubic.
     #[test]
     fn cwnd_follows_the_cubic_function_on_a_long_path() {
         let mut driver = Driver::new(Cubic::default(), 1000.0);
-        driver.window.ssthresh = driver.law.decrease(&driver.window, 1000);
+        driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 1000);
         driver.window.deflate();
         for _ in 0..10 {
             driver.round(1_000 * MS);
         }
-        let epoch = driver.law.epoch.unwrap();
+        let epoch = driver.algorithm.epoch.unwrap();
         assert!((epoch.k - 9.0856).abs() < 1e-4); // cbrt(300 / 0.4)
         let t = driver.now.since(epoch.begun).seconds();
         // a round's ACKs move cwnd by 1 - 1/e of the way to the target one round ahead, at least
@@ -175,7 +183,7 @@ mod tests {
     #[test]
     fn on_a_short_path_it_grows_as_reno_would() {
         let mut driver = Driver::new(Cubic::default(), 20.0);
-        driver.window.ssthresh = driver.law.decrease(&driver.window, 20);
+        driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 20);
         driver.window.deflate(); // 14
         for _ in 0..6 {
             driver.round(10 * MS);
@@ -196,8 +204,8 @@ mod tests {
     #[test]
     fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_the_plateau() {
         let mut driver = Driver::new(Cubic::default(), 100.0);
-        driver.law.on_rto(&mut driver.window, 100, true);
+        driver.algorithm.on_timeout(&mut driver.window, 100, true);
         assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 70.0));
-        assert_eq!(driver.law.w_max, 0.0);
+        assert_eq!(driver.algorithm.w_max, 0.0);
     }
 }

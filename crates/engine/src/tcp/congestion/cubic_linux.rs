@@ -23,8 +23,10 @@
 //! move the epoch; in a timeout during recovery ssthresh may fall once more. Windows that the receiver
 //! bounds do not grow, as Linux's validation has it (RFC 7661).
 
+use super::control::NewAck;
 use super::hybrid::HybridSlowStart;
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::flag;
 use crate::table;
@@ -234,7 +236,7 @@ impl CubicLinux {
         } else {
             cwnd
         };
-        ((cwnd * BETA / SCALE) as f64).max(LEAST_SSTHRESH)
+        ((cwnd * BETA / SCALE) as f64).max(MIN_SSTHRESH)
     }
 }
 
@@ -243,7 +245,7 @@ fn tick(now: Time) -> u64 {
     now.0 / TICK
 }
 
-impl Law for CubicLinux {
+impl WindowAlgorithm for CubicLinux {
     /// `cubictcp_cong_avoid`.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         self.on_sample(window, &ack);
@@ -269,7 +271,7 @@ impl Law for CubicLinux {
         self.recalc_ssthresh(window.cwnd)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         if first {
             window.ssthresh = self.recalc_ssthresh(window.cwnd.max(f64::from(flight)));
         }
@@ -311,13 +313,13 @@ mod tests {
     #[test]
     fn losses_leave_seven_tenths_in_whole_packets_and_converge_fast() {
         let mut driver = driver(100.0);
-        assert_eq!(driver.law.decrease(&driver.window, 3), 70.0); // 70.02
-        assert_eq!(driver.law.w_max, 100);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 70.0); // 70.02
+        assert_eq!(driver.algorithm.w_max, 100);
         driver.window.cwnd = 81.0;
-        assert_eq!(driver.law.decrease(&driver.window, 3), 56.0); // 56.7
-        assert_eq!(driver.law.w_max, 68); // 81 * 1741/2048 = 68.9
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 56.0); // 56.7
+        assert_eq!(driver.algorithm.w_max, 68); // 81 * 1741/2048 = 68.9
         driver.window.cwnd = 2.0;
-        assert_eq!(driver.law.decrease(&driver.window, 3), 2.0);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 2.0);
     }
 
     /// An ACK of k segments adds k, and what is left beyond ssthresh counts in congestion avoidance.
@@ -332,7 +334,11 @@ mod tests {
         driver.acked(10 * MS, 4);
         // 15 and three segments over, of 20 for the next packet
         assert_eq!(
-            (driver.window.cwnd, driver.law.credit, driver.law.cnt),
+            (
+                driver.window.cwnd,
+                driver.algorithm.credit,
+                driver.algorithm.cnt
+            ),
             (15.0, 3, 20)
         );
     }
@@ -352,7 +358,7 @@ mod tests {
     #[test]
     fn on_a_short_path_it_grows_as_reno_would() {
         let mut driver = driver(20.0);
-        driver.window.ssthresh = driver.law.decrease(&driver.window, 20);
+        driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 20);
         driver.window.deflate();
         assert_eq!(driver.window.cwnd, 14.0);
         let windows: Vec<f64> = (0..12)
@@ -369,11 +375,11 @@ mod tests {
     #[test]
     fn two_segments_make_a_packet_at_most() {
         let mut driver = driver(100.0);
-        driver.law.w_max = 100;
+        driver.algorithm.w_max = 100;
         driver.round(100 * MS);
         driver.now += Span(100_000 * MS);
         driver.acked(MS, 1);
-        assert_eq!(driver.law.cnt, 2);
+        assert_eq!(driver.algorithm.cnt, 2);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
         // a segment may be left over from before
@@ -384,11 +390,14 @@ mod tests {
     fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_all_else() {
         let mut driver = driver(100.0);
         driver.round(100 * MS);
-        driver.law.on_rto(&mut driver.window, 100, true);
+        driver.algorithm.on_timeout(&mut driver.window, 100, true);
         assert_eq!(driver.window.cwnd, 1.0);
         assert_eq!(driver.window.ssthresh, 73.0); // 105 * 0.7
-        assert_eq!((driver.law.w_max, driver.law.delay_min), (0, None));
-        driver.law.on_rto(&mut driver.window, 1, false);
+        assert_eq!(
+            (driver.algorithm.w_max, driver.algorithm.delay_min),
+            (0, None)
+        );
+        driver.algorithm.on_timeout(&mut driver.window, 1, false);
         assert_eq!(driver.window.ssthresh, 73.0);
     }
 
@@ -421,7 +430,7 @@ mod tests {
             acks in prop::collection::vec((1..40_u64, 2..60_u64), 1..60),
         ) {
             let mut epoch = Epoch::begin(0, cwnd, 0);
-            let mut law = driver(1.0).law;
+            let mut algorithm = driver(1.0).algorithm;
             let (mut ack_cnt, mut w_est) = (0, cwnd);
             let (mut credit, mut grown, mut found) = (0, 0, 0);
             for (acked, cnt) in acks {
@@ -434,8 +443,8 @@ mod tests {
                 }
                 prop_assert_eq!((epoch.acked, epoch.w_est), (ack_cnt, w_est));
 
-                law.cnt = cnt;
-                found += law.increase(acked);
+                algorithm.cnt = cnt;
+                found += algorithm.increase(acked);
                 if credit >= cnt {
                     (credit, grown) = (0, grown + 1);
                 }
@@ -445,7 +454,7 @@ mod tests {
                         (credit, grown) = (0, grown + 1);
                     }
                 }
-                prop_assert_eq!((law.credit, found), (credit, grown));
+                prop_assert_eq!((algorithm.credit, found), (credit, grown));
             }
         }
 
@@ -468,12 +477,12 @@ mod tests {
         #[test]
         fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {
             let mut driver = driver(w_max as f64);
-            driver.window.ssthresh = driver.law.decrease(&driver.window, 1);
+            driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 1);
             driver.window.deflate();
             for _ in 0..5 * seconds {
                 driver.round(200 * MS);
             }
-            let epoch = driver.law.epoch.unwrap();
+            let epoch = driver.algorithm.epoch.unwrap();
             let begun = tick(driver.now) - epoch.start;
             let at = |ms: u64| epoch.target(ms * 1024 / 1000) as f64;
             let cwnd = driver.window.cwnd;

@@ -3,7 +3,7 @@
 //! References: RFC 8257, sections 3.3 to 3.5; M. Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010.
 //!
 //! ```text
-//! cwnd = cwnd (1 - alpha / 2)       once a window of data with marks; alpha: `marked_part.rs`
+//! cwnd = cwnd (1 - alpha / 2)       once a window of data with marks; alpha: `marked_fraction.rs`
 //! ```
 //!
 //! Growth is Reno's and stops on ACKs that echo a mark, losses halve (section 3.5), recovery is NewReno's. Marks are
@@ -16,8 +16,10 @@
 //!
 //! Differs from Linux in: cwnd falls at once, not over a round trip; a fraction of a packet counts.
 
-use super::marked_part::MarkedPart;
-use super::{LEAST_SSTHRESH, Law, Marked, Window};
+use super::control::MarkReport;
+use super::marked_fraction::MarkedFraction;
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::notation::setting::flag;
 use crate::table;
 
@@ -31,27 +33,27 @@ table! {
 
 #[derive(Clone, Debug)]
 pub(super) struct Dctcp {
-    part: MarkedPart,
+    part: MarkedFraction,
 }
 
 impl Dctcp {
     pub(super) const fn new() -> Dctcp {
         Dctcp {
-            part: MarkedPart::new(),
+            part: MarkedFraction::new(),
         }
     }
 }
 
-impl Law for Dctcp {
-    fn on_marked(&mut self, told: &Marked) {
-        if self.part.add(told) {
-            self.part.close(told);
+impl WindowAlgorithm for Dctcp {
+    fn on_marks(&mut self, report: &MarkReport) {
+        if self.part.add(report) {
+            self.part.close(report);
         }
     }
 
-    fn decrease_by_marks(&mut self, window: &Window, _: &Marked, _: u32) -> Option<f64> {
+    fn decrease_by_marks(&mut self, window: &Window, _: &MarkReport, _: u32) -> Option<f64> {
         let left = window.cwnd * (1.0 - self.part.alpha() / 2.0);
-        Some(left.max(LEAST_SSTHRESH))
+        Some(left.max(MIN_SSTHRESH))
     }
 }
 

@@ -1,13 +1,15 @@
-//! How growth may differ from a law's: HyStart++ in the first slow start, and ACKs that count by what they cover.
+//! How growth may differ from a algorithm's: HyStart++ in the first slow start, and ACKs that count by what they cover.
 //!
 //! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one once a whole window of segments is
-//! acknowledged, as in Linux's `tcp_cong_avoid_ai`; with any other law an ACK of n segments counts as n ACKs.
+//! acknowledged, as in Linux's `tcp_cong_avoid_ai`; with any other algorithm an ACK of n segments counts as n ACKs.
 //! Linux's CUBIC and Prague count segments by themselves. As in Linux no limit L bounds what an ACK counts for, but a segment
 //! counts once: what was SACKed does not count again. Without SACK, where Linux counts duplicate ACKs, an ACK
 //! counts for two segments at most until all that was sent before a loss is acknowledged.
 
+use super::algorithm::CongestionAlgorithm;
+use super::control::NewAck;
 use super::hystart::HyStart;
-use super::{CongestionControl, NewAck, Window};
+use super::window::Window;
 use crate::tcp::TcpSettings;
 
 #[derive(Clone, Debug)]
@@ -30,7 +32,7 @@ pub(super) enum Count {
 
 impl Count {
     fn new(settings: &TcpSettings) -> Count {
-        use CongestionControl::{CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
+        use CongestionAlgorithm::{CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
         match settings.congestion {
             _ if !settings.byte_counting => Count::Ack,
             CubicLinux | Prague => Count::Ack,
@@ -41,7 +43,7 @@ impl Count {
 }
 
 impl Extras {
-    /// None where growth is the law's alone.
+    /// None where growth is the algorithm's alone.
     pub(super) fn new(settings: &TcpSettings) -> Option<Box<Extras>> {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
@@ -57,7 +59,7 @@ impl Extras {
     }
 
     /// The first slow start is over, or the window was reduced.
-    pub(super) fn begin_anew(mut self) -> Option<Box<Extras>> {
+    pub(super) fn after_slow_start(mut self) -> Option<Box<Extras>> {
         self.hystart = None;
         if let Count::Segments(counted) = &mut self.count {
             *counted = 0;

@@ -17,7 +17,7 @@
 //! upper bound, 1 ms, which Linux falls short of above 2 Gbit/s alone; round-trip times are those that
 //! timestamps give, with the time that a delayed ACK waited; after a timeout a round begins with the next ACK.
 
-use super::NewAck;
+use super::control::NewAck;
 use crate::kernel::time::{Span, Time};
 
 const US: u64 = 1_000;

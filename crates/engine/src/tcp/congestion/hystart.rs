@@ -14,7 +14,8 @@
 
 use std::ops::ControlFlow;
 
-use super::{NewAck, Window};
+use super::control::NewAck;
+use super::window::Window;
 
 /// Section 4.3. [s]
 const MIN_RTT_THRESH: f64 = 0.004;
@@ -116,7 +117,7 @@ impl HyStart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Law;
+    use super::super::window_algorithm::WindowAlgorithm;
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
@@ -124,7 +125,7 @@ mod tests {
     #[derive(Clone, Debug)]
     struct Watched(Option<HyStart>);
 
-    impl Law for Watched {
+    impl WindowAlgorithm for Watched {
         fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
             let over = self.0.as_mut().map(|h| h.on_ack(window, &ack));
             if over.is_some_and(|over| over.is_break()) {
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(driver.window.ssthresh, cwnd);
         let grown = driver.window.cwnd - cwnd;
         assert!((0.9..=1.0).contains(&grown), "{grown}");
-        assert!(driver.law.0.is_none());
+        assert!(driver.algorithm.0.is_none());
     }
 
     #[test]

@@ -17,8 +17,10 @@
 //! Differs from Linux in: real numbers; the extremes of the round-trip time are kept through a
 //! timeout.
 
+use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 
 pub(super) const ALPHA_MIN: f64 = 0.3;
 pub(super) const ALPHA_MAX: f64 = 10.0;
@@ -95,7 +97,7 @@ fn beta(d: f64, d_m: f64) -> f64 {
     kappa_3 + kappa_4 * d
 }
 
-impl Law for Illinois {
+impl WindowAlgorithm for Illinois {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if let Turn::Over(round) = self.rounds.on_ack(&ack) {
             self.on_round(round);
@@ -118,12 +120,12 @@ impl Law for Illinois {
         } else {
             self.beta
         };
-        (window.held(flight) * (1.0 - beta)).max(LEAST_SSTHRESH)
+        (window.effective_flight(flight) * (1.0 - beta)).max(MIN_SSTHRESH)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         self.rounds.interrupt();
-        window.on_rto(flight, first);
+        window.on_timeout(flight, first);
     }
 }
 
@@ -165,7 +167,7 @@ mod tests {
         driver.round(100 * MS);
         let grown = driver.window.cwnd - before;
         assert!((9.8..10.0).contains(&grown), "{grown}");
-        assert_eq!(driver.law.decrease(&driver.window, 400), 350.0);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 400), 350.0);
     }
 
     #[test]
@@ -175,7 +177,7 @@ mod tests {
         driver.round(100 * MS);
         let cwnd = driver.window.cwnd;
         assert!((6.6..7.0).contains(&cwnd), "{cwnd}");
-        assert_eq!(driver.law.decrease(&driver.window, 6), 3.0);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 6), 3.0);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 
 use super::compound::CompoundSettings;
 use super::illinois::{ALPHA_MAX, ALPHA_MIN, BETA_MAX, BETA_MIN, ETA, THETA, W_THRESH};
-use super::{Congestion, CongestionControl, NewAck};
+use super::state::Congestion;
+use super::{CongestionAlgorithm, CongestionSign, NewAck};
 use crate::in_c::{self, Compiled};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -74,9 +75,9 @@ const LONGEST: u32 = 150;
 
 /// The window after each event. [2^-32 packets]
 fn answers(compiled: &Compiled, events: &[Event]) -> Vec<u64> {
-    let told: Vec<u32> = events.iter().flat_map(|event| event.0).collect();
-    let told: Vec<u8> = told.iter().flat_map(|one| one.to_ne_bytes()).collect();
-    compiled.answers(told)
+    let report: Vec<u32> = events.iter().flat_map(|event| event.0).collect();
+    let report: Vec<u8> = report.iter().flat_map(|one| one.to_ne_bytes()).collect();
+    compiled.answers(report)
 }
 
 /// What `user_space.c` reads.
@@ -91,12 +92,12 @@ struct Trace {
 }
 
 impl Trace {
-    fn new(law: CongestionControl, receive: u32, initial: u32) -> Trace {
+    fn new(algorithm: CongestionAlgorithm, receive: u32, initial: u32) -> Trace {
         Trace {
             congestion: Congestion::new(&TcpSettings {
                 window_packets: receive,
                 initial_cwnd_packets: initial,
-                ..settings(law)
+                ..settings(algorithm)
             }),
             rtt: RttEstimator::new(Span(1), Span(1)),
             una: 0,
@@ -121,13 +122,14 @@ impl Trace {
     }
 
     fn lost(&mut self) -> Event {
-        self.congestion.decrease(self.congestion.usable());
+        self.congestion
+            .on_loss(self.congestion.usable(), CongestionSign::Selective);
         Event([2, 0, 0, 0])
     }
 
     fn timed_out(&mut self) -> Event {
         self.congestion
-            .on_rto(self.congestion.usable(), true, f64::INFINITY);
+            .on_timeout(self.congestion.usable(), true, f64::INFINITY);
         Event([3, 0, 0, 0])
     }
 
@@ -148,14 +150,14 @@ fn scattered(stream: &mut Stream, most: u32) -> u32 {
 
 /// Appends a random trace: events, and the engine's window after each.
 fn draw(
-    law: CongestionControl,
+    algorithm: CongestionAlgorithm,
     stream: &mut Stream,
     events: &mut Vec<Event>,
     windows: &mut Vec<f64>,
 ) {
     let receive = (64 + scattered(stream, 65_535)).min(65_535);
     let initial = scattered(stream, receive);
-    let mut trace = Trace::new(law, receive, initial);
+    let mut trace = Trace::new(algorithm, receive, initial);
     let mut happened = |event, trace: &Trace| {
         events.push(event);
         windows.push(trace.congestion.cwnd());
@@ -189,14 +191,14 @@ fn draw(
 
 /// Answers the same traces here and in C.
 #[track_caller]
-fn compare(law: CongestionControl, name: &str) {
+fn compare(algorithm: CongestionAlgorithm, name: &str) {
     let compiled = Compiled::new("user_space.c", &format!("{name}.bpf.c"));
     let mut largest = 0.0_f64;
     for first in (0..TRACES).step_by(AT_ONCE as usize) {
         let (mut events, mut windows) = (Vec::new(), Vec::new());
         let mut stream = Streams::new(1, first).stream(name);
         for _ in 0..AT_ONCE {
-            draw(law, &mut stream, &mut events, &mut windows);
+            draw(algorithm, &mut stream, &mut events, &mut windows);
         }
         let answers = answers(&compiled, &events);
         assert_eq!(answers.len(), windows.len());
@@ -221,16 +223,16 @@ fn compare(law: CongestionControl, name: &str) {
 
 #[test]
 fn compound_has_the_windows_of_the_engine() {
-    compare(CongestionControl::Compound, "compound");
+    compare(CongestionAlgorithm::Compound, "compound");
 }
 
 #[test]
 fn illinois_has_the_windows_of_the_engine() {
-    compare(CongestionControl::Illinois, "illinois");
+    compare(CongestionAlgorithm::Illinois, "illinois");
 }
 
 /// What an ACK of several packets adds is what as many ACKs add, but for the growth of the window meanwhile; in slow start
-/// up to the threshold, and beyond it by the law.
+/// up to the threshold, and beyond it by the algorithm.
 #[test]
 fn a_stretch_ack_counts_its_packets() {
     for name in ["compound", "illinois"] {

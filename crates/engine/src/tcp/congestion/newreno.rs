@@ -14,10 +14,10 @@
 //! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
 //! would make cwnd negative after many lost ACKs.
 
-use super::Law;
+use super::window_algorithm::WindowAlgorithm;
 
-/// NewReno, whose window follows the defaults of [`Law`].
+/// NewReno, whose window follows the defaults of [`WindowAlgorithm`].
 #[derive(Clone, Debug)]
 pub(super) struct NewReno;
 
-impl Law for NewReno {}
+impl WindowAlgorithm for NewReno {}

@@ -5,7 +5,7 @@
 //! section 4 (the Prague requirements).
 //!
 //! ```text
-//! alpha: `marked_part.rs`, from the first mark on
+//! alpha: `marked_fraction.rs`, from the first mark on
 //! cwnd (1 - alpha / 2)                      at most once a round trip, if something was marked in it
 //! cwnd + (acked - marked) ai / cwnd         per ACK, while marks come as well
 //! ai = 1, or (RTT / virtual RTT)^2          after `transition` rounds, where the RTT is below the virtual one
@@ -21,8 +21,10 @@
 //! fall-back to classic ECN (`prague_ecn_fallback`, which is off there), so that a queue that marks ECT(1) by RFC 3168 is
 //! not found out; least window 2.
 
-use super::marked_part::MarkedPart;
-use super::{LEAST_SSTHRESH, Law, Marked, NewAck, Window};
+use super::control::{MarkReport, NewAck};
+use super::marked_fraction::MarkedFraction;
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{S, count, duration};
 use crate::table;
@@ -40,7 +42,7 @@ table! {
 #[derive(Clone, Debug)]
 pub(super) struct Prague {
     settings: PragueSettings,
-    part: MarkedPart,
+    part: MarkedFraction,
     /// `saw_ce`: whether there was a mark.
     marked: bool,
     /// `round`: windows of data since slow start ended.
@@ -59,7 +61,7 @@ impl Prague {
     pub(super) const fn new(settings: PragueSettings) -> Prague {
         Prague {
             settings,
-            part: MarkedPart::new(),
+            part: MarkedFraction::new(),
             marked: false,
             rounds: 0,
             updated: Time::ZERO,
@@ -94,7 +96,7 @@ impl Prague {
     }
 }
 
-impl Law for Prague {
+impl WindowAlgorithm for Prague {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         let mut left = ack.delivered.saturating_sub(self.marked_now);
         self.slow_start = window.is_below_ssthresh();
@@ -105,31 +107,31 @@ impl Law for Prague {
         window.add(f64::from(left) * increase / window.cwnd);
     }
 
-    fn on_marked(&mut self, told: &Marked) {
-        self.marked_now = told.marked;
-        self.marked |= told.marked > 0;
-        if self.part.add(told) && self.has_passed(self.updated, told.now) {
+    fn on_marks(&mut self, report: &MarkReport) {
+        self.marked_now = report.marked;
+        self.marked |= report.marked > 0;
+        if self.part.add(report) && self.has_passed(self.updated, report.now) {
             if self.marked {
-                self.part.close(told);
+                self.part.close(report);
             } else {
-                self.part.begin(told);
+                self.part.begin(report);
             }
-            self.updated = told.now;
+            self.updated = report.now;
             self.rounds += u32::from(!self.slow_start);
         }
     }
 
-    fn decrease_by_marks(&mut self, window: &Window, told: &Marked, _: u32) -> Option<f64> {
+    fn decrease_by_marks(&mut self, window: &Window, report: &MarkReport, _: u32) -> Option<f64> {
         if self
             .reduced
-            .is_some_and(|then| !self.has_passed(then, told.now))
+            .is_some_and(|then| !self.has_passed(then, report.now))
         {
             return None;
         }
-        self.reduced = Some(told.now);
+        self.reduced = Some(report.now);
         self.slow_start = false;
         let left = window.cwnd * (1.0 - self.part.alpha() / 2.0);
-        Some(left.max(LEAST_SSTHRESH))
+        Some(left.max(MIN_SSTHRESH))
     }
 }
 

@@ -4,7 +4,7 @@
 //! Delay-based laws decide once a round. Sums are of whole nanoseconds, so that a path without
 //! any queue has a delay of exactly 0.
 
-use super::NewAck;
+use super::control::NewAck;
 use crate::kernel::time::Span;
 
 /// What an ACK means to the rounds.

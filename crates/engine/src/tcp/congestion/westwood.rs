@@ -20,7 +20,9 @@
 //! numbers instead of the last sample, at least 50 ms; packets instead of bytes; RTTmin is never forgotten,
 //! where Linux begins anew after a timeout.
 
-use super::{LEAST_SSTHRESH, Law, NewAck, Window, half};
+use super::control::NewAck;
+use super::window::{MIN_SSTHRESH, Window, half};
+use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::{Span, Time};
 
 /// Part of the estimate that a sample leaves. [-]
@@ -64,11 +66,11 @@ impl Westwood {
     /// BWE RTTmin, what the path holds without a queue. [packets]
     fn held(&self) -> Option<f64> {
         let packets = self.bandwidth? * self.least_rtt.seconds();
-        Some(packets.max(LEAST_SSTHRESH))
+        Some(packets.max(MIN_SSTHRESH))
     }
 }
 
-impl Law for Westwood {
+impl WindowAlgorithm for Westwood {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if let Some(rtt) = ack.rtt.last_sample() {
             self.least_rtt = self.least_rtt.min(rtt);
@@ -95,8 +97,8 @@ impl Law for Westwood {
         self.held().unwrap_or_else(|| half(flight))
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
-        window.on_rto(flight, first);
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
+        window.on_timeout(flight, first);
         if first && let Some(held) = self.held() {
             window.ssthresh = held;
         }
@@ -117,34 +119,34 @@ mod tests {
     fn the_estimate_follows_two_round_trips_worked_by_hand() {
         let mut driver = Driver::new(Westwood::new(), 20.0);
         driver.round(100 * MS);
-        assert_eq!(driver.law.bandwidth, None);
+        assert_eq!(driver.algorithm.bandwidth, None);
         driver.round(100 * MS); // its first ACK ends the first round
-        near(driver.law.bandwidth.unwrap(), 200.0);
-        near(driver.law.decrease(&driver.window, 21), 20.0);
+        near(driver.algorithm.bandwidth.unwrap(), 200.0);
+        near(driver.algorithm.decrease(&driver.window, 21), 20.0);
 
-        driver.law.on_sample(400.0 / 3.0);
-        near(driver.law.bandwidth.unwrap(), 580.0 / 3.0);
+        driver.algorithm.on_sample(400.0 / 3.0);
+        near(driver.algorithm.bandwidth.unwrap(), 580.0 / 3.0);
         // RTTmin is 100 ms still
-        near(driver.law.decrease(&driver.window, 21), 58.0 / 3.0);
+        near(driver.algorithm.decrease(&driver.window, 21), 58.0 / 3.0);
     }
 
     /// A loss takes away the queue that a longer round trip shows: 30 packets in 150 ms are 20 in 100 ms.
     #[test]
     fn a_loss_takes_the_queue_and_no_more() {
         let mut driver = Driver::new(Westwood::new(), 30.0);
-        driver.law.least_rtt = Span(100 * MS);
+        driver.algorithm.least_rtt = Span(100 * MS);
         driver.round(150 * MS);
         driver.window.cwnd = 30.0;
         driver.round(150 * MS);
-        near(driver.law.bandwidth.unwrap(), 200.0);
-        near(driver.law.decrease(&driver.window, 30), 20.0);
+        near(driver.algorithm.bandwidth.unwrap(), 200.0);
+        near(driver.algorithm.decrease(&driver.window, 30), 20.0);
     }
 
     #[test]
     fn before_the_first_sample_it_is_reno() {
         let mut driver = Driver::new(Westwood::new(), 20.0);
-        assert_eq!(driver.law.decrease(&driver.window, 20), 10.0);
-        driver.law.on_rto(&mut driver.window, 16, true);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 20), 10.0);
+        driver.algorithm.on_timeout(&mut driver.window, 16, true);
         assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 8.0));
     }
 
@@ -153,16 +155,16 @@ mod tests {
         let mut driver = Driver::new(Westwood::new(), 20.0);
         driver.round(100 * MS);
         driver.round(100 * MS);
-        driver.law.on_rto(&mut driver.window, 6, true);
+        driver.algorithm.on_timeout(&mut driver.window, 6, true);
         assert_eq!(driver.window.cwnd, 1.0);
         near(driver.window.ssthresh, 20.0);
         // again for the same segment: ssthresh stays
-        driver.law.on_sample(0.0);
-        driver.law.on_rto(&mut driver.window, 1, false);
+        driver.algorithm.on_sample(0.0);
+        driver.algorithm.on_timeout(&mut driver.window, 1, false);
         near(driver.window.ssthresh, 20.0);
         // a path that carries next to nothing
-        driver.law.bandwidth = Some(1.0);
-        driver.law.on_rto(&mut driver.window, 1, true);
+        driver.algorithm.bandwidth = Some(1.0);
+        driver.algorithm.on_timeout(&mut driver.window, 1, true);
         assert_eq!(driver.window.ssthresh, 2.0);
     }
 }

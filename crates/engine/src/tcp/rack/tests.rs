@@ -120,18 +120,18 @@ impl Oracle {
     }
 
     /// Step 4.
-    fn reo_wnd(&self, standing: Standing) -> Span {
+    fn reo_wnd(&self, state: SenderState) -> Span {
         let sacked = self.segments[self.snd_una as usize..].iter();
         let sacked = sacked.filter(|segment| segment.arrived).count();
-        if !self.reordering_seen && (standing.recovers || sacked >= 3) {
+        if !self.reordering_seen && (state.recovers || sacked >= 3) {
             return Span::ZERO;
         }
-        Span(self.min_rtt.0 / 4).min(standing.srtt.unwrap())
+        Span(self.min_rtt.0 / 4).min(state.srtt.unwrap())
     }
 
     /// Step 5.
-    fn detect_loss(&mut self, now: Time, standing: Standing) -> u32 {
-        let reo_wnd = self.reo_wnd(standing);
+    fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
+        let reo_wnd = self.reo_wnd(state);
         let (mut timeout, mut found) = (None, 0);
         for segment in &mut self.segments[self.snd_una as usize..] {
             let Segment { xmit_ts, order, .. } = *segment;
@@ -154,8 +154,8 @@ impl Oracle {
     }
 
     /// Section 6.3.
-    fn on_rto(&mut self, now: Time, standing: Standing) {
-        let (rtt, reo_wnd) = (self.rtt, self.reo_wnd(standing));
+    fn on_rto(&mut self, now: Time, state: SenderState) {
+        let (rtt, reo_wnd) = (self.rtt, self.reo_wnd(state));
         let first = self.snd_una;
         for segment in &mut self.segments[first as usize..] {
             let is_late = segment.xmit_ts + rtt + reo_wnd <= now;
@@ -181,7 +181,7 @@ struct Play {
     rcv_nxt: u32,
     ahead: BTreeSet<u32>,
     ts_recent: Time,
-    standing: Standing,
+    state: SenderState,
 }
 
 impl Rack {
@@ -209,7 +209,7 @@ impl Play {
             rcv_nxt: 0,
             ahead: BTreeSet::new(),
             ts_recent: Time::ZERO,
-            standing: Standing {
+            state: SenderState {
                 recovers: false,
                 srtt: Some(Span(8 * MS)),
             },
@@ -241,10 +241,10 @@ impl Play {
             9 | 10 if !self.acks.is_empty() => self.acknowledge(reorders),
             11 if self.now >= self.rack.deadline() => self.detect(),
             11 if self.snd_una < self.snd_max && self.below(8) == 0 => {
-                self.rack.on_rto(self.now, self.snd_una, self.standing);
-                self.oracle.on_rto(self.now, self.standing);
+                self.rack.on_rto(self.now, self.snd_una, self.state);
+                self.oracle.on_rto(self.now, self.state);
             }
-            _ => self.standing.recovers = self.below(4) == 0,
+            _ => self.state.recovers = self.below(4) == 0,
         }
     }
 
@@ -317,8 +317,8 @@ impl Play {
     }
 
     fn detect(&mut self) {
-        let found = self.rack.detect_loss(self.now, self.standing);
-        assert_eq!(found, self.oracle.detect_loss(self.now, self.standing));
+        let found = self.rack.detect_loss(self.now, self.state);
+        assert_eq!(found, self.oracle.detect_loss(self.now, self.state));
     }
 
     fn seen_of_rack(&self) -> Seen {

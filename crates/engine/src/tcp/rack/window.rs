@@ -27,7 +27,7 @@ const STRETCH: Span = Span(150_000_000_000);
 
 /// Where a connection stands when the window is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tcp) struct Standing {
+pub(in crate::tcp) struct SenderState {
     /// Whether it is in fast recovery or in that of a timeout.
     pub(in crate::tcp) recovers: bool,
     /// SRTT, if there was a sample.
@@ -102,12 +102,12 @@ impl ReorderingWindow {
 
     /// Step 4: RACK.reo_wnd while `sacked` segments are SACKed.
     #[inline]
-    pub(super) fn size(&self, sacked: u32, standing: Standing) -> Span {
-        if !self.seen && (standing.recovers || sacked >= DUP_THRESH) {
+    pub(super) fn size(&self, sacked: u32, state: SenderState) -> Span {
+        if !self.seen && (state.recovers || sacked >= DUP_THRESH) {
             return Span::ZERO;
         }
         let quarters = (self.min_rtt().0 / 4).saturating_mul(u64::from(self.mult));
-        Span(quarters).min(standing.srtt.unwrap_or(Span(quarters)))
+        Span(quarters).min(state.srtt.unwrap_or(Span(quarters)))
     }
 }
 
@@ -116,11 +116,11 @@ mod tests {
     use super::*;
     use crate::tcp::pipe::MS;
 
-    const OPEN: Standing = Standing {
+    const OPEN: SenderState = SenderState {
         recovers: false,
         srtt: Some(Span(110 * MS)),
     };
-    const RECOVERY: Standing = Standing {
+    const RECOVERY: SenderState = SenderState {
         recovers: true,
         ..OPEN
     };

@@ -7,7 +7,7 @@
 //! and losses of segments sent before a reduction cause no other one. An ACK with ECE lets nothing
 //! grow. The first new segment after a reduction for whatever reason says so (CWR).
 //!
-//! Where the law answers to how many segments are marked ([`Feedback::Each`], [`Feedback::Count`]), it hears of each
+//! Where the algorithm answers to how many segments are marked ([`Feedback::Each`], [`Feedback::Count`]), it hears of each
 //! ACK what part was, and says what a mark leaves; that is also once a window of data.
 //!
 //! Differs from the RFCs in: a window of two segments, the least that a reduction leaves, still sends
@@ -18,7 +18,7 @@
 use super::{Recovery, Segment, Sender};
 use crate::kernel::time::Time;
 use crate::packet::{Ecn, EcnEcho};
-use crate::tcp::congestion::Marked;
+use crate::tcp::congestion::{CongestionSign, MarkReport};
 use crate::tcp::{Feedback, TcpSettings};
 
 /// What a sender knows of marks.
@@ -78,21 +78,22 @@ impl Sender {
             Feedback::None => {}
             Feedback::Flag => {
                 if self.may_reduce(next) {
-                    self.congestion.decrease(self.flight());
+                    self.congestion
+                        .on_loss(self.flight(), CongestionSign::Selective);
                     self.reduced();
                     self.marks.heeded += 1;
                 }
             }
-            Feedback::Each | Feedback::Count => self.on_marked(now, next, echo),
+            Feedback::Each | Feedback::Count => self.on_marks(now, next, echo),
         }
     }
 
     /// An ACK tells how many segments were marked; one that was overtaken tells nothing.
-    fn on_marked(&mut self, now: Time, next: u32, echo: EcnEcho) {
+    fn on_marks(&mut self, now: Time, next: u32, echo: EcnEcho) {
         let Some(acked) = next.checked_sub(self.snd_una) else {
             return;
         };
-        let told = Marked {
+        let report = MarkReport {
             now,
             acked,
             marked: self.marks.newly_marked(echo, acked),
@@ -100,10 +101,10 @@ impl Sender {
             snd_nxt: self.snd_nxt,
             srtt: self.rtt.srtt(),
         };
-        self.congestion.on_marked(&told);
-        if told.marked > 0
+        self.congestion.on_marks(&report);
+        if report.marked > 0
             && self.may_reduce(next)
-            && self.congestion.decrease_by_marks(&told, self.flight())
+            && self.congestion.decrease_by_marks(&report, self.flight())
         {
             self.reduced();
             self.marks.heeded += 1;

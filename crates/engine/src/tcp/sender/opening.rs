@@ -111,7 +111,7 @@ impl Sender {
         self.opening.stage = Stage::Due;
         self.opening.repeated = true;
         self.rtt.back_off();
-        self.deadline = Time::NEVER;
+        self.timer = Time::NEVER;
         true
     }
 
@@ -128,14 +128,14 @@ impl Sender {
         }
         self.opening.stage = Stage::Open;
         self.limit = self.granted;
-        self.deadline = Time::NEVER;
+        self.timer = Time::NEVER;
     }
 
     /// Nothing is to be sent any more; a connection that is not open will not be opened.
     pub(super) fn stop_opening(&mut self) {
         if self.opening.stage != Stage::Open {
             self.opening.stage = Stage::Open;
-            self.deadline = Time::NEVER;
+            self.timer = Time::NEVER;
         }
     }
 }

@@ -11,12 +11,14 @@
 //!
 //! While all arrives in order there is nothing to select: the sender does what it does without SACK.
 
+use super::Sender;
 use super::timed::Timed;
-use super::{Segment, Sender};
 use crate::kernel::time::Time;
+use crate::tcp::congestion::{CongestionSign, RecoveryAck};
 use crate::tcp::limit::Limit;
+use crate::tcp::next::{Next, Reason};
 use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
-use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
+use crate::tcp::scoreboard::{Scoreboard, Update};
 use crate::tcp::{Ack, Blocks, TcpSettings};
 
 /// How a sender with SACK finds losses.
@@ -42,8 +44,7 @@ impl Sender {
     /// Whether this ACK is to be given to [`on_sack`](Sender::on_sack), with its blocks.
     #[inline]
     pub fn needs_blocks(&self, ack: &Ack) -> bool {
-        self.by_scoreboard
-            || self.scoreboard.is_some() && (ack.sack != 0 || ack.next <= self.snd_una)
+        self.in_detail || self.scoreboard.is_some() && (ack.sack != 0 || ack.next <= self.snd_una)
     }
 
     /// An ACK arrived at a sender with SACK; poll for segments afterwards.
@@ -52,8 +53,9 @@ impl Sender {
         if ack.ece.speaks() {
             self.on_echo(now, ack.next, ack.ece);
         }
+        self.congestion.on_delivered(now, ack.next, blocks);
         let Some(mut board) = self.scoreboard.take() else {
-            return;
+            return self.take_ack(now, ack, ack.ece.is_set());
         };
         match &mut *board {
             Board::Counted(board) => self.on_counted_ack(now, ack, blocks, board),
@@ -80,12 +82,13 @@ impl Sender {
                 self.grow(now, acked, update.delivered);
             }
             if self.snd_una == self.snd_max {
-                self.deadline = Time::NEVER;
+                self.timer = Time::NEVER;
             } else if ack.next > before {
                 self.restart_timer(now);
             }
         }
-        self.by_scoreboard = self.recovery != Recovery::START || !board.is_empty();
+        self.in_detail =
+            self.recovery != Recovery::START || !board.is_empty() || self.congestion.is_tracked();
     }
 
     /// What an ACK of `acked` new segments means to recovery.
@@ -94,7 +97,7 @@ impl Sender {
             Recovery::Fast { recover, .. } => {
                 if self.snd_una >= recover {
                     self.recovery = Recovery::START; // step A
-                    self.congestion.on_recovered();
+                    self.congestion.on_recovery_ack(RecoveryAck::Full);
                 } else {
                     self.count_in_recovery(acked, update, board); // steps B and C
                 }
@@ -128,7 +131,8 @@ impl Sender {
             partial: false,
         };
         if !self.reduced_in_this_window() {
-            self.congestion.decrease(self.flight() - board.limited);
+            let flight = self.flight() - board.limited;
+            self.congestion.on_loss(flight, CongestionSign::Selective);
             self.reduced();
         }
         board.begin_recovery(self.snd_una, update);
@@ -142,29 +146,37 @@ impl Sender {
         board.on_ack_in_recovery(self.snd_una, self.snd_max, update, acked > 0, cwnd);
     }
 
-    /// The next segment to send.
-    #[inline(never)]
-    pub(super) fn next_by_scoreboard(&mut self, now: Time) -> Option<Segment> {
-        let mut board = self.scoreboard.take()?;
-        let next = match &mut *board {
-            Board::Counted(board) => self.next_by_count(now, board),
-            Board::Timed(timed) => self.next_by_time(now, timed),
-        };
-        self.scoreboard = Some(board);
-        next
+    /// Chooses the next segment.
+    #[inline]
+    pub(super) fn choose_by_scoreboard(&mut self, board: &mut Board) -> Option<Next> {
+        match board {
+            Board::Timed(timed) => self.choose_by_time(timed),
+            Board::Counted(board) => match self.recovery {
+                Recovery::Fast { .. } => self.choose_in_recovery(board),
+                Recovery::Open { .. } | Recovery::Careful { .. } => self.choose_unsacked(board),
+            },
+        }
     }
 
+    /// Counts the chosen segment as sent.
     #[inline]
-    fn next_by_count(&mut self, now: Time, board: &mut Scoreboard) -> Option<Segment> {
-        let next = match self.recovery {
-            Recovery::Fast { recover, .. } => self.next_in_recovery(recover, board),
-            Recovery::Open { .. } | Recovery::Careful { .. } => self.next_in_order(board),
-        };
-        let (number, retransmission) = next?;
-        if self.deadline == Time::NEVER {
-            self.restart_timer(now); // RFC 6298, rule 5.1
+    pub(super) fn count_by_scoreboard(&mut self, now: Time, next: Next, board: &mut Board) {
+        match board {
+            Board::Timed(timed) => self.count_by_time(now, next, timed),
+            Board::Counted(board) => self.count_by_count(next, board),
         }
-        Some(self.segment(number, retransmission))
+    }
+
+    fn count_by_count(&mut self, next: Next, board: &mut Scoreboard) {
+        match self.recovery {
+            Recovery::Fast { recover, .. } => board.on_sent(next.number, next.reason, recover),
+            Recovery::Open { dupacks: 1.. } => board.limited += 1, // step 3
+            Recovery::Open { .. } | Recovery::Careful { .. } => {}
+        }
+        if next.reason == Reason::InOrder {
+            self.snd_nxt = next.number + 1;
+            self.snd_max = self.snd_max.max(self.snd_nxt);
+        }
     }
 
     /// One past the last segment that the receive window and the flow's length allow.
@@ -173,12 +185,6 @@ impl Sender {
             .snd_una
             .saturating_add(self.congestion.receive_window());
         edge.min(self.limit)
-    }
-
-    /// A poll finds the window used up.
-    #[inline]
-    pub(super) fn meet_window(&mut self) {
-        self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
     }
 
     /// A poll finds the [`right_edge`](Sender::right_edge) at `next`: the end of the data, or of the receive window.
@@ -191,31 +197,23 @@ impl Sender {
         }
     }
 
-    /// Number of the next segment, and whether it was sent before.
-    fn next_in_recovery(&mut self, recover: u32, board: &mut Scoreboard) -> Option<(u32, bool)> {
+    /// Chooses the next segment in recovery.
+    fn choose_in_recovery(&mut self, board: &Scoreboard) -> Option<Next> {
         if !board.has_room(self.snd_una, self.snd_max, self.congestion.usable()) {
             self.meet_window();
             return None;
         }
         let fresh = self.snd_max < self.right_edge();
-        let Some(next) = board.next_seg(self.snd_una, self.snd_max, recover, fresh) else {
+        let next = board.next_seg(self.snd_una, self.snd_max, fresh);
+        if next.is_none() {
             self.meet_right_edge(self.snd_max);
-            return None;
-        };
-        board.on_sent();
-        Some(match next {
-            NextSeg::Again(number) => (number, true),
-            NextSeg::New => {
-                let number = self.snd_max;
-                self.snd_max += 1;
-                self.snd_nxt = self.snd_max;
-                (number, false)
-            }
-        })
+        }
+        next
     }
 
-    /// Outside recovery: new segments, but after a timeout first those sent before and not SACKed.
-    fn next_in_order(&mut self, board: &mut Scoreboard) -> Option<(u32, bool)> {
+    /// Chooses the next segment outside recovery: new ones, but after a timeout first those that were sent
+    /// before and not SACKed.
+    fn choose_unsacked(&mut self, board: &Scoreboard) -> Option<Next> {
         while self.snd_nxt < self.snd_max && board.is_sacked(self.snd_nxt) {
             self.snd_nxt += 1;
         }
@@ -227,14 +225,11 @@ impl Sender {
             self.meet_window();
             return None;
         }
-        if let Recovery::Open { dupacks: 1.. } = self.recovery {
-            board.limited += 1; // step 3
-        }
-        let number = self.snd_nxt;
-        self.snd_nxt += 1;
-        let retransmission = number < self.snd_max;
-        self.snd_max = self.snd_max.max(self.snd_nxt);
-        Some((number, retransmission))
+        Some(Next {
+            number: self.snd_nxt,
+            is_retransmission: self.snd_nxt < self.snd_max,
+            reason: Reason::InOrder,
+        })
     }
 }
 
@@ -242,7 +237,7 @@ impl Sender {
 impl Sender {
     /// Uses the scoreboard, needed or not: what the shortcut must equal.
     pub(in crate::tcp) fn look_at_scoreboard(&mut self) {
-        self.by_scoreboard = self.scoreboard.is_some();
+        self.in_detail = self.scoreboard.is_some();
     }
 }
 

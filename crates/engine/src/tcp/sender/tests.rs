@@ -1,7 +1,7 @@
 //! Traces worked by hand: one row per event, with what is sent and the window after it.
 
 use super::*;
-use crate::tcp::CongestionControl::{self, NewReno, Reno, Tahoe};
+use crate::tcp::CongestionAlgorithm::{self, NewReno, Reno, Tahoe};
 use crate::tcp::Feedback;
 use crate::tcp::pipe::{MS, plain, settings};
 
@@ -74,7 +74,7 @@ fn again(segment: &Segment) -> &str {
 }
 
 /// Ten segments leave at once, so that losses fall into a window of about ten.
-fn from_ten(congestion: CongestionControl) -> TcpSettings {
+fn from_ten(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         initial_cwnd_packets: 10,
         ..settings(congestion)

@@ -18,10 +18,12 @@
 
 use super::selective::Board;
 use super::undo::Undo;
-use super::{Recovery, Segment, Sender};
+use super::{Recovery, Sender};
 use crate::kernel::time::{Span, Time};
+use crate::tcp::congestion::{CongestionSign, RecoveryAck};
+use crate::tcp::next::{Next, Reason};
 use crate::tcp::prr::{Progress, RateReduction};
-use crate::tcp::rack::{Rack, Standing, Step};
+use crate::tcp::rack::{Rack, SenderState, Step};
 use crate::tcp::sack::dsack;
 use crate::tcp::scoreboard::Update;
 use crate::tcp::tlp::{LossProbe, Outlook};
@@ -59,7 +61,7 @@ struct Reduction {
 
 /// What an ACK, or the reordering timer, tells.
 #[derive(Clone, Copy, Debug)]
-struct News {
+struct AckUpdate {
     /// Segments that moved `snd_una`.
     acked: u32,
     /// FlightSize before it. [packets]
@@ -177,7 +179,7 @@ impl Sender {
         }
         let recovers = self.recovery.is_fast() && !timed.counts_last;
         let undone = acked > 0 && self.undoes_by(&ack, timed);
-        let news = News {
+        let news = AckUpdate {
             acked,
             flight,
             update,
@@ -190,12 +192,12 @@ impl Sender {
         if update.delivered > 0 {
             self.plan_probe(now, timed);
         }
-        self.deadline = timed.timer().1;
+        self.timer = timed.timer().1;
     }
 
     /// What an ACK means to recovery.
-    fn judge_by_time(&mut self, now: Time, news: News, timed: &mut Timed) {
-        let News { acked, update, .. } = news;
+    fn judge_by_time(&mut self, now: Time, news: AckUpdate, timed: &mut Timed) {
+        let AckUpdate { acked, update, .. } = news;
         let mut begins = false;
         match self.recovery {
             Recovery::Fast { recover, .. } | Recovery::Careful { recover }
@@ -212,7 +214,7 @@ impl Sender {
             }
             Recovery::Open { .. } => {}
         }
-        let found = timed.rack.detect_loss(now, self.standing());
+        let found = timed.rack.detect_loss(now, self.state());
         match self.recovery {
             Recovery::Open { .. } if begins || timed.rack.has_lost() => {
                 self.begin_timed_recovery(now, news, timed);
@@ -226,7 +228,7 @@ impl Sender {
 
     fn end_recovery(&mut self, timed: &mut Timed) {
         if self.recovery.is_fast() {
-            self.congestion.on_recovered();
+            self.congestion.on_recovery_ack(RecoveryAck::Full);
         }
         self.recovery = Recovery::START;
         timed.undo = None;
@@ -235,8 +237,8 @@ impl Sender {
         timed.rack.on_recovered();
     }
 
-    fn begin_timed_recovery(&mut self, now: Time, news: News, timed: &mut Timed) {
-        let News { flight, update, .. } = news;
+    fn begin_timed_recovery(&mut self, now: Time, news: AckUpdate, timed: &mut Timed) {
+        let AckUpdate { flight, update, .. } = news;
         self.recovery = Recovery::Fast {
             recover: self.snd_max,
             partial: false,
@@ -244,7 +246,7 @@ impl Sender {
         let undoes = timed.undoes && !timed.rack.has_repeated();
         timed.undo = undoes.then(|| Undo::new(self.congestion.prior()));
         if !self.reduced_in_this_window() {
-            self.congestion.decrease(flight);
+            self.congestion.on_loss(flight, CongestionSign::Selective);
             self.reduced();
         }
         timed.probe.init();
@@ -277,7 +279,8 @@ impl Sender {
     #[cold]
     fn on_repair_by_probe(&mut self) {
         if matches!(self.recovery, Recovery::Open { .. }) && !self.reduced_in_this_window() {
-            self.congestion.decrease(self.flight());
+            self.congestion
+                .on_loss(self.flight(), CongestionSign::Selective);
             self.reduced();
             self.fast_retransmits += 1;
         }
@@ -292,8 +295,8 @@ impl Sender {
         }
     }
 
-    fn standing(&self) -> Standing {
-        Standing {
+    fn state(&self) -> SenderState {
+        SenderState {
             recovers: !matches!(self.recovery, Recovery::Open { .. }),
             srtt: self.rtt.srtt(),
         }
@@ -332,10 +335,10 @@ impl Sender {
     fn on_timed_deadline(&mut self, now: Time, timed: &mut Timed) {
         match timed.timer().0 {
             Timer::Reordering => {
-                timed.rack.detect_loss(now, self.standing());
+                timed.rack.detect_loss(now, self.state());
                 if timed.rack.has_lost() && matches!(self.recovery, Recovery::Open { .. }) {
                     let outstanding = self.flight() - timed.rack.sacked();
-                    let nothing = News {
+                    let nothing = AckUpdate {
                         acked: 0,
                         flight: self.flight_size(timed),
                         update: Update {
@@ -354,35 +357,47 @@ impl Sender {
             }
             Timer::Retransmission => self.on_timed_rto(now, timed),
         }
-        self.deadline = timed.timer().1;
+        self.timer = timed.timer().1;
     }
 
     fn on_timed_rto(&mut self, now: Time, timed: &mut Timed) {
-        let standing = self.standing();
+        let state = self.state();
         if timed.undoes && timed.undo.is_none() {
             timed.undo = Some(Undo::new(self.congestion.prior()));
         }
         self.collapse(self.flight_size(timed));
-        timed.rack.on_rto(now, self.snd_una, standing);
+        timed.rack.on_rto(now, self.snd_una, state);
         timed.probe.init();
         timed.first = true;
         timed.reduction = None;
         timed.rto = now + self.rtt.rto();
     }
 
-    /// The next segment to send.
-    pub(super) fn next_by_time(&mut self, now: Time, timed: &mut Timed) -> Option<Segment> {
-        let (number, again) = match timed.probes {
-            true => self.next_probe(timed),
-            false => self.next_in_window(timed)?,
-        };
-        if again {
-            timed.rack.on_sent_again(now, number);
+    /// Chooses the next segment.
+    #[inline]
+    pub(super) fn choose_by_time(&mut self, timed: &mut Timed) -> Option<Next> {
+        match timed.probes {
+            true => Some(self.choose_probe(timed)),
+            false => self.choose_in_window(timed),
+        }
+    }
+
+    /// Counts the chosen segment as sent.
+    #[inline]
+    pub(super) fn count_by_time(&mut self, now: Time, next: Next, timed: &mut Timed) {
+        if next.reason != Reason::Probe {
+            timed.first = false;
+            if let Some(reduction) = &mut timed.reduction {
+                reduction.rate.on_sent();
+            }
+        }
+        if next.is_retransmission {
+            timed.rack.on_sent_again(now, next.number);
             if let Some(undo) = &mut timed.undo {
-                undo.on_sent_again(now, number);
+                undo.on_sent_again(now, next.number);
             }
         } else {
-            timed.rack.on_sent(now, self.snd_una, number);
+            timed.rack.on_sent(now, self.snd_una, next.number);
             self.snd_max += 1;
             self.snd_nxt = self.snd_max;
             timed.limited += u32::from(self.recovery == Recovery::Open { dupacks: 1 });
@@ -391,27 +406,27 @@ impl Sender {
             timed.rto = now + self.rtt.rto(); // RFC 6298, rule 5.1
         }
         if std::mem::take(&mut timed.probes) {
-            timed.probe.on_sent(self.snd_max, again);
-        } else if !again {
+            timed.probe.on_sent(self.snd_max, next.is_retransmission);
+        } else if !next.is_retransmission {
             self.plan_probe(now, timed);
         }
-        self.deadline = timed.timer().1;
-        Some(self.segment(number, again))
+        self.timer = timed.timer().1;
     }
 
-    /// Section 7.3: a new segment if there is one, else the last one again.
+    /// Chooses a probe (section 7.3): a new segment if there is one, else the last one again.
     #[cold]
-    fn next_probe(&self, timed: &Timed) -> (u32, bool) {
+    fn choose_probe(&self, timed: &Timed) -> Next {
         debug_assert!(timed.rack.sacked() == 0, "a probe after a gap");
-        if self.snd_max < self.right_edge() {
-            (self.snd_max, false)
-        } else {
-            (self.snd_max - 1, true)
+        let is_retransmission = self.snd_max >= self.right_edge();
+        Next {
+            number: self.snd_max - u32::from(is_retransmission),
+            is_retransmission,
+            reason: Reason::Probe,
         }
     }
 
     #[inline]
-    fn next_in_window(&mut self, timed: &mut Timed) -> Option<(u32, bool)> {
+    fn choose_in_window(&mut self, timed: &mut Timed) -> Option<Next> {
         if !timed.has_room(self.congestion.usable()) {
             match timed.rack.has_lost() || self.snd_max < self.limit {
                 true => self.meet_window(),
@@ -419,19 +434,14 @@ impl Sender {
             }
             return None;
         }
-        let next = match timed.rack.first_lost(self.snd_una, self.snd_max) {
-            Some(number) => (number, true),
-            None if self.snd_max < self.right_edge() => (self.snd_max, false),
+        match timed.rack.first_lost(self.snd_una, self.snd_max) {
+            Some(number) => Some(Next::again(number)),
+            None if self.snd_max < self.right_edge() => Some(Next::new(self.snd_max)),
             None => {
                 self.meet_right_edge(self.snd_max);
-                return None;
+                None
             }
-        };
-        timed.first = false;
-        if let Some(reduction) = &mut timed.reduction {
-            reduction.rate.on_sent();
         }
-        Some(next)
     }
 }
 

@@ -14,7 +14,7 @@
 //! Differs from Linux in: one ACK decides, no partial undo and none by D-SACKs. F-RTO (RFC 5682), which does
 //! without timestamps, is not needed: every segment has one here.
 
-use super::super::congestion::Prior;
+use super::super::congestion::PriorWindow;
 use crate::kernel::time::Time;
 use crate::tcp::Ack;
 
@@ -22,13 +22,13 @@ use crate::tcp::Ack;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// The window before the reduction.
-    prior: Prior,
+    prior: PriorWindow,
     /// The segment first sent again, and RetransmitTS.
     first: Option<(u32, Time)>,
 }
 
 impl Undo {
-    pub(super) fn new(prior: Prior) -> Undo {
+    pub(super) fn new(prior: PriorWindow) -> Undo {
         Undo { prior, first: None }
     }
 
@@ -39,7 +39,7 @@ impl Undo {
 
     /// Whether this ACK of new data decides; if so, the window to restore, if it says that the recovery was
     /// needless.
-    pub(super) fn decided_by(&self, ack: &Ack) -> Option<Option<Prior>> {
+    pub(super) fn decided_by(&self, ack: &Ack) -> Option<Option<PriorWindow>> {
         let (number, retransmit_ts) = self.first?;
         let needless = ack.echo < retransmit_ts && !ack.ece.is_set();
         (ack.next > number).then(|| needless.then_some(self.prior))

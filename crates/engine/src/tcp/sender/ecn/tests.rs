@@ -1,6 +1,6 @@
 //! Traces worked by hand; see `sender/tests.rs` for how to read them.
 
-use crate::tcp::CongestionControl::{Dctcp, NewReno, Prague, Tahoe};
+use crate::tcp::CongestionAlgorithm::{Dctcp, NewReno, Prague, Tahoe};
 use crate::tcp::TcpSettings;
 use crate::tcp::pipe::settings;
 use crate::tcp::sender::tests::check;

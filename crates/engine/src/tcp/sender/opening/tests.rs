@@ -2,7 +2,7 @@
 
 use super::super::tests::check;
 use super::*;
-use crate::tcp::CongestionControl::NewReno;
+use crate::tcp::CongestionAlgorithm::NewReno;
 use crate::tcp::TcpSettings;
 use crate::tcp::pipe::{MS, Packet, Pipe, settings};
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
 use crate::packet::EcnEcho;
-use crate::tcp::CongestionControl::{Cubic, NewReno};
+use crate::tcp::CongestionAlgorithm::{Cubic, NewReno};
 use crate::tcp::TcpSettings;
 use crate::tcp::limit::Limit;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
@@ -454,7 +454,7 @@ fn the_receive_window_holds_while_the_pipe_is_short() {
     );
 }
 
-/// A law of its own decrease keeps it: CUBIC leaves 0.7 of FlightSize.
+/// A algorithm of its own decrease keeps it: CUBIC leaves 0.7 of FlightSize.
 #[test]
 fn the_law_of_growth_says_what_a_loss_leaves() {
     let cubic = TcpSettings {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::packet::EcnEcho;
-use crate::tcp::CongestionControl::NewReno;
+use crate::tcp::CongestionAlgorithm::NewReno;
 use crate::tcp::pipe::{MS, settings};
 
 /// Plays the events of a table and compares each row with what the sender does.

@@ -9,14 +9,14 @@
 //!
 //! Segments take the place of bytes, all being of full size.
 
-use super::Marked;
+use super::control::MarkReport;
 
 /// Estimation gain g; section 4.2 recommends it. [-]
 const GAIN: f64 = 1.0 / 16.0;
 
 /// `DCTCP.Alpha`, and the window that is observed for its next step.
 #[derive(Clone, Debug)]
-pub(super) struct MarkedPart {
+pub(super) struct MarkedFraction {
     alpha: f64,
     /// `DCTCP.BytesAcked`. [segments]
     acked: u32,
@@ -26,10 +26,10 @@ pub(super) struct MarkedPart {
     window_end: u32,
 }
 
-impl MarkedPart {
+impl MarkedFraction {
     /// Begins with all marked, so that the first marks halve the window (section 3.3, step 1).
-    pub(super) const fn new() -> MarkedPart {
-        MarkedPart {
+    pub(super) const fn new() -> MarkedFraction {
+        MarkedFraction {
             alpha: 1.0,
             acked: 0,
             marked: 0,
@@ -42,27 +42,27 @@ impl MarkedPart {
         self.alpha
     }
 
-    /// Adds what an ACK tells; whether a window of data has passed, so that [`close`](MarkedPart::close) may take its
+    /// Adds what an ACK tells; whether a window of data has passed, so that [`close`](MarkedFraction::close) may take its
     /// part.
-    pub(super) fn add(&mut self, told: &Marked) -> bool {
-        self.acked += told.acked;
-        self.marked += told.marked;
-        told.snd_una > self.window_end
+    pub(super) fn add(&mut self, report: &MarkReport) -> bool {
+        self.acked += report.acked;
+        self.marked += report.marked;
+        report.snd_una > self.window_end
     }
 
     /// Ends the window with this ACK, which takes its part in the estimate.
-    pub(super) fn close(&mut self, told: &Marked) {
+    pub(super) fn close(&mut self, report: &MarkReport) {
         if self.acked > 0 {
             let part = (f64::from(self.marked) / f64::from(self.acked)).min(1.0);
             self.alpha += GAIN * (part - self.alpha);
         }
-        self.begin(told);
+        self.begin(report);
     }
 
     /// A window begins with this ACK.
-    pub(super) fn begin(&mut self, told: &Marked) {
+    pub(super) fn begin(&mut self, report: &MarkReport) {
         self.acked = 0;
         self.marked = 0;
-        self.window_end = told.snd_nxt;
+        self.window_end = report.snd_nxt;
     }
 }

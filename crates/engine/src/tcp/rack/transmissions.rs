@@ -35,10 +35,10 @@ struct Slot {
 const NONE: u32 = u32::MAX;
 
 /// Slots to begin with.
-const FEWEST: usize = 16;
+const MIN_SLOTS: usize = 16;
 
 #[derive(Clone, Debug)]
-pub(super) struct Flying {
+pub(super) struct TransmissionList {
     slots: Vec<Slot>,
     oldest: u32,
     newest: u32,
@@ -48,15 +48,15 @@ pub(super) struct Flying {
     sent: u64,
 }
 
-impl Flying {
-    pub(super) fn new() -> Flying {
+impl TransmissionList {
+    pub(super) fn new() -> TransmissionList {
         let empty = Slot {
             sent: Sent::NEVER,
             before: NONE,
             after: NONE,
         };
-        Flying {
-            slots: vec![empty; FEWEST],
+        TransmissionList {
+            slots: vec![empty; MIN_SLOTS],
             oldest: NONE,
             newest: NONE,
             held: 0,
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    impl Flying {
+    impl TransmissionList {
         fn all(&self) -> Vec<u32> {
             std::iter::successors(self.oldest(), |&number| self.after(number)).collect()
         }
@@ -183,20 +183,23 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_goes_to_the_end() {
-        let mut flying = Flying::new();
+        let mut transmissions = TransmissionList::new();
         for number in 0..5 {
-            flying.push(Time(10), number);
+            transmissions.push(Time(10), number);
         }
-        flying.remove(1);
-        flying.remove(3);
-        assert_eq!(flying.all(), [0, 2, 4]);
-        flying.push(Time(20), 5);
-        flying.push(Time(20), 1);
-        assert_eq!(flying.all(), [0, 2, 4, 5, 1]);
-        let at = |number| flying.sent(number).xmit_ts;
+        transmissions.remove(1);
+        transmissions.remove(3);
+        assert_eq!(transmissions.all(), [0, 2, 4]);
+        transmissions.push(Time(20), 5);
+        transmissions.push(Time(20), 1);
+        assert_eq!(transmissions.all(), [0, 2, 4, 5, 1]);
+        let at = |number| transmissions.sent(number).xmit_ts;
         assert_eq!((at(0), at(1)), (Time(10), Time(20)));
-        assert!(flying.sent(4) < flying.sent(5) && flying.sent(5) < flying.sent(1));
-        assert_eq!(flying.held(), 5);
+        assert!(
+            transmissions.sent(4) < transmissions.sent(5)
+                && transmissions.sent(5) < transmissions.sent(1)
+        );
+        assert_eq!(transmissions.held(), 5);
     }
 
     proptest! {
@@ -205,7 +208,7 @@ mod tests {
         fn the_order_is_that_of_a_plain_list(
             steps in prop::collection::vec((0..4_u8, 0..200_u32, 0..3_u64), 1..400),
         ) {
-            let mut flying = Flying::new();
+            let mut transmissions = TransmissionList::new();
             let mut plain: Vec<u32> = Vec::new();
             let mut last = vec![Time::ZERO; 400];
             let (mut now, mut snd_una, mut snd_max) = (Time::ZERO, 0, 0);
@@ -216,35 +219,35 @@ mod tests {
                 let is_out = plain.iter().position(|&n| n == chosen);
                 match (what, is_out) {
                     (0 | 1, _) => {
-                        flying.make_room(snd_una, snd_max);
-                        flying.push(now, snd_max);
+                        transmissions.make_room(snd_una, snd_max);
+                        transmissions.push(now, snd_max);
                         plain.push(snd_max);
                         last[snd_max as usize] = now;
                         snd_max += 1;
                     }
                     (2, Some(place)) => {
-                        flying.remove(chosen);
+                        transmissions.remove(chosen);
                         plain.remove(place);
                         if chosen == snd_una {
                             snd_una += 1;
                         }
                     }
                     (_, None) if chosen < snd_max => {
-                        flying.push(now, chosen);
+                        transmissions.push(now, chosen);
                         plain.push(chosen);
                         last[chosen as usize] = now;
                     }
                     (3, Some(place)) => {
-                        flying.remove(chosen);
-                        flying.put_back(chosen);
+                        transmissions.remove(chosen);
+                        transmissions.put_back(chosen);
                         prop_assert_eq!(plain[place], chosen);
                     }
                     _ => {}
                 }
-                prop_assert_eq!(&flying.all(), &plain);
-                prop_assert_eq!(flying.held() as usize, plain.len());
+                prop_assert_eq!(&transmissions.all(), &plain);
+                prop_assert_eq!(transmissions.held() as usize, plain.len());
                 for number in snd_una..snd_max {
-                    prop_assert_eq!(flying.sent(number).xmit_ts, last[number as usize]);
+                    prop_assert_eq!(transmissions.sent(number).xmit_ts, last[number as usize]);
                 }
             }
         }
