@@ -12,7 +12,21 @@ macro_rules! controls {
     ) => {
         controls! { @control $algorithms $tracked }
 
-        impl Control {
+        /// Single segments are reported by [`Control::segment_events`].
+        impl CongestionControl for Control {
+            type PacketInfo = ();
+
+            fn on_sent(&mut self, _: &Window, _: &Sent) {}
+
+            fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
+
+            fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
+
+            fn earliest_departure(&self, now: Time) -> Time {
+                now
+            }
+
+            controls! { @mode $algorithms $tracked }
             $( controls! {
                 @event $algorithms $tracked $event $arguments $parameters -> $answer
             } )+
@@ -46,14 +60,6 @@ macro_rules! controls {
                 }
             }
 
-            fn recovery_mode(&self) -> RecoveryMode {
-                match self {
-                    $( Control::$variant(control) => control.recovery_mode(), )+
-                    Control::External(control) => control.recovery_mode(),
-                    $( Control::$tracked(tracked) => tracked.control.recovery_mode(), )*
-                }
-            }
-
             /// Returns the control as a receiver of the events of single segments, if it is tracked.
             fn segment_events(&mut self) -> Option<&mut dyn SegmentEvents> {
                 match self {
@@ -65,9 +71,22 @@ macro_rules! controls {
         }
     };
     (
+        @mode
+        { $( $variant:ident $algorithm:tt = |$settings:pat_param| $new:expr; )+ }
+        { $( $tracked:ident $state:tt, )* }
+    ) => {
+        fn recovery_mode(&self) -> RecoveryMode {
+            match self {
+                $( Control::$variant(control) => control.recovery_mode(), )+
+                Control::External(control) => control.recovery_mode(),
+                $( Control::$tracked(tracked) => tracked.control.recovery_mode(), )*
+            }
+        }
+    };
+    (
         @event
         { $( $variant:ident $algorithm:tt = |$settings:pat_param| $new:expr; )+ }
-        { $( $tracked:ident($state:ty), )* }
+        { $( $tracked:ident $state:tt, )* }
         $event:ident $arguments:tt ($( $parameters:tt )+) -> $answer:ty
     ) => {
         #[inline(always)]

@@ -72,6 +72,7 @@ pub use window::Window;
 
 use super::recovery::RecoveryMode;
 use super::settings::TcpSettings;
+use crate::kernel::time::Time;
 use africa::Africa;
 use compound::Compound;
 use cubic::Cubic;

@@ -1,7 +1,7 @@
 //! The congestion state of a sender: the window, the control that sets it, and extras of its growth.
 
 use super::Control;
-use super::control::{CongestionSign, MarkReport, NewAck, RecoveryAck, Sent};
+use super::control::{CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent};
 use super::extras::{Count, Extras, grow_by_segments};
 use super::undo::PriorWindow;
 use super::window::{MIN_SSTHRESH, Window};
