@@ -1,19 +1,19 @@
-//! The sending half of a connection: sequence numbers, timer, what may be sent.
+//! The sending half of a connection: sequence numbers, timers, and the choice of the next segment.
 //!
 //! References: RFC 9293 (names), RFC 6298 (timer), RFC 5681 and RFC 6582 (recovery).
 //!
 //! ```text
 //!      snd_una           snd_nxt            snd_max            limit
-//! acked   |  outstanding    |  sent, to be sent |   never sent    |  no such data
+//! acked   |  outstanding    |  sent, to be sent |   never sent    |  no data
 //!         |                 |  again (go-back-N) |                 |
 //! ```
 //!
 //! Differs from the RFCs in:
-//! - FlightSize is snd_nxt - snd_una: after a timeout, what was sent before it counts as lost.
-//! - The timer is restarted by a fast retransmit, as BSD, Linux and ns-2 do; RFC 6298 alone
-//!   would let it expire while the retransmission is under way.
+//! - FlightSize is snd_nxt - snd_una: after a timeout, all segments sent before it count as lost.
+//! - A fast retransmit restarts the timer, as in BSD, Linux and ns-2. With RFC 6298 only, the timer
+//!   could expire while the retransmission is in flight.
 //! - A bulk flow is never idle, so cwnd is not reset after idle time (RFC 5681, section 4.1).
-//! - Spurious timeouts are found and undone only where `undo` asks for it (`undo.rs`); no F-RTO (RFC 5682).
+//! - Spurious timeouts are detected and undone only with `undo` (`undo.rs`), and without F-RTO (RFC 5682).
 
 mod ecn;
 mod opening;
@@ -37,19 +37,19 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, EcnEcho};
 use crate::tcp::TcpSettings;
 
-/// Segments that a delayed ACK covers (RFC 5681, section 4.2).
+/// Number of segments that a delayed ACK covers (RFC 5681, section 4.2).
 const DELAYED_ACK: u32 = 2;
 
-/// A data segment to be sent.
+/// A data segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its place in the flow, counted from 0.
+    /// Number of the segment in its flow, counted from 0.
     pub number: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
-    /// Whether queues may mark it.
+    /// ECN codepoint, which says whether queues may mark the segment.
     pub ecn: Ecn,
-    /// What it says of marks: CWR, if it is the first new one since the window was reduced.
+    /// CWR on the first new segment after a reduction of the window.
     pub echo: EcnEcho,
 }
 
@@ -57,30 +57,31 @@ pub struct Segment {
 ///
 /// Call [`next_segment`](Sender::next_segment), and then [`next_opening`](Sender::next_opening), until
 /// both return `None` after each of [`open`](Sender::open), [`on_ack`](Sender::on_ack),
-/// [`on_syn_ack`](Sender::on_syn_ack) and [`on_timer`](Sender::on_timer). Any of these may move the [`deadline`](Sender::deadline), to an earlier time as well.
+/// [`on_syn_ack`](Sender::on_syn_ack) and [`on_timer`](Sender::on_timer). Each of these may move the
+/// [`deadline`](Sender::deadline), also to an earlier time.
 #[derive(Clone, Debug)]
 #[repr(align(64))] // three cache lines
 pub struct Sender {
-    /// Oldest segment not acknowledged.
+    /// Oldest unacknowledged segment.
     snd_una: u32,
-    /// Next segment to send; goes back to `snd_una` in go-back-N.
+    /// Next segment to send. Go-back-N sets it to `snd_una`.
     snd_nxt: u32,
     /// One past the highest segment ever sent.
     snd_max: u32,
     /// One past the last segment that may be sent: 0 until the flow is opened or supplied with data.
     limit: u32,
-    /// The same once the connection is open.
+    /// The value of `limit` when the connection is open.
     granted: u32,
     /// One past the last segment of the flow.
     end: u32,
-    /// Whether the flow was closed before all of it was sent.
+    /// Whether the flow was closed before all of its data was sent.
     is_cut: bool,
-    /// Whether segment `snd_una` must be sent again, whatever the window.
+    /// Whether segment `snd_una` must be sent again, regardless of the window.
     retransmit: bool,
     recovery_mode: RecoveryMode,
     recovery: Recovery,
     congestion: Congestion,
-    /// With SACK: what is known to have arrived.
+    /// The segments that are known to have arrived, with SACK.
     scoreboard: Option<Box<Board>>,
     /// Whether ACKs and departures need more than sequence numbers. This holds from the first sign of a loss
     /// until the loss is repaired if there is a scoreboard, always if the scoreboard has times, and always if
@@ -101,7 +102,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that waits to be opened.
+    /// Creates a sender, which sends nothing before it is opened.
     pub fn new(settings: &TcpSettings) -> Sender {
         let end = settings.segments.unwrap_or(u64::MAX);
         let mut congestion = Congestion::new(settings);
@@ -131,18 +132,19 @@ impl Sender {
         }
     }
 
-    /// The flow starts.
+    /// Starts the flow.
     pub fn open(&mut self) {
         self.connect();
         self.grant(self.end);
     }
 
-    /// The application has so many further segments to send; only for a flow that is not opened.
+    /// Adds `segments` segments of data from the application, for a flow that is not started by
+    /// [`open`](Sender::open).
     pub fn supply(&mut self, segments: u32) {
         self.grant(self.granted.saturating_add(segments).min(self.end));
     }
 
-    /// No new data from now on; what is outstanding is still recovered.
+    /// Stops sending new data. Outstanding segments are still recovered.
     pub fn close(&mut self) {
         self.is_cut |= self.end > self.snd_max;
         self.end = self.snd_max;
@@ -153,7 +155,7 @@ impl Sender {
         }
     }
 
-    /// An ACK arrived; poll for segments afterwards.
+    /// Processes an ACK. Poll for segments afterwards.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: Ack) {
         if ack.ece.speaks() {
@@ -162,7 +164,7 @@ impl Sender {
         self.take_ack(now, ack, false);
     }
 
-    /// The same of an ACK that says something of marks.
+    /// Processes an ACK that reports on marks.
     #[cold]
     #[inline(never)]
     fn on_speaking_ack(&mut self, now: Time, ack: Ack) {
@@ -170,7 +172,7 @@ impl Sender {
         self.take_ack(now, ack, ack.ece.is_set());
     }
 
-    /// What an ACK means beside marks; whether it lets nothing grow.
+    /// Processes an ACK apart from its ECN echo. If `holds`, the window does not grow.
     #[inline(always)]
     fn take_ack(&mut self, now: Time, ack: Ack, holds: bool) {
         if ack.next > self.snd_una {
@@ -178,11 +180,11 @@ impl Sender {
         } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
             self.on_dup_ack(now);
         }
-        // an ACK below `snd_una` is old: it was overtaken
+        // an ACK below `snd_una` is old: a later ACK has overtaken it
     }
 
     /// Returns the next segment to send, which counts as sent from now on. Poll until the result is `None`.
-    #[inline]
+    #[inline(always)]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
         let next = match self.in_detail {
             true => self.next_in_detail(now)?,
@@ -279,7 +281,7 @@ impl Sender {
         });
     }
 
-    /// The limit that the last poll for segments met; none of them changes it before the next.
+    /// Returns the limit that the last poll for segments met. It holds until the next poll.
     #[inline(always)]
     pub fn limit_met(&self) -> Limit {
         self.limit_met
@@ -325,7 +327,7 @@ impl Sender {
         if self.timer > now || self.repeats_syn() {
             return;
         }
-        if self.takes_by_time(now) {
+        if self.on_deadline_by_time(now) {
             return;
         }
         self.collapse(self.flight());
@@ -334,7 +336,8 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// The retransmission timer expired with `flight` segments out: back off, collapse the window.
+    /// Backs off and collapses the window, because the retransmission timer expired while `flight` segments
+    /// were outstanding.
     fn collapse(&mut self, flight: u32) {
         let first = self.rtt.backoffs() == 0;
         let remaining = match (self.recovery.is_fast(), self.rto_halves_again) {
@@ -348,50 +351,50 @@ impl Sender {
         self.rtt.back_off();
     }
 
-    /// Congestion window; in fast recovery with its inflation. [packets]
+    /// Returns the congestion window, in fast recovery with its inflation. [packets]
     pub fn cwnd(&self) -> f64 {
         self.congestion.cwnd()
     }
 
-    /// Slow-start threshold. [packets]
+    /// Returns the slow-start threshold. [packets]
     pub fn ssthresh(&self) -> f64 {
         self.congestion.ssthresh()
     }
 
-    /// Segments sent and not acknowledged; what was sent before a timeout counts again only
-    /// once it is sent again. [packets]
+    /// Returns the number of outstanding segments. A segment sent before a timeout counts only after it is
+    /// sent again. [packets]
     #[inline]
     pub fn flight(&self) -> u32 {
         self.snd_nxt - self.snd_una
     }
 
-    /// Smoothed round-trip time; none before the first sample.
+    /// Returns the smoothed round-trip time, or `None` before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.rtt.srtt()
     }
 
-    /// Expiries of the retransmission timer so far.
+    /// Returns the number of expiries of the retransmission timer so far.
     pub fn timeouts(&self) -> u64 {
         u64::from(self.rtt.timeouts())
     }
 
-    /// Losses found by duplicate ACKs so far; later holes of the same NewReno recovery are
-    /// not counted again.
+    /// Returns the number of fast recoveries so far. Further holes in the same recovery do not count.
     pub fn fast_retransmits(&self) -> u64 {
         u64::from(self.fast_retransmits)
     }
 
-    /// Segments acknowledged so far.
+    /// Returns the number of segments acknowledged so far.
     pub fn acked(&self) -> u64 {
         u64::from(self.snd_una)
     }
 
-    /// Whether all data of the flow is acknowledged.
+    /// Returns whether all data of the flow is acknowledged.
     pub fn finished(&self) -> bool {
         self.snd_una == self.end
     }
 
-    /// Whether all that the flow had to send has been acknowledged, not only what it sent before a stop.
+    /// Returns whether the flow sent all of its data, and all of it is acknowledged. This is false for a
+    /// flow that was closed earlier.
     pub fn completed(&self) -> bool {
         self.finished() && !self.is_cut
     }
@@ -402,7 +405,7 @@ impl Sender {
         let acked = ack.next - self.snd_una;
         self.rtt.on_sample(now.since(ack.echo), self.flight());
         self.snd_una = ack.next;
-        // after go-back-N the ACK may cover segments that were not sent again yet
+        // after go-back-N the ACK may cover segments that have not been sent again
         self.snd_nxt = self.snd_nxt.max(ack.next);
         self.retransmit = false;
 
@@ -417,7 +420,7 @@ impl Sender {
             }
             Reaction::Recovered => self.congestion.on_recovery_ack(RecoveryAck::Full),
             _ if holds => {} // RFC 3168, section 6.1.2
-            // what had arrived above a hole is acknowledged with it
+            // the ACK also covers segments above the hole that had arrived before
             _ if after_loss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             _ => self.grow(now, acked, acked),
         }
@@ -453,7 +456,7 @@ impl Sender {
         }
     }
 
-    /// New data was acknowledged outside fast recovery; `delivered`: as in [`NewAck`].
+    /// Lets the window grow on an ACK of new data outside fast recovery. `delivered` is as in [`NewAck`].
     #[inline(always)]
     fn grow(&mut self, now: Time, acked: u32, delivered: u32) {
         self.congestion.on_ack(NewAck {

@@ -13,7 +13,7 @@ use crate::tcp::sack::Blocks;
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Congestion {
     pub(super) window: Window,
-    control: Control,
+    pub(super) control: Control,
     /// Growth in addition to the control's, if there is any.
     extras: Option<Box<Extras>>,
 }

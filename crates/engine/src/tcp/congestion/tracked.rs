@@ -29,7 +29,7 @@ pub(super) trait SegmentEvents {
 pub(super) struct Tracked<C: CongestionControl> {
     pub(super) control: C,
     /// Segments whose last transmission has neither arrived nor been lost.
-    pending: Ring,
+    pub(super) pending: Ring,
     /// Last transmissions of the segments from `snd_una` on, pending or not.
     transmissions: VecDeque<Transmission<C::PacketInfo>>,
     /// Number of the first segment of `transmissions`.

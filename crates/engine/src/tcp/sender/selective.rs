@@ -2,14 +2,14 @@
 //!
 //! Reference: RFC 6675, section 5; its steps are named below.
 //!
-//! Outside recovery the window bounds what is outstanding and not SACKed, so that the first two
-//! duplicate ACKs let new segments out (limited transmit, step 3). In recovery it bounds the pipe,
-//! or proportional rate reduction counts what may leave. The retransmission timer is restarted by
-//! each ACK of new data (RFC 6298, rule 5.3), unlike NewReno's.
+//! Outside recovery the window limits the number of outstanding segments that are not SACKed, so that
+//! the first two duplicate ACKs let new segments leave (limited transmit, step 3). In recovery the
+//! window limits the pipe, or proportional rate reduction counts the segments that may leave. Each ACK
+//! of new data restarts the retransmission timer (RFC 6298, rule 5.3), unlike NewReno's.
 //!
-//! Reno and NewReno are the same here: neither says how losses are repaired.
+//! The recovery mode of the congestion control has no effect here, so Reno and NewReno are the same.
 //!
-//! While all arrives in order there is nothing to select: the sender does what it does without SACK.
+//! While all segments arrive in order, the sender works as without SACK.
 
 use super::Sender;
 use super::timed::Timed;
@@ -21,12 +21,12 @@ use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
 use crate::tcp::scoreboard::{Scoreboard, Update};
 use crate::tcp::{Ack, Blocks, TcpSettings};
 
-/// How a sender with SACK finds losses.
+/// The scoreboard of a sender with SACK, by the method of loss detection.
 #[derive(Clone, Debug)]
 pub(super) enum Board {
-    /// By three SACKed segments above.
+    /// A segment is lost if three segments above it are SACKed.
     Counted(Scoreboard),
-    /// By time.
+    /// A segment is lost if it is late.
     Timed(Box<Timed>),
 }
 
@@ -41,13 +41,13 @@ impl Board {
 }
 
 impl Sender {
-    /// Whether this ACK is to be given to [`on_sack`](Sender::on_sack), with its blocks.
+    /// Returns whether this ACK must be passed to [`on_sack`](Sender::on_sack), with its blocks.
     #[inline]
     pub fn needs_blocks(&self, ack: &Ack) -> bool {
         self.in_detail || self.scoreboard.is_some() && (ack.sack != 0 || ack.next <= self.snd_una)
     }
 
-    /// An ACK arrived at a sender with SACK; poll for segments afterwards.
+    /// Processes an ACK with its SACK blocks. Poll for segments afterwards.
     #[inline(never)]
     pub fn on_sack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
         if ack.ece.speaks() {
@@ -64,7 +64,7 @@ impl Sender {
         self.scoreboard = Some(board);
     }
 
-    /// An ACK arrived, whose mark has been heeded.
+    /// Processes an ACK after its ECN echo.
     #[inline]
     fn on_counted_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, board: &mut Scoreboard) {
         if ack.next >= self.snd_una && self.snd_una < self.snd_max {
@@ -77,7 +77,7 @@ impl Sender {
                 self.snd_nxt = self.snd_nxt.max(ack.next);
             }
             let acked = ack.next - before;
-            self.judge(now, acked, update, board);
+            self.update_recovery(now, acked, update, board);
             if acked > 0 && !recovers && !ack.ece.is_set() {
                 self.grow(now, acked, update.delivered);
             }
@@ -91,8 +91,8 @@ impl Sender {
             self.recovery != Recovery::START || !board.is_empty() || self.congestion.is_tracked();
     }
 
-    /// What an ACK of `acked` new segments means to recovery.
-    fn judge(&mut self, now: Time, acked: u32, update: Update, board: &mut Scoreboard) {
+    /// Updates the state of recovery by an ACK of `acked` new segments.
+    fn update_recovery(&mut self, now: Time, acked: u32, update: Update, board: &mut Scoreboard) {
         match self.recovery {
             Recovery::Fast { recover, .. } => {
                 if self.snd_una >= recover {
@@ -102,14 +102,14 @@ impl Sender {
                     self.count_in_recovery(acked, update, board); // steps B and C
                 }
             }
-            // section 5.1: no recovery until all that was sent before the timeout has arrived
+            // section 5.1: no recovery until all segments sent before the timeout have arrived
             Recovery::Careful { recover } => {
                 if self.snd_una >= recover {
                     self.recovery = Recovery::START;
                 }
             }
             Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,
-            Recovery::Open { dupacks } if update.news > 0 => {
+            Recovery::Open { dupacks } if update.sacked > 0 => {
                 if dupacks == 0 {
                     board.limited = 0;
                 }
@@ -124,7 +124,8 @@ impl Sender {
         }
     }
 
-    /// Step 4. FlightSize is without the segments of limited transmit (RFC 5681, section 3.2).
+    /// Begins a recovery (step 4). FlightSize does not include the segments of limited transmit (RFC 5681,
+    /// section 3.2).
     fn begin_recovery(&mut self, now: Time, update: Update, board: &mut Scoreboard) {
         self.recovery = Recovery::Fast {
             recover: self.snd_max,
@@ -179,7 +180,7 @@ impl Sender {
         }
     }
 
-    /// One past the last segment that the receive window and the flow's length allow.
+    /// Returns one past the last segment that the receive window and the flow's length permit.
     pub(super) fn right_edge(&self) -> u32 {
         let edge = self
             .snd_una
@@ -187,7 +188,8 @@ impl Sender {
         edge.min(self.limit)
     }
 
-    /// A poll finds the [`right_edge`](Sender::right_edge) at `next`: the end of the data, or of the receive window.
+    /// Notes that `next` is the [`right_edge`](Sender::right_edge): the end of the data or of the receive
+    /// window.
     #[inline]
     pub(super) fn meet_right_edge(&mut self, next: u32) {
         if next >= self.limit {
@@ -235,7 +237,7 @@ impl Sender {
 
 #[cfg(test)]
 impl Sender {
-    /// Uses the scoreboard, needed or not: what the shortcut must equal.
+    /// Uses the scoreboard even if it is not needed. The result must be the same.
     pub(in crate::tcp) fn look_at_scoreboard(&mut self) {
         self.in_detail = self.scoreboard.is_some();
     }
