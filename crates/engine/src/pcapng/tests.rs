@@ -31,6 +31,7 @@ fn scenario() -> Scenario {
         prague: PragueSettings::usual().unwrap(),
         hystart: false,
         byte_counting: false,
+        pacing: false,
         ecn: false,
         sack: false,
         rack: false,

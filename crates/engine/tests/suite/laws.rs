@@ -165,7 +165,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
             zeta,
         });
     (
-        (congestion, compound, any::<[bool; 6]>()),
+        (congestion, compound, any::<[bool; 7]>()),
         1..80_u32,
         any::<bool>(),
         0..3_u32,
@@ -174,7 +174,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, compound, [hystart, ecn, sack, rack, undo, prr]),
+                (congestion, compound, [hystart, ecn, sack, rack, undo, prr, pacing]),
                 window,
                 delayed_ack,
                 more,
@@ -185,6 +185,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
                     congestion,
                     compound,
                     hystart,
+                    pacing,
                     ecn,
                     sack: sack && congestion != CongestionAlgorithm::Tahoe,
                     rack: sack && rack && congestion != CongestionAlgorithm::Tahoe,

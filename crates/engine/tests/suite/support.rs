@@ -96,6 +96,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         prague: PragueSettings::usual().expect("Linux's"),
         hystart: false,
         byte_counting: false,
+        pacing: false,
         ecn: false,
         sack: false,
         rack: false,

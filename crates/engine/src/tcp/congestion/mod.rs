@@ -43,6 +43,7 @@ mod illinois;
 mod linux;
 mod marked_fraction;
 mod newreno;
+mod pacing;
 mod prague;
 mod reno;
 mod rounds;
@@ -50,7 +51,6 @@ pub(super) mod state;
 mod tahoe;
 #[cfg(test)]
 mod tests;
-#[cfg_attr(not(test), expect(dead_code, reason = "no control is tracked"))]
 mod tracked;
 mod undo;
 mod westwood;
@@ -82,10 +82,11 @@ use dispatch::controls;
 use external::ExternalAlgorithm;
 use illinois::Illinois;
 use newreno::NewReno;
+use pacing::Paced;
 use prague::Prague;
 use reno::Reno;
 use tahoe::Tahoe;
-use tracked::SegmentEvents;
+use tracked::{SegmentEvents, Tracked};
 use westwood::Westwood;
 
 controls! {
@@ -102,7 +103,9 @@ controls! {
         Dctcp(Box<Dctcp>) = |_| Dctcp::new().into();
         Prague(Box<Prague>) = |settings| Prague::new(settings.prague).into();
     }
-    tracked {}
+    tracked {
+        Paced(Paced<Control>),
+    }
     on_ack(window, ack): (window: &mut Window, ack: NewAck) -> ();
     on_recovery_ack(window, ack): (window: &mut Window, ack: RecoveryAck) -> ();
     on_loss(window, flight, sign): (window: &mut Window, flight: u32, sign: CongestionSign) -> ();
@@ -114,6 +117,12 @@ controls! {
 
 impl Control {
     fn new(settings: &TcpSettings) -> Control {
-        Control::named(settings)
+        let control = Control::named(settings);
+        match settings.pacing {
+            true => {
+                Control::Paced(Tracked::new(Paced::new(control), settings.window_packets).into())
+            }
+            false => control,
+        }
     }
 }

@@ -69,6 +69,14 @@ impl<A: WindowAlgorithm> Driver<A> {
 }
 
 impl Congestion {
+    /// Returns the number of segments whose state the control has given out and not got back.
+    pub(in crate::tcp) fn pending(&self) -> u32 {
+        match &self.control {
+            Control::Paced(tracked) => tracked.pending.held,
+            other => panic!("{other:?} is not tracked"),
+        }
+    }
+
     /// Delivers an ACK of `segments` segments with an arbitrary round-trip time.
     fn acked(&mut self, segments: u32) {
         let rtt = RttEstimator::new(Span(1), Span(1));

@@ -10,6 +10,21 @@ use crate::tcp::limit::Limit;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {
+    /// Returns the number of segments whose state the congestion control has given out and not got back.
+    pub(in crate::tcp) fn pending(&self) -> u32 {
+        self.congestion.pending()
+    }
+
+    /// Returns the number of segments that were sent and neither acknowledged nor SACKed.
+    pub(in crate::tcp) fn not_known_to_have_arrived(&self) -> u32 {
+        let outstanding = self.snd_max - self.snd_una;
+        match self.scoreboard.as_deref() {
+            None => outstanding,
+            Some(Board::Timed(timed)) => outstanding - timed.rack.sacked(),
+            Some(Board::Counted(board)) => board.unsacked(self.snd_una, self.snd_max),
+        }
+    }
+
     /// Segments taken to be in the network.
     pub(in crate::tcp) fn in_network(&self) -> u32 {
         let board = match self.scoreboard.as_deref() {
@@ -32,7 +47,10 @@ impl Sender {
             Limit::None => !self.is_open() || self.finished(),
             Limit::App => self.is_open() && !self.finished() && sent_all,
             Limit::Rwnd => cwnd >= f64::from(receive) || at_edge && !sent_all,
-            Limit::Cwnd => cwnd < f64::from(receive) && self.limit > 0,
+            Limit::Cwnd => {
+                let is_paced = self.departure != Time::NEVER;
+                (cwnd < f64::from(receive) || is_paced) && self.limit > 0
+            }
         };
         assert!(holds, "{:?} of {self:?}", self.limit_met());
     }
