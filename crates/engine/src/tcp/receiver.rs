@@ -368,9 +368,9 @@ mod tests {
             assert!(early.is_none() || ack.is_none());
             leaves(ack.or(early))
         });
-        let mut found: Vec<_> = arrivals.collect();
-        found.push(leaves(r.on_timer(Time(1_000 * MS))));
-        found
+        let mut acks: Vec<_> = arrivals.collect();
+        acks.push(leaves(r.on_timer(Time(1_000 * MS))));
+        acks
     }
 
     /// RFC 8257, section 3.2: when marks begin or end, a waiting ACK leaves with the echo of its own segment.

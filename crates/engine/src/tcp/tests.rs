@@ -67,12 +67,12 @@ fn slow_start_with_delayed_acks_as_a_trace() {
 
 #[test]
 fn the_last_odd_segment_waits_for_the_ack_timer() {
-    let one = TcpSettings {
+    let single = TcpSettings {
         delayed_ack: true,
         segments: Some(1),
         ..settings(NewReno)
     };
-    let mut pipe = Pipe::new(&one, clean);
+    let mut pipe = Pipe::new(&single, clean);
     pipe.run(Time::NEVER);
     let expected = "
         0 ms: send 0

@@ -1,7 +1,7 @@
 //! CUBIC as Linux computes it: in whole packets, by segments acknowledged, with HyStart.
 //!
 //! References: S. Ha, I. Rhee, L. Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
-//! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names stand in the docstrings.
+//! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names are in the docstrings.
 //!
 //! ```text
 //! cwnd + 1 per segment acknowledged, up to ssthresh             slow start
@@ -10,18 +10,25 @@
 //! cnt    = cwnd / (target - cwnd), else 100 cwnd;               at most 20 before the first loss;
 //!          at most cwnd / (W_est - cwnd), at least 2            W_est + 1 per 15/8 cwnd segments
 //! ssthresh = max(717/1024 cwnd, 2)                              a loss
-//! origin = cwnd, or (1024 + 717)/2048 cwnd where it was below   fast convergence
+//! origin = cwnd, or (1024 + 717)/2048 cwnd if it was below it   fast convergence
 //! ```
 //!
-//! Beside [`super::cubic`]: growth counts segments and not ACKs, so that delayed ACKs do not halve it; the
-//! window is looked at once a tick of 1 ms, and again 31 ms later if it has not moved; before the first loss
-//! it grows by 5 % a round trip at most from the end of slow start on, never by more than half; a loss takes
-//! its part of cwnd, not of FlightSize; slow start ends by HyStart, [`super::hybrid`].
+//! Differs from `cubic.rs` in:
+//! - Growth counts segments and not ACKs, so that delayed ACKs do not halve it.
+//! - `cnt` is computed once per tick of 1 ms, and again after 31 ms if the window has not changed.
+//! - Before the first loss, after slow start, the window grows by at most 5 % per round trip, and never by
+//!   more than half.
+//! - A loss reduces cwnd by a fraction of cwnd, not of FlightSize.
+//! - HyStart ends slow start, see `hybrid.rs`.
 //!
-//! Differs from Linux in: HZ is 1000 whatever the kernel was built with; the cube root is exact, Linux's within
-//! 0.2 % on average; no sample of the delay counts while a recovery lasts; an idle application does not
-//! move the epoch; in a timeout during recovery ssthresh may fall once more. Windows that the receiver
-//! bounds do not grow, as Linux's validation has it (RFC 7661).
+//! Differs from Linux in:
+//! - HZ is 1000, regardless of the kernel's configuration.
+//! - The cube root is exact; Linux's has an error of 0.2 % on average.
+//! - No sample of the delay counts during a recovery.
+//! - An idle application does not move the epoch.
+//! - In a timeout during recovery, ssthresh may fall once more.
+//!
+//! Windows that the receiver limits do not grow, as by Linux's validation (RFC 7661).
 
 use super::control::NewAck;
 use super::hybrid::HybridSlowStart;
@@ -42,13 +49,13 @@ table! {
 /// `BICTCP_BETA_SCALE`, and times are in 1/1024 s (`BICTCP_HZ`).
 const SCALE: u64 = 1024;
 
-/// `beta`: 717/1024 of the window stay.
+/// `beta`: a loss leaves 717/1024 of the window.
 const BETA: u64 = 717;
 
-/// `cube_rtt_scale`: C in 1/10240 packets a cubic second.
+/// `cube_rtt_scale`: C in 1/10240 packets per cubic second.
 const C: u64 = 410;
 
-/// `beta_scale`: W_est takes this many eighths of a window for a packet, 8 (1 + beta) / (3 (1 - beta)).
+/// `beta_scale`: number of eighths of a window for which W_est grows by a packet, 8 (1 + beta) / (3 (1 - beta)).
 const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
 /// `HZ`. [1/s]
@@ -59,16 +66,16 @@ const TICK: u64 = 1_000_000_000 / HZ;
 #[derive(Clone, Debug)]
 pub(super) struct CubicLinux {
     hystart: Option<HybridSlowStart>,
-    /// Segments that have to be acknowledged for a packet more.
+    /// Number of acknowledged segments for which the window grows by one packet.
     cnt: u64,
-    /// `snd_cwnd_cnt`: segments acknowledged of those.
+    /// `snd_cwnd_cnt`: acknowledged segments since the last growth.
     credit: u64,
     /// `last_max_cwnd`. [packets]
     w_max: u64,
-    /// Window and tick of the last look.
+    /// Window and tick of the last update of `cnt`.
     last: (u64, u64),
     epoch: Option<Epoch>,
-    /// `delay_min`, once there is a sample.
+    /// `delay_min`, if there has been a sample.
     delay_min: Option<Span>,
 }
 
@@ -81,9 +88,9 @@ struct Epoch {
     k: u64,
     /// `bic_origin_point`. [packets]
     origin: u64,
-    /// `ack_cnt`: segments acknowledged that W_est has not taken in.
+    /// `ack_cnt`: acknowledged segments that W_est does not include yet.
     acked: u64,
-    /// `tcp_cwnd`, W_est: window of a Reno flow in its place. [packets]
+    /// `tcp_cwnd`, W_est: window of a Reno flow under the same conditions. [packets]
     w_est: u64,
 }
 
@@ -99,7 +106,7 @@ impl Epoch {
         }
     }
 
-    /// The window that is aimed at `t` after the start. [packets, 1/1024 s]
+    /// Returns the target of the window at `t` after the start. [packets, 1/1024 s]
     fn target(&self, t: u64) -> u64 {
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
@@ -110,17 +117,17 @@ impl Epoch {
         }
     }
 
-    /// Takes in what was acknowledged.
+    /// Lets W_est grow by the acknowledged segments.
     fn follow_reno(&mut self, cwnd: u64) {
         let each = (cwnd * FRIENDLY) >> 3;
-        // as many packets as leave more than 0 and at most `each` over
+        // the rest is more than 0 and at most `each`
         let packets = self.acked.saturating_sub(1) / each;
         self.acked -= packets * each;
         self.w_est += packets;
     }
 }
 
-/// The whole part of the cube root.
+/// Returns the whole part of the cube root.
 fn cube_root(value: u64) -> u64 {
     let near = libm::cbrt(value as f64) as u64;
     let fits = |root: u64| root.pow(3) <= value;
@@ -157,7 +164,7 @@ impl CubicLinux {
         *self = CubicLinux::new(CubicLinuxSettings { hystart });
     }
 
-    /// `cubictcp_acked`: takes the sample of an ACK. None counts in the first second of an epoch.
+    /// `cubictcp_acked`: adds the sample of an ACK. Samples in the first second of an epoch do not count.
     fn on_sample(&mut self, window: &mut Window, ack: &NewAck) {
         let Some(rtt) = ack.rtt.last_sample() else {
             return;
@@ -168,7 +175,7 @@ impl CubicLinux {
         {
             return;
         }
-        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
+        let delay_min = self.delay_min.map_or(rtt, |minimum| minimum.min(rtt));
         self.delay_min = Some(delay_min);
         let cwnd = window.cwnd;
         if cwnd < window.ssthresh
@@ -212,8 +219,8 @@ impl CubicLinux {
         self.cnt = self.cnt.max(2);
     }
 
-    /// `tcp_cong_avoid_ai`: by how much the window grows for `acked` segments. Credit that a larger `cnt` left
-    /// is one packet at most.
+    /// `tcp_cong_avoid_ai`: returns the growth of the window for `acked` segments. Credit that remains from a
+    /// larger `cnt` is at most one packet.
     fn increase(&mut self, acked: u64) -> u64 {
         let mut packets = 0;
         if self.credit >= self.cnt {
@@ -240,7 +247,7 @@ impl CubicLinux {
     }
 }
 
-/// The tick of an instant.
+/// Returns the tick of a time.
 fn tick(now: Time) -> u64 {
     now.0 / TICK
 }

@@ -1,20 +1,20 @@
-//! Which part of its segments a sender hears that marks were put on, smoothed.
+//! The smoothed fraction of segments that are marked.
 //!
-//! Reference: RFC 8257, section 3.3, whose names stand in the docstrings.
+//! Reference: RFC 8257, section 3.3. The names of the RFC are in the docstrings.
 //!
 //! ```text
 //! M = BytesMarked / BytesAcked             once a window of data
 //! alpha = alpha (1 - g) + g M              g = 1/16
 //! ```
 //!
-//! Segments take the place of bytes, all being of full size.
+//! Segments replace bytes, because all segments have full size.
 
 use super::control::MarkReport;
 
 /// Estimation gain g; section 4.2 recommends it. [-]
 const GAIN: f64 = 1.0 / 16.0;
 
-/// `DCTCP.Alpha`, and the window that is observed for its next step.
+/// `DCTCP.Alpha`, and the window of data for its next update.
 #[derive(Clone, Debug)]
 pub(super) struct MarkedFraction {
     alpha: f64,
@@ -27,7 +27,7 @@ pub(super) struct MarkedFraction {
 }
 
 impl MarkedFraction {
-    /// Begins with all marked, so that the first marks halve the window (section 3.3, step 1).
+    /// Creates an estimate of 1, so that the first marks halve the window (section 3.3, step 1).
     pub(super) const fn new() -> MarkedFraction {
         MarkedFraction {
             alpha: 1.0,
@@ -37,29 +37,29 @@ impl MarkedFraction {
         }
     }
 
-    /// The estimate. [-]
+    /// Returns the estimate. [-]
     pub(super) fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// Adds what an ACK tells; whether a window of data has passed, so that [`close`](MarkedFraction::close) may take its
-    /// part.
+    /// Adds the report of an ACK. Returns whether the window of data is over, so that
+    /// [`close`](MarkedFraction::close) may be called.
     pub(super) fn add(&mut self, report: &MarkReport) -> bool {
         self.acked += report.acked;
         self.marked += report.marked;
         report.snd_una > self.window_end
     }
 
-    /// Ends the window with this ACK, which takes its part in the estimate.
+    /// Ends the window of data with this ACK, and updates the estimate.
     pub(super) fn close(&mut self, report: &MarkReport) {
         if self.acked > 0 {
-            let part = (f64::from(self.marked) / f64::from(self.acked)).min(1.0);
-            self.alpha += GAIN * (part - self.alpha);
+            let fraction = (f64::from(self.marked) / f64::from(self.acked)).min(1.0);
+            self.alpha += GAIN * (fraction - self.alpha);
         }
         self.begin(report);
     }
 
-    /// A window begins with this ACK.
+    /// Begins a window of data with this ACK.
     pub(super) fn begin(&mut self, report: &MarkReport) {
         self.acked = 0;
         self.marked = 0;

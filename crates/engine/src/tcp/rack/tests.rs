@@ -132,7 +132,7 @@ impl Oracle {
     /// Step 5.
     fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
         let reo_wnd = self.reo_wnd(state);
-        let (mut timeout, mut found) = (None, 0);
+        let (mut timeout, mut losses) = (None, 0);
         for segment in &mut self.segments[self.snd_una as usize..] {
             let Segment { xmit_ts, order, .. } = *segment;
             if segment.arrived
@@ -144,13 +144,13 @@ impl Oracle {
             let due = xmit_ts + self.rtt + reo_wnd;
             if due <= now {
                 segment.lost = true;
-                found += 1;
+                losses += 1;
             } else {
                 timeout = timeout.max(Some(due));
             }
         }
         self.deadline = timeout.unwrap_or(Time::NEVER);
-        found
+        losses
     }
 
     /// Section 6.3.
@@ -317,8 +317,8 @@ impl Play {
     }
 
     fn detect(&mut self) {
-        let found = self.rack.detect_loss(self.now, self.state);
-        assert_eq!(found, self.oracle.detect_loss(self.now, self.state));
+        let losses = self.rack.detect_loss(self.now, self.state);
+        assert_eq!(losses, self.oracle.detect_loss(self.now, self.state));
     }
 
     fn seen_of_rack(&self) -> Seen {

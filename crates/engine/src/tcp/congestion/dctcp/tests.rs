@@ -19,12 +19,12 @@ pub(in crate::tcp::congestion) fn report(snd_una: u32, acked: u32, marked: u32) 
 #[test]
 fn alpha_worked_by_hand() {
     let mut dctcp = Dctcp::new();
-    let mut alphas = vec![dctcp.part.alpha()];
+    let mut alphas = vec![dctcp.fraction.alpha()];
     let mut una = 0;
     let mut ack = |acked, marked| {
         una += acked;
         dctcp.on_marks(&report(una, acked, marked));
-        alphas.push(dctcp.part.alpha());
+        alphas.push(dctcp.fraction.alpha());
     };
     ack(1, 0); // 1 - 1/16; the window ends with 11
     ack(5, 0);

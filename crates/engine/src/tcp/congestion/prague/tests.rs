@@ -22,12 +22,12 @@ fn alpha_begins_with_the_first_mark() {
     for una in (10..100).step_by(10) {
         prague.on_marks(&report(una + 1, 10, 0));
     }
-    assert_eq!((prague.part.alpha(), prague.rounds), (1.0, 5)); // windows of ten end with the eleventh
+    assert_eq!((prague.fraction.alpha(), prague.rounds), (1.0, 5)); // windows of ten end with the eleventh
     prague.on_marks(&report(111, 10, 5)); // half of a window
-    near(prague.part.alpha(), 15.0 / 16.0 + 0.5 / 16.0);
+    near(prague.fraction.alpha(), 15.0 / 16.0 + 0.5 / 16.0);
 }
 
-/// Ten segments of which three are report to be marked: seven parts of a packet in the window.
+/// Ten segments of which three are reported as marked: seven parts of a packet in the window.
 #[test]
 fn growth_counts_what_was_not_marked() {
     let mut driver = Driver::new(Prague::new(usual()), 20.0);

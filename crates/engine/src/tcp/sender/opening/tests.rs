@@ -19,12 +19,12 @@ fn log_of(settings: &TcpSettings, mut is_lost: impl FnMut(Packet) -> bool) -> Ve
         (!is_lost(packet)).then_some(Span(50 * MS))
     });
     pipe.run(Time(60_000 * MS));
-    let told = |what: &str| {
+    let is_shown = |what: &str| {
         ["send", "timeout", "acked", "lost"]
             .iter()
             .any(|word| what.starts_with(word))
     };
-    let log = pipe.log.iter().filter(|(_, what)| told(what));
+    let log = pipe.log.iter().filter(|(_, what)| is_shown(what));
     log.map(|(at_ms, what)| format!("{at_ms} {what}")).collect()
 }
 

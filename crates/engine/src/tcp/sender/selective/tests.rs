@@ -243,7 +243,7 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
             let segments = std::iter::from_fn(|| sender.next_segment(now)).collect::<Vec<_>>();
             sent.push(match segments[..] {
                 [] => '.',
-                [one] if one.retransmission => 'R',
+                [segment] if segment.retransmission => 'R',
                 [_] => 'N',
                 _ => panic!("a burst on ACK {arrived}"),
             });

@@ -14,7 +14,7 @@ use crate::tcp::pipe::{MS, settings};
 /// deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     let rows = table.trim().lines();
     let rows: Vec<&str> = rows
         .map(|row| row.split('#').next().unwrap().trim())
@@ -73,16 +73,16 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
             Time::NEVER => String::new(),
             at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3), // SRTT is cut to whole ns
         };
-        found.push(format!(
+        actual.push(format!(
             "{event}|{}|{:.3}|{}|{letter}{timer}",
             sent.join(" "),
             sender.cwnd(),
             sender.in_network(),
         ));
     }
-    let found: Vec<String> = found.iter().map(|row| squeezed(row)).collect();
+    let actual: Vec<String> = actual.iter().map(|row| squeezed(row)).collect();
     let rows: Vec<String> = rows.iter().map(|row| squeezed(row)).collect();
-    assert_eq!(found, rows, "\n{}", found.join("\n"));
+    assert_eq!(actual, rows, "\n{}", actual.join("\n"));
     sender
 }
 
