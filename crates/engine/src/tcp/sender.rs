@@ -30,7 +30,7 @@ use super::Ack;
 use super::congestion::state::Congestion;
 use super::congestion::{CongestionSign, NewAck, RecoveryAck, Sent};
 use super::limit::Limit;
-use super::next::{Next, Reason};
+use super::next::Reason;
 use super::recovery::{Reaction, Recovery, RecoveryMode};
 use super::rtt::RttEstimator;
 use crate::kernel::time::{Span, Time};
@@ -186,72 +186,76 @@ impl Sender {
     /// Returns the next segment to send, which counts as sent from now on. Poll until the result is `None`.
     #[inline(always)]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        let next = match self.in_detail {
+        let (number, is_retransmission) = match self.in_detail {
             true => self.next_in_detail(now)?,
-            false => {
-                let next = self.choose_in_order()?;
-                self.count_in_order(next);
-                next
-            }
+            false => self.next_in_order(|_| true)?,
         };
         // RFC 6298, rule 5.1
         if self.timer == Time::NEVER {
             self.restart_timer(now);
         }
-        Some(self.segment(next.number, next.is_retransmission))
+        Some(self.segment(number, is_retransmission))
     }
 
-    /// Chooses the next segment by sequence numbers alone.
+    /// Chooses the next segment by sequence numbers alone, and counts it as sent if it may leave. Returns its
+    /// number, and whether it is a retransmission.
     #[inline(always)]
-    fn choose_in_order(&mut self) -> Option<Next> {
-        if self.retransmit {
-            return Some(Next::again(self.snd_una));
-        }
-        if self.snd_nxt >= self.limit {
-            self.meet_end();
-            return None;
-        }
-        if self.flight() >= self.congestion.usable() {
-            self.meet_window();
-            return None;
-        }
-        Some(Next {
-            number: self.snd_nxt,
-            is_retransmission: self.snd_nxt < self.snd_max,
-            reason: Reason::InOrder,
-        })
-    }
-
-    /// Counts a segment chosen by sequence numbers as sent.
-    #[inline(always)]
-    fn count_in_order(&mut self, next: Next) {
-        if next.reason == Reason::InOrder {
-            self.snd_nxt += 1;
-            self.snd_max = self.snd_max.max(self.snd_nxt);
-        } else {
-            self.retransmit = false;
-        }
-    }
-
-    /// Chooses the next segment with the scoreboard, and sends it when the congestion control permits it.
-    #[inline(never)]
-    fn next_in_detail(&mut self, now: Time) -> Option<Next> {
-        let mut board = self.scoreboard.take();
-        let next = match board.as_deref_mut() {
-            None => self.choose_in_order(),
-            Some(board) => self.choose_by_scoreboard(board),
-        };
-        let is_tracked = self.congestion.is_tracked();
-        let next = next.filter(|_| !is_tracked || self.may_depart(now));
-        if let Some(next) = next {
-            match board.as_deref_mut() {
-                None => self.count_in_order(next),
-                Some(board) => self.count_by_scoreboard(now, next, board),
+    fn next_in_order(
+        &mut self,
+        may_leave: impl FnOnce(&mut Sender) -> bool,
+    ) -> Option<(u32, bool)> {
+        if !self.retransmit {
+            if self.snd_nxt >= self.limit {
+                self.meet_end();
+                return None;
+            }
+            if self.flight() >= self.congestion.usable() {
+                self.meet_window();
+                return None;
             }
         }
-        self.scoreboard = board;
-        if is_tracked && let Some(next) = next {
-            self.report_departure(now, next);
+        if !may_leave(self) {
+            return None;
+        }
+        if self.retransmit {
+            self.retransmit = false;
+            return Some((self.snd_una, true));
+        }
+        let number = self.snd_nxt;
+        self.snd_nxt += 1;
+        let is_retransmission = number < self.snd_max;
+        self.snd_max = self.snd_max.max(self.snd_nxt);
+        Some((number, is_retransmission))
+    }
+
+    /// Chooses the next segment with the scoreboard, if there is one, and counts it as sent if the congestion
+    /// control permits it. Returns its number, and whether it is a retransmission.
+    #[inline(never)]
+    fn next_in_detail(&mut self, now: Time) -> Option<(u32, bool)> {
+        let is_tracked = self.congestion.is_tracked();
+        let may_leave = |sender: &mut Sender| !is_tracked || sender.may_depart(now);
+        let mut is_probe = false;
+        let next = match self.scoreboard.take() {
+            None => self.next_in_order(may_leave),
+            Some(mut board) => {
+                let next = self.choose_by_scoreboard(&mut board);
+                let next = next.filter(|_| may_leave(self));
+                if let Some(next) = next {
+                    self.count_by_scoreboard(now, next, &mut board);
+                    is_probe = next.reason == Reason::Probe;
+                }
+                self.scoreboard = Some(board);
+                next.map(|next| (next.number, next.is_retransmission))
+            }
+        };
+        if is_tracked && let Some((number, _)) = next {
+            self.congestion.on_sent(&Sent {
+                now,
+                number,
+                is_probe,
+                flight: self.flight(),
+                srtt: self.rtt.srtt(),
+            });
         }
         next
     }
@@ -268,17 +272,6 @@ impl Sender {
             self.limit_met = Limit::Cwnd;
         }
         is_due
-    }
-
-    /// Reports the departure of a segment to the congestion control.
-    fn report_departure(&mut self, now: Time, next: Next) {
-        self.congestion.on_sent(&Sent {
-            now,
-            number: next.number,
-            is_probe: next.reason == Reason::Probe,
-            flight: self.flight(),
-            srtt: self.rtt.srtt(),
-        });
     }
 
     /// Returns the limit that the last poll for segments met. It holds until the next poll.
