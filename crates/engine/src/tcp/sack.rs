@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(side.arrive(1, 9), 5);
     }
 
-    /// Numbers begin again at 1, and options whose ACKs never arrive are not kept for ever.
+    /// Numbers begin again at 1, and options whose ACKs never arrive are removed.
     #[test]
     fn numbers_wrap() {
         let mut side = Side::new();

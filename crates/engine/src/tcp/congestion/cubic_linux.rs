@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(driver.algorithm.decrease(&driver.window, 3), 2.0);
     }
 
-    /// An ACK of k segments adds k, and what is left beyond ssthresh counts in congestion avoidance.
+    /// An ACK of k segments adds k, and segments beyond ssthresh count in congestion avoidance.
     #[test]
     fn slow_start_counts_segments() {
         let mut driver = driver(10.0);
@@ -339,7 +339,7 @@ mod tests {
         driver.acked(10 * MS, 2);
         assert_eq!(driver.window.cwnd, 14.0);
         driver.acked(10 * MS, 4);
-        // 15 and three segments over, of 20 for the next packet
+        // 15, and three of the 20 segments for the next packet
         assert_eq!(
             (
                 driver.window.cwnd,
@@ -350,9 +350,9 @@ mod tests {
         );
     }
 
-    /// Before the first loss 20 segments make a packet: 5 % a round trip.
+    /// Before the first loss the window grows by one packet per 20 segments: 5 % per round trip.
     #[test]
-    fn before_a_loss_it_grows_by_a_twentieth_a_round_trip() {
+    fn before_a_loss_it_grows_by_a_twentieth_per_round_trip() {
         let mut driver = driver(200.0);
         driver.round(10 * MS);
         assert_eq!(driver.window.cwnd, 210.0);
@@ -363,7 +363,7 @@ mod tests {
     /// RTT 10 ms at 14 packets: W_est takes 14 * 15/8 = 26 segments for a packet, so that the window grows
     /// by one in two round trips, half a round trip later.
     #[test]
-    fn on_a_short_path_it_grows_as_reno_would() {
+    fn on_a_short_path_it_grows_as_reno() {
         let mut driver = driver(20.0);
         driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 20);
         driver.window.deflate();
@@ -378,9 +378,9 @@ mod tests {
         assert!((5.0..=7.0).contains(&grown), "{windows:?}");
     }
 
-    /// Far above its plateau the window grows by half a round trip, never by more.
+    /// Far above its plateau the window grows by a half per round trip, and never by more.
     #[test]
-    fn two_segments_make_a_packet_at_most() {
+    fn it_grows_by_at_most_one_packet_per_two_segments() {
         let mut driver = driver(100.0);
         driver.algorithm.w_max = 100;
         driver.round(100 * MS);
@@ -389,12 +389,12 @@ mod tests {
         assert_eq!(driver.algorithm.cnt, 2);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // a segment may be left over from before
+        // a segment may remain from before
         assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
     }
 
     #[test]
-    fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_all_else() {
+    fn a_timeout_keeps_seven_tenths_as_threshold_and_nothing_else() {
         let mut driver = driver(100.0);
         driver.round(100 * MS);
         driver.algorithm.on_timeout(&mut driver.window, 100, true);
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(driver.window.ssthresh, 73.0);
     }
 
-    /// A queue grows from 100 ms on: HyStart ends slow start by delay, at the window of that instant.
+    /// A queue grows from 100 ms on: HyStart ends slow start by delay, at the window of that time.
     #[test]
     fn slow_start_ends_with_the_delay() {
         let settings = CubicLinuxSettings { hystart: true };
@@ -430,7 +430,7 @@ mod tests {
             prop_assert_eq!(cube_root(cube + above % (next - cube)), root);
         }
 
-        /// Counted segment by segment, as a loop has it.
+        /// Compares with plain loops over single segments.
         #[test]
         fn w_est_and_credit_are_those_of_plain_loops(
             cwnd in 2..500_u64,
@@ -465,8 +465,8 @@ mod tests {
             }
         }
 
-        /// Beside the function in real numbers, C = 0.4: within a packet and a fiftieth, at any tick until
-        /// twice K. What is cut from C, K and the target makes the difference.
+        /// Compares with the function in real numbers, C = 0.4: within a packet and a fiftieth, at any tick until
+        /// twice K. The difference is due to the rounding of C, K and the target.
         #[test]
         fn the_target_is_rfc_9438s(w_max in 50..20_000_u64, part in 0.0..2.0_f64) {
             let cwnd = w_max * 7 / 10;
@@ -479,8 +479,8 @@ mod tests {
             prop_assert!((found - expected).abs() <= 1.0 + expected / 50.0, "{} {}", found, expected);
         }
 
-        /// A long path, away from Reno's region: the window is on its way to where the function will be a round
-        /// trip later, and no further behind than a round trip and two packets.
+        /// A long path, away from Reno's region: the window approaches the value of the function a round trip
+        /// later, and is late by at most a round trip and two packets.
         #[test]
         fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {
             let mut driver = driver(w_max as f64);

@@ -1,4 +1,4 @@
-//! RACK beside the RFC's pseudocode over a plain list of segments.
+//! RACK, compared with the RFC's pseudocode over a plain list of segments.
 
 use super::*;
 use crate::kernel::streams::{Stream, Streams};
@@ -6,7 +6,7 @@ use crate::tcp::pipe::MS;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// RFC 8985, section 5.2: a segment as its sender knows it.
+/// RFC 8985, section 5.2: the sender's state of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     number: u32,
@@ -76,11 +76,11 @@ impl Oracle {
     fn on_ack(&mut self, now: Time, next: u32, echo: Time, blocks: &Blocks) {
         let covers =
             |number: u32| number < next || blocks.iter().any(|b| (b.0..b.1).contains(&number));
-        let mut news: Vec<Segment> = Vec::new();
+        let mut reported: Vec<Segment> = Vec::new();
         for segment in &mut self.segments {
             if !segment.arrived && covers(segment.number) {
                 segment.arrived = true;
-                news.push(*segment);
+                reported.push(*segment);
             }
         }
         // step 1
@@ -88,8 +88,8 @@ impl Oracle {
             self.min_rtt = self.min_rtt.min(now.since(echo));
         }
         // step 2
-        news.sort_by_key(|segment| segment.order);
-        for segment in &news {
+        reported.sort_by_key(|segment| segment.order);
+        for segment in &reported {
             let rtt = now.since(segment.xmit_ts);
             if segment.retransmitted {
                 let cumulative = segment.number < next;
@@ -103,12 +103,12 @@ impl Oracle {
                 (self.xmit_ts, self.order) = (xmit_ts, order);
             }
         }
-        let once = news.iter().filter(|segment| !segment.retransmitted);
+        let once = reported.iter().filter(|segment| !segment.retransmitted);
         let least = once.map(|segment| now.since(segment.xmit_ts)).min();
         self.min_rtt = self.min_rtt.min(least.unwrap_or(self.min_rtt));
         // step 3
-        news.sort_by_key(|segment| segment.number);
-        for segment in &news {
+        reported.sort_by_key(|segment| segment.number);
+        for segment in &reported {
             let end_seq = segment.number + 1;
             if end_seq > self.fack {
                 self.fack = end_seq;
@@ -167,7 +167,7 @@ impl Oracle {
     }
 }
 
-/// Both, the receiver, and what is under way between them.
+/// RACK, the pseudocode, the receiver, and the packets in flight.
 struct Play {
     rack: Rack,
     oracle: Oracle,
@@ -365,7 +365,7 @@ proptest! {
     }
 }
 
-/// The random traces have what they are to show.
+/// The random traces contain the events that they must cover.
 #[test]
 fn random_traces_lose_retransmissions_and_see_reordering() {
     let (mut losses, mut seen, mut timers) = (0, 0, 0);

@@ -2,7 +2,8 @@ use super::*;
 use crate::kernel::time::Time;
 use crate::tcp::congestion::tests::Driver;
 
-/// What an ACK tells that acknowledges `acked` segments up to `snd_una`, `marked` of them marked, a window of ten out.
+/// Returns the report of an ACK of `acked` segments up to `snd_una`, of which `marked` are marked, while ten
+/// segments are outstanding.
 pub(in crate::tcp::congestion) fn report(snd_una: u32, acked: u32, marked: u32) -> MarkReport {
     MarkReport {
         now: Time::ZERO,

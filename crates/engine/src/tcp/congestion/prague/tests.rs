@@ -14,7 +14,7 @@ fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
 }
 
-/// Until something is marked alpha is 1; then it follows the windows.
+/// alpha is 1 until the first mark. Then it follows the windows.
 #[test]
 fn alpha_begins_with_the_first_mark() {
     let mut prague = Prague::new(usual());
@@ -27,7 +27,7 @@ fn alpha_begins_with_the_first_mark() {
     near(prague.fraction.alpha(), 15.0 / 16.0 + 0.5 / 16.0);
 }
 
-/// Ten segments of which three are reported as marked: seven parts of a packet in the window.
+/// Ten segments, of which three are reported as marked: the window grows by seven fractions of a packet.
 #[test]
 fn growth_counts_what_was_not_marked() {
     let mut driver = Driver::new(Prague::new(usual()), 20.0);
@@ -47,8 +47,8 @@ fn growth_counts_what_was_not_marked() {
     near(driver.window.cwnd, 8.0 + 7.0 / 8.0);
 }
 
-/// After 500 rounds a path of 10 ms grows by (10/25)^2 a round trip, and one of 50 ms by 1; marks then count once in
-/// 25 ms.
+/// After 500 rounds the window of a 10 ms path grows by (10/25)^2 per round trip, and that of a 50 ms path by 1.
+/// Marks then count once per 25 ms.
 #[test]
 fn short_paths_behave_as_those_of_the_virtual_round_trip() {
     let mut prague = Prague::new(usual());
@@ -88,8 +88,8 @@ fn short_paths_behave_as_those_of_the_virtual_round_trip() {
     near(own.increase(ms(10)), 1.0);
 }
 
-/// With every n-th segment marked a window grows by 1 - p in a round trip and loses half of alpha, which is p: it settles
-/// where (1 - p) = p W/2 (section 2.4.3 of the draft has 2/p).
+/// If every n-th segment is marked, the window grows by 1 - p per round trip and loses half of alpha, which is
+/// p. It converges to (1 - p) = p W/2 (section 2.4.3 of the draft has 2/p).
 #[test]
 fn the_window_is_two_over_the_part_that_is_marked() {
     for every in [10, 20, 40] {
