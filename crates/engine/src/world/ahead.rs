@@ -18,7 +18,7 @@
 //!   same order; on the links behind it either an event waits for them, or their order is that of the
 //!   one link that all of them have come through;
 //! - a receiver does so only if it acknowledges each segment at once, and does nothing else;
-//! - an ACK that arrives after the sender's timer expires waits for the timer;
+//! - an ACK that arrives after the sender's deadline, its timer or a paced departure, waits for it;
 //! - what is planned (stops, changes, starts but of TCP) and whoever looks (the end of the warm-up, samples) finds all
 //!   endpoints as of its instant: packets that arrive after the next such instant wait for it;
 //! - a window that changes ahead of readings ([`super::gauge`]) is noted for them before.
