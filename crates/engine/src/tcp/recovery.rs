@@ -57,6 +57,9 @@ pub(super) enum Reaction {
     Ignore,
     /// Grow the window.
     Grow,
+    /// Grow the window by a delayed ACK at most: the ACK may also cover segments above a hole that had arrived
+    /// before.
+    GrowAfterLoss,
     /// A loss was detected: reduce the window and repair the loss.
     Loss,
     /// One more segment has left the network: inflate the window.
@@ -105,7 +108,7 @@ impl Recovery {
                 if snd_una > recover {
                     *self = Recovery::START;
                 }
-                Reaction::Grow
+                Reaction::GrowAfterLoss
             }
         }
     }
@@ -255,9 +258,9 @@ Fast 10 partial | ack 10  | Recovered -> Careful 10
 Fast 10 partial | ack 11  | Recovered -> Open 0
 Fast 10 partial | dupack  | Inflate -> Fast 10 partial
 Fast 10 partial | timeout | Collapse -> Careful 20
-Careful 10      | ack 9   | Grow -> Careful 10
-Careful 10      | ack 10  | Grow -> Careful 10
-Careful 10      | ack 11  | Grow -> Open 0
+Careful 10      | ack 9   | GrowAfterLoss -> Careful 10
+Careful 10      | ack 10  | GrowAfterLoss -> Careful 10
+Careful 10      | ack 11  | GrowAfterLoss -> Open 0
 Careful 10      | dupack  | Ignore -> Careful 10
 Careful 10      | timeout | Collapse -> Careful 20
 ";

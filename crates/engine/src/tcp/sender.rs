@@ -403,7 +403,6 @@ impl Sender {
         self.retransmit = false;
 
         let mut restart = true;
-        let after_loss = matches!(self.recovery, Recovery::Careful { .. });
         match self.recovery.on_new_ack(self.recovery_mode, ack.next) {
             Reaction::Partial { first } => {
                 self.congestion
@@ -413,9 +412,10 @@ impl Sender {
             }
             Reaction::Recovered => self.congestion.on_recovery_ack(RecoveryAck::Full),
             _ if holds => {} // RFC 3168, section 6.1.2
-            // the ACK also covers segments above the hole that had arrived before
-            _ if after_loss => self.grow(now, acked, acked.min(DELAYED_ACK)),
-            _ => self.grow(now, acked, acked),
+            Reaction::GrowAfterLoss => self.grow(now, acked, acked.min(DELAYED_ACK)),
+            Reaction::Grow => self.grow(now, acked, acked),
+            // only duplicate ACKs have these reactions
+            Reaction::Ignore | Reaction::Loss | Reaction::Inflate => {}
         }
         if self.snd_una == self.snd_max {
             self.timer = Time::NEVER; // RFC 6298, rule 5.2
