@@ -1,6 +1,6 @@
 //! Plugins: queue disciplines and congestion controls of other crates in scenario files.
 //!
-//! A crate implements an algorithm ([`Policy`], [`Control`]) and its settings ([`table!`](crate::table)).
+//! A crate implements an algorithm ([`Policy`], [`ExternalControl`]) and its settings ([`table!`](crate::table)).
 //! Scenarios that are parsed through a [`Registry`] then accept its key or word like any other.
 //! `examples/parts` is such a crate.
 
@@ -10,8 +10,8 @@ use crate::notation::table::{Added, Default};
 use crate::queue::{ApQueue, DisciplinePlugin, QueueSetting};
 pub use crate::queue::{Backlog, Egress, Policy, Verdict};
 use crate::scenario::{self, Format, Problem, Scenario};
-pub use crate::tcp::{Control, Law, NewAck, RttEstimator, Window};
-use crate::tcp::{ControlPart, TcpSettings};
+use crate::tcp::{ControlPlugin, TcpSettings};
+pub use crate::tcp::{ExternalControl, NewAck, RttEstimator, Window, WindowAlgorithm};
 
 /// The plugins of other crates.
 #[derive(Clone, std::default::Default)]
@@ -40,8 +40,8 @@ impl Registry {
     /// Adds this congestion control, for every connection. Its settings are a table with its name in every table
     /// with settings of TCP.
     #[must_use]
-    pub fn congestion<C: Control>(mut self) -> Registry {
-        let plugin: &'static ControlPart = const { &ControlPart::of::<C>() };
+    pub fn congestion<C: ExternalControl>(mut self) -> Registry {
+        let plugin: &'static ControlPlugin = const { &ControlPlugin::of::<C>() };
         self.added
             .word(TcpSettings::congestion.name(), C::NAME, plugin);
         for (table, inherits) in scenario::tables_of_tcp() {

@@ -13,7 +13,7 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::notation::setting::{number, probability};
 use lasthop_engine::packet::Packet;
 use lasthop_engine::plugin::{
-    Backlog, Control, Egress, Law, NewAck, Policy, Registry, Verdict, Window,
+    Backlog, Egress, ExternalControl, NewAck, Policy, Registry, Verdict, Window, WindowAlgorithm,
 };
 use lasthop_engine::table;
 
@@ -56,7 +56,7 @@ table! {
     }
 }
 
-impl Law for Scalable {
+impl WindowAlgorithm for Scalable {
     fn on_ack(&mut self, window: &mut Window, _: NewAck) {
         if !window.slow_start() {
             window.add(self.gain);
@@ -68,7 +68,7 @@ impl Law for Scalable {
     }
 }
 
-impl Control for Scalable {
+impl ExternalControl for Scalable {
     const NAME: &'static str = "scalable";
     type Settings = Scalable;
 

@@ -11,7 +11,7 @@ use lasthop_engine::notation::setting::{FileTable, Json};
 use lasthop_engine::notation::table::Table;
 use lasthop_engine::packet::Packet;
 use lasthop_engine::plugin::{
-    Backlog, Control, Egress, Law, NewAck, Policy, Registry, Verdict, Window,
+    Backlog, Egress, ExternalControl, NewAck, Policy, Registry, Verdict, Window, WindowAlgorithm,
 };
 use lasthop_engine::scenario::Format;
 use parts_from_outside::{Lottery, LotteryQueue, Scalable};
@@ -67,7 +67,7 @@ impl Policy for Queue {
 #[derive(Clone, Debug)]
 struct Scaled(Scalable);
 
-impl Law for Scaled {
+impl WindowAlgorithm for Scaled {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         self.0.on_ack(window, ack);
     }
@@ -77,7 +77,7 @@ impl Law for Scaled {
     }
 }
 
-impl Control for Scaled {
+impl ExternalControl for Scaled {
     const NAME: &'static str = Scalable::NAME;
     type Settings = Counted<Scalable>;
 

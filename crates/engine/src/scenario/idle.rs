@@ -14,7 +14,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems};
 use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
-use crate::tcp::{CongestionControl, TcpSettings};
+use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
 /// The default of the grammar, which nobody chose: a scenario may be shorter than it.
 const DEFAULT_BIN: Span = Span(100_000_000);
@@ -196,8 +196,8 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
     // a setting over the file leaves what the file says for others
     let overruled = chosen.iter().any(|said| said.is_set());
     for (name, control) in [
-        (TcpSettings::dctcp.name(), CongestionControl::Dctcp),
-        (TcpSettings::prague.name(), CongestionControl::Prague),
+        (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),
+        (TcpSettings::prague.name(), CongestionAlgorithm::Prague),
     ] {
         if chosen.iter().any(|said| said.value == control) {
             continue;

@@ -30,7 +30,7 @@ pub use crate::mac::{
 pub use crate::packet::Direction;
 pub use crate::queue::*;
 pub use crate::tcp::{
-    CompoundSettings, CongestionControl, CubicLinuxSettings, DctcpSettings, PragueSettings,
+    CompoundSettings, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings, PragueSettings,
     TcpSettings,
 };
 

@@ -9,7 +9,7 @@ use crate::app::SensorSettings;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::setting::keys;
-use crate::tcp::{CongestionControl, TcpSettings};
+use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
 /// Returns the defaults that flows of the file `root` have.
 pub(super) fn of(root: &Section) -> TcpDefaults {
@@ -76,6 +76,6 @@ fn default_of(tables: &[&Section], key: &str) -> Option<String> {
     let entry = tables.iter().find_map(|table| table.entry(key))?;
     let congestion = Layers(tables).said(TcpSettings::congestion)?.value;
     // the default of SACK adapts to a congestion control that cannot use it
-    let adapts = key == TcpSettings::sack.name() && congestion == CongestionControl::Tahoe;
+    let adapts = key == TcpSettings::sack.name() && congestion == CongestionAlgorithm::Tahoe;
     (!entry.given && !adapts).then(|| entry.shown.clone())
 }

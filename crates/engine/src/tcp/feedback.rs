@@ -1,4 +1,4 @@
-//! How a receiver tells the sender of marks: which segments may be marked as what, and what ACKs echo.
+//! ECN feedback: the codepoints of segments, and the echo of marks in ACKs.
 //!
 //! References: RFC 3168, sections 6.1.2 and 6.1.3; RFC 8257, section 3.2; RFC 9768, section 3.2.2; RFC 9331,
 //! sections 4.1 and 4.2.
@@ -9,35 +9,39 @@
 //! Count   how many segments have been marked so far                 ECT(1)
 //! ```
 //!
-//! With `Each` an ACK covers segments of one kind: where a segment is marked and the one before, whose ACK waits, is
-//! not, or the other way about, that ACK leaves first.
+//! With `Each`, an ACK covers either marked or unmarked segments. If the waiting ACK is of the other
+//! kind than an arriving segment, the waiting ACK leaves first.
 //!
-//! Differs from RFC 9768 in: packets are counted modulo 64, not modulo the 8 of the ACE field, so that the count stays
-//! exact where many ACKs are lost in a row, as the option of section 3.2.3 makes it; a mark hastens no ACK (section
-//! 3.2.2.5.1); marks on ACKs are not counted, which are never marked here. Differs from RFC 8257 in: where an ACK
-//! leaves at once for a segment out of order, it covers what waited as well.
+//! Differs from RFC 9768 in:
+//! - Packets are counted modulo 64, not modulo the 8 of the ACE field. So the count stays exact if many
+//!   consecutive ACKs are lost, as with the option of section 3.2.3.
+//! - A mark does not make an ACK leave earlier (section 3.2.2.5.1).
+//! - Marks on ACKs are not counted, since ACKs are never marked here.
+//!
+//! Differs from RFC 8257 in: an ACK that leaves immediately for a segment out of order also covers the
+//! segments whose ACK was waiting.
 
 use crate::kernel::time::Time;
 use crate::packet::EcnEcho;
 
-/// How a connection hears of marks.
+/// The way in which a receiver reports marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// Its segments are not marked.
+    /// Segments are not marked.
     None,
-    /// A flag that stays until the window was reduced.
+    /// A flag that stays set until the window is reduced.
     Flag,
-    /// A flag that says whether what an ACK covers was marked.
+    /// A flag that says whether the segments that an ACK covers were marked.
     Each,
-    /// A count.
+    /// The number of marked segments so far.
     Count,
 }
 
-/// What a receiver has to say of marks.
+/// The state of the echo at a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echoes {
     feedback: Feedback,
-    /// What ACKs say now.
+    /// Echo of the next ACK.
     now: EcnEcho,
     marked: u32,
 }
@@ -56,18 +60,19 @@ impl Echoes {
         }
     }
 
-    /// What an ACK says now.
+    /// Returns the echo of the next ACK.
     #[inline(always)]
     pub(super) fn now(&self) -> EcnEcho {
         self.now
     }
 
-    /// Whether a segment that arrives, marked (CE) or not, lets an ACK leave that waits at `deadline`.
+    /// Returns whether the arrival of a segment, marked (CE) or not, makes an ACK leave that waits until
+    /// `deadline`.
     pub(super) fn hastens(&self, ce: bool, deadline: Time) -> bool {
         self.feedback == Feedback::Each && ce != self.now.is_set() && deadline != Time::NEVER
     }
 
-    /// A segment arrives that says that the window was reduced (CWR), or was marked (CE), or both.
+    /// Processes CWR and CE of a segment.
     pub(super) fn on_segment(&mut self, cwr: bool, ce: bool) {
         self.marked += u32::from(ce);
         self.now = match self.feedback {

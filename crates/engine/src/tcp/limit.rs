@@ -8,27 +8,28 @@
 //!
 //! ```text
 //! nothing to send --------------------------------------> App
-//! data to send, the congestion window is used up -------> Cwnd
+//! data to send, the congestion control holds it back ---> Cwnd
 //! data to send, the receive window is used up ----------> Rwnd
 //! no connection yet, or all data is acknowledged -------> None
 //! ```
 //!
-//! So the times with a limit add up to the life of the connection. Recovery, and the wait for the retransmission
-//! timer, belong to the limit of the window if there are segments to send or to send again.
+//! So the times with a limit add up to the life of the connection. The congestion control holds data back
+//! by its window, or until the departure that its pacing permits. Recovery, and the wait for the
+//! retransmission timer, belong to the limit of the window if there are segments to send or to send again.
 //!
 //! Differs from Linux in:
 //! - The congestion window never exceeds the receive window here. Where both are equal and used up, the limit is
 //!   the receive window; in Linux the congestion window is larger then.
-//! - While all data is sent and some is not acknowledged, Linux is busy. Here the limit is the application, as
-//!   for the rate samples of Linux. `tcpi_busy_time` less `tcpi_rwnd_limited` is therefore `Cwnd` and that part of
-//!   `App`.
-//! - There is no send buffer, so `tcpi_sndbuf_limited` has no counterpart. Nothing is paced.
+//! - While all data is sent and some is not acknowledged, Linux is busy. Here the limit is the
+//!   application, as for the rate samples of Linux. `tcpi_busy_time` less `tcpi_rwnd_limited` is
+//!   therefore `Cwnd` and that part of `App`.
+//! - There is no send buffer, so `tcpi_sndbuf_limited` has no counterpart.
 
 /// The limit that a sender meets once it has sent all that it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
-    /// The congestion window.
+    /// The congestion window, or pacing.
     Cwnd = 0,
     /// The receive window.
     Rwnd = 1,
@@ -42,7 +43,7 @@ impl Limit {
     /// Number of limits with a time of their own.
     pub const COUNT: usize = 3;
 
-    /// The limit of a window: the receive window if the congestion window is not smaller.
+    /// Returns the limit of a used window: the receive window if the congestion window is not smaller.
     #[inline(always)]
     pub(super) fn of_window(is_receive: bool) -> Limit {
         match is_receive {

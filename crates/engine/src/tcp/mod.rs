@@ -1,38 +1,39 @@
 //! TCP endpoints as pure state machines: no clock, no socket, no queue inside.
 //!
-//! A [`Sender`] is told of ACKs and time and is polled for segments; a [`Receiver`] is told of
-//! segments and time and answers with ACKs. Whoever owns them carries the packets and calls
-//! back at their deadlines. Segments are counted from 0 and are all of full size, so that every
-//! window below is in packets.
+//! A [`Sender`] processes ACKs and deadlines, and is polled for segments. A [`Receiver`] processes
+//! segments and deadlines, and returns ACKs. Their owner carries the packets and calls them at their
+//! deadlines. Segments are counted from 0 and all have full size, so that every window below is in
+//! packets.
 //!
-//! | file | what | source |
+//! | file | contents | source |
 //! |---|---|---|
-//! | `sender.rs` | sequence numbers, retransmission timer, what may be sent | RFC 9293, RFC 6298 |
-//! | `sender/opening.rs` | SYN, SYN-ACK, and what a lost one costs | RFC 9293, RFC 6298, RFC 5681 |
-//! | `limit.rs` | what keeps the sender from sending more | Linux, `tcp_chrono` |
-//! | `recovery.rs` | which ACK starts, continues or ends loss recovery | RFC 5681, RFC 6582 |
-//! | `sack.rs` | which blocks a receiver reports | RFC 2018, RFC 2883 |
-//! | `scoreboard.rs` | what the sender concludes from them: pipe, losses, next segment | RFC 6675 |
-//! | `rack.rs`, `rack/`, `sender/timed.rs` | losses found by time | RFC 8985, section 6 |
-//! | `sender/undo.rs` | recoveries that nothing was lost for | RFC 3522, RFC 4015 |
+//! | `sender.rs`, `next.rs` | sequence numbers, timers, the choice of the next segment | RFC 9293, RFC 6298 |
+//! | `sender/opening.rs` | SYN, SYN-ACK, and the effect of their loss | RFC 9293, RFC 6298, RFC 5681 |
+//! | `limit.rs` | the limit that keeps the sender from sending more | Linux, `tcp_chrono` |
+//! | `recovery.rs` | the ACKs that start, continue or end loss recovery | RFC 5681, RFC 6582 |
+//! | `sack.rs` | the blocks that a receiver reports | RFC 2018, RFC 2883 |
+//! | `scoreboard.rs` | the sender's use of the blocks: pipe, losses, next segment | RFC 6675 |
+//! | `rack.rs`, `rack/`, `sender/timed.rs` | loss detection by time | RFC 8985, section 6 |
+//! | `sender/undo.rs` | the undo of needless recoveries | RFC 3522, RFC 4015 |
 //! | `tlp.rs` | probes for a lost tail | RFC 8985, section 7 |
-//! | `sender/ecn.rs` | what the echo of a mark means to the sender | RFC 3168, RFC 8257, RFC 9331 |
-//! | `prr.rs` | how many segments leave on each ACK of a recovery | RFC 9937 |
-//! | `congestion/` | the size of the window, one algorithm a file | RFC 5681, RFC 6582 |
+//! | `sender/ecn.rs` | the sender's reaction to the echo of marks | RFC 3168, RFC 8257, RFC 9331 |
+//! | `prr.rs` | the number of segments that leave on each ACK of a recovery | RFC 9937 |
+//! | `congestion/` | the window and the departures of segments, one control per file | RFC 5681, RFC 6582 |
 //! | `rtt.rs` | round-trip estimate and timeout | RFC 6298, RFC 7323 |
 //! | `receiver.rs` | in-order delivery, delayed ACKs, timestamp echo, echo of marks | RFC 5681, RFC 7323, RFC 3168 |
-//! | `feedback.rs` | how marks are told to the sender | RFC 3168, RFC 8257, RFC 9768 |
+//! | `feedback.rs` | the echo of marks in ACKs | RFC 3168, RFC 8257, RFC 9768 |
 //!
 //! Differs from the RFCs in:
-//! - No FIN; without `handshake` a connection is established when its flow starts.
-//! - Every segment carries the time it was sent and every ACK echoes one such time, as the
-//!   timestamp option of RFC 7323 does, exact to the nanosecond. The option's 12 bytes are not
-//!   counted: the papers reproduced here count 40 bytes of TCP/IP header.
+//! - There is no FIN. Without `handshake` a connection is established when its flow starts.
+//! - Every segment carries the time of its departure, and every ACK echoes such a time, as with the
+//!   timestamp option of RFC 7323, but exact to the nanosecond. The option's 12 bytes are not counted:
+//!   the papers reproduced here count 40 bytes of TCP/IP header.
 //! - Numbers do not wrap: a flow ends after 2^32 - 1 segments.
 
 mod congestion;
 mod feedback;
 mod limit;
+mod next;
 #[cfg(test)]
 mod pipe;
 mod prr;
@@ -51,15 +52,17 @@ mod settings;
 mod tests;
 mod tlp;
 
-pub(crate) use congestion::ControlPart;
+pub(crate) use congestion::ControlPlugin;
+pub use congestion::window_algorithm::WindowAlgorithm;
 pub use congestion::{
-    CompoundSettings, CongestionControl, Control, CubicLinuxSettings, DctcpSettings, Law, Marked,
-    NewAck, OutsideControl, PragueSettings, Window,
+    Arrival, CompoundSettings, CongestionAlgorithm, CongestionControl, CongestionSign,
+    CubicLinuxSettings, DctcpSettings, ExternalControl, ExternalName, MarkReport, NewAck,
+    PragueSettings, RecoveryAck, Sent, Window,
 };
 pub use feedback::Feedback;
 pub use limit::Limit;
 pub use receiver::{Received, Receiver};
-pub use recovery::Repair;
+pub use recovery::RecoveryMode;
 pub use rtt::RttEstimator;
 pub use sack::Blocks;
 pub use sender::{Segment, Sender, Syn};
@@ -71,12 +74,12 @@ use crate::packet::EcnEcho;
 /// A pure acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ack {
-    /// The segment expected next: all before it have arrived (cumulative).
+    /// The segment expected next. All segments before it have arrived.
     pub next: u32,
-    /// Echo of the time at which a segment was sent, chosen by the rules of RFC 7323.
+    /// Echo of the departure time of a segment, chosen by the rules of RFC 7323.
     pub echo: Time,
-    /// Number of its SACK option, for [`Receiver::blocks`]; 0: it has none.
+    /// Number of its SACK option, for [`Receiver::blocks`], or 0 if it has none.
     pub sack: u16,
-    /// What it says of marked segments that have arrived.
+    /// Echo of marks.
     pub ece: EcnEcho,
 }

@@ -4,14 +4,15 @@ use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::FileTable;
 use crate::packet::{Ecn, EcnEcho};
-use crate::tcp::{CongestionControl, TcpSettings};
+use crate::tcp::{CongestionAlgorithm, TcpSettings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub(super) const MS: u64 = 1_000_000;
 
-/// Immediate ACKs, all else as usual (window 42, minimum RTO 200 ms); tests change what they are about.
-pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
+/// Immediate ACKs, and defaults otherwise (window 42, minimum RTO 200 ms). Tests change the settings that they
+/// are about.
+pub(super) fn settings(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         congestion,
         delayed_ack: false,
@@ -30,13 +31,13 @@ pub(super) fn plain(next: u32, echo: Time) -> Ack {
     }
 }
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Packet {
     Data {
         number: u32,
         sent_at: Time,
-        /// What the segment says of marks, and CE.
+        /// ECN echo of the segment, and CE.
         marks: (EcnEcho, bool),
     },
     Ack(Ack),
@@ -48,10 +49,10 @@ pub(super) enum Packet {
     },
 }
 
-/// What becomes of a packet: its one-way delay, or `None` if it is lost.
+/// The fate of a packet: its one-way delay, or `None` if it is lost.
 type Passing<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
 
-/// Whether a segment is marked on its way, if it may be.
+/// The decision whether a segment is marked, if it may be marked.
 type Marking<'a> = dyn FnMut(u32) -> bool + 'a;
 
 pub(super) struct Pipe<'a> {
@@ -59,16 +60,16 @@ pub(super) struct Pipe<'a> {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) delivered: u64,
-    /// What happened, and when. [ms]
+    /// Events with their times. [ms]
     pub(super) log: Vec<(u64, String)>,
-    /// Whether the log is kept; off for long runs.
+    /// Whether events are logged; off for long runs.
     pub(super) logs: bool,
-    /// Whether the sender looks at its scoreboard even where it need not.
+    /// Whether the sender uses its scoreboard even if it is not needed.
     pub(super) looks: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
     fate: Box<Passing<'a>>,
-    /// Nothing is marked unless a test says so.
+    /// The segments that are marked, none by default.
     pub(super) marking: Box<Marking<'a>>,
 }
 
@@ -95,7 +96,7 @@ impl<'a> Pipe<'a> {
         pipe
     }
 
-    /// Handles the next event unless it is later than `until`.
+    /// Processes the next event unless it is later than `until`.
     pub(super) fn step(&mut self, until: Time) -> bool {
         let arrival = self.under_way.peek().map_or(Time::NEVER, |Reverse(p)| p.0);
         let timer = self.receiver.deadline().min(self.sender.deadline());

@@ -1,44 +1,44 @@
-//! Proportional rate reduction: how many segments may leave on each ACK of a recovery.
+//! Proportional rate reduction (PRR): the number of segments that may leave on each ACK of a recovery.
 //!
 //! Reference: RFC 9937, which obsoletes RFC 6937.
 //!
-//! While more than ssthresh segments are in the network they leave in proportion to what arrives,
-//! so that the window shrinks over a round trip and not by half a round trip of silence. Below
-//! ssthresh as many leave as arrive (conservative reduction bound), and one more if the ACK says
-//! that recovery goes well (slow-start reduction bound).
+//! While more than ssthresh segments are in the network, segments leave in proportion to those that
+//! arrive. So the window shrinks over a round trip, without half a round trip of silence. Below
+//! ssthresh as many segments leave as arrive (conservative reduction bound), and one more if the ACK
+//! shows progress without a further loss (slow-start reduction bound).
 //!
-//! The RFC sets cwnd to what is in the network and may leave; here cwnd shows ssthresh from the
-//! beginning of the recovery, which is where it ends.
+//! The RFC sets cwnd to the segments in the network plus those that may leave. Here cwnd is ssthresh
+//! from the beginning of the recovery, which is its value at the end of the recovery.
 
 /// The state of one recovery. [packets]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateReduction {
-    /// prr_delivered: arrived since the recovery began, including by the ACK that began it.
+    /// prr_delivered: segments that arrived since the recovery began, including those that the ACK at its
+    /// beginning reported.
     delivered: u32,
-    /// prr_out: sent since then.
+    /// prr_out: segments sent since the recovery began.
     out: u32,
-    /// RecoverFS: what could still be delivered when it began.
+    /// RecoverFS: segments that could still be delivered when the recovery began.
     recover_fs: u32,
-    /// SndCnt: how many may leave now.
+    /// SndCnt: segments that may leave now.
     sndcnt: u32,
 }
 
 /// An ACK in recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
-    /// DeliveredData: segments known to have arrived that were not before. [packets]
+    /// DeliveredData: segments whose arrival the ACK is the first to report. [packets]
     pub(super) delivered: u32,
     /// Segments in the network. [packets]
     pub(super) in_flight: u32,
-    /// SafeACK: whether it acknowledges new data and tells of no further loss.
+    /// SafeACK: whether the ACK acknowledges new data and reports no further loss.
     pub(super) safe: bool,
 }
 
 impl RateReduction {
-    /// A recovery begins with an ACK before which `recover_fs` segments were outstanding and not
-    /// SACKed.
+    /// Begins a recovery with an ACK before which `recover_fs` segments were outstanding and not SACKed.
     ///
-    /// The RFC writes this as FlightSize, less what was SACKed before, plus what this ACK
+    /// In the RFC this is FlightSize, less the segments SACKed before, plus those that this ACK
     /// acknowledges.
     pub(super) fn new(recover_fs: u32) -> RateReduction {
         RateReduction {
@@ -49,7 +49,7 @@ impl RateReduction {
         }
     }
 
-    /// Decides after an ACK how many segments may leave.
+    /// Computes the number of segments that may leave after an ACK.
     pub(super) fn on_ack(&mut self, ack: Progress, ssthresh: u32) {
         if ack.delivered == 0 {
             return;
@@ -69,12 +69,12 @@ impl RateReduction {
         }
     }
 
-    /// How many segments may leave. [packets]
+    /// Returns the number of segments that may leave. [packets]
     pub(super) fn sndcnt(&self) -> u32 {
         self.sndcnt
     }
 
-    /// A segment left.
+    /// Processes the departure of a segment.
     pub(super) fn on_sent(&mut self) {
         self.out += 1;
         self.sndcnt = self.sndcnt.saturating_sub(1);
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Plays ACKs of one segment each; `in_flight` gives the segments in the network before each ACK, from
-    /// its number and what was sent so far.
+    /// Plays ACKs of one segment each, and returns the number of segments sent after each ACK. `in_flight`
+    /// returns the segments in the network before an ACK, from its number and the number of segments sent.
     fn play(
         prr: &mut RateReduction,
         ssthresh: u32,
@@ -110,12 +110,12 @@ mod tests {
         sent
     }
 
-    /// RFC 6937, section 3.1, first figure, row "sent" of PRR: of segments 0 to 19 the first is
-    /// lost, two more left on the first two duplicate ACKs. This figure counts them in FlightSize:
-    /// ssthresh = 11 and RecoverFS = 22. Retransmission on ACK 3, then one for two; none on ACK 17,
-    /// where 11 are in the network, and one each on 18 and 19.
+    /// RFC 6937, section 3.1, first figure, row "sent" of PRR: of segments 0 to 19 the first is lost, and
+    /// two more segments left on the first two duplicate ACKs. This figure includes them in FlightSize:
+    /// ssthresh = 11 and RecoverFS = 22. The retransmission leaves on ACK 3, then one segment for two. None
+    /// leaves on ACK 17, when 11 are in the network, and one each on ACKs 18 and 19.
     #[test]
-    fn one_leaves_for_two_that_arrive() {
+    fn one_segment_leaves_for_two_that_arrive() {
         let mut prr = RateReduction::new(22);
         // 22 out, 1 lost, 2 SACKed before
         let sent = play(&mut prr, 11, 17, |ack, sent| 19 - ack + sent);
@@ -123,8 +123,8 @@ mod tests {
         assert_eq!(sent, expected);
     }
 
-    /// The same with RFC 9937's numbers, ssthresh = 10 and RecoverFS = 20: also one on ACK 17, and
-    /// the next when fewer than 10 are in the network.
+    /// The example with RFC 9937's numbers, ssthresh = 10 and RecoverFS = 20: a segment leaves on ACK 17 as
+    /// well, and the next one when fewer than 10 are in the network.
     #[test]
     fn limited_transmit_is_not_counted() {
         let mut prr = RateReduction::new(20);
@@ -133,15 +133,15 @@ mod tests {
         assert_eq!(sent, expected);
     }
 
-    /// RFC 6937, section 3.1, second figure, row "sent" of PRR-CRB: segments 0 to 14 are lost, 4
-    /// are left in the network, and each of the three ACKs sends one.
+    /// RFC 6937, section 3.1, second figure, row "sent" of PRR-CRB: segments 0 to 14 are lost, 4 remain in
+    /// the network, and each of the three ACKs lets one segment leave.
     #[test]
-    fn heavy_loss_sends_what_arrives() {
+    fn heavy_loss_sends_one_segment_per_arrival() {
         let mut prr = RateReduction::new(22);
         assert_eq!(play(&mut prr, 11, 3, |_, _| 4), [1, 1, 1]);
     }
 
-    /// The same figure, row PRR-SSRB: one more on each ACK, here because each is safe.
+    /// RFC 6937, section 3.1, second figure, row PRR-SSRB: one more segment on each ACK, since each is safe.
     #[test]
     fn safe_acks_let_the_window_grow_as_in_slow_start_up_to_ssthresh() {
         let mut prr = RateReduction::new(22);
@@ -161,9 +161,9 @@ mod tests {
         assert_eq!(sent, [2, 2, 2, 1]);
     }
 
-    /// ACKs that deliver nothing change nothing; what was not sent when it could be is made up for.
+    /// ACKs that deliver nothing change nothing. A segment that could have been sent earlier may be sent later.
     #[test]
-    fn what_was_not_sent_is_banked() {
+    fn unused_permissions_are_kept() {
         let mut prr = RateReduction::new(20);
         let ack = |delivered, in_flight| Progress {
             delivered,
@@ -181,9 +181,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is in the network: no more leave than arrived, but for the fast retransmit and
-        /// one on each safe ACK ("strong packet conservation bound"); and below ssthresh
-        /// no more than lead up to it.
+        /// For any number of segments in the network, no more segments leave than arrived, except the fast
+        /// retransmit and one on each safe ACK ("strong packet conservation bound"). Below ssthresh, the
+        /// segments in the network do not exceed ssthresh.
         #[test]
         fn packets_are_conserved(
             recover_fs in 1..200_u32,

@@ -1,6 +1,6 @@
-//! RACK: losses found by time, with the send time of each segment on the scoreboard.
+//! RACK: loss detection by time, with the send time of each segment on the scoreboard.
 //!
-//! Reference: RFC 8985, section 6; its names stand in the docstrings.
+//! Reference: RFC 8985, section 6. The names of the RFC are in the docstrings.
 //!
 //! ```text
 //! sent --ACKed or SACKed--> delivered
@@ -8,88 +8,88 @@
 //!  '------------------- sent again, from here on ---------------------'
 //! ```
 //!
-//! RACK.segment is the one sent last of those that have arrived. What was sent before it and has not
-//! arrived is late, and lost once it is late by more than the [reordering window](window); until then a
-//! timer waits. This says the same of what was sent again, so that a retransmission that gets lost is
-//! found as well. Segments are kept in the order in which they were sent ([`flying`]): whatever is late
-//! stands at the front.
+//! RACK.segment is the segment that was sent last among those that have arrived. A segment that was sent
+//! before it and has not arrived is late. It is lost when it is late by more than the [reordering
+//! window](window). Until then a timer runs. The rule also covers segments sent again, so that the loss
+//! of a retransmission is detected as well. Segments are kept in the order of transmission
+//! ([`transmissions`]), so that late segments are at the front.
 //!
 //! Readings:
-//! - Segments sent at once count in the order in which they left. The RFC goes by sequence numbers, for coarse
-//!   clocks; here a segment sent again often leaves at the very instant of a new one.
-//! - An echoed time says which transmission of a segment arrived only if the ACK acknowledges it
-//!   cumulatively. An ACK that leaves a gap echoes the time of a segment below it (RFC 7323, section
-//!   4.3), and proves nothing of what it SACKs. Linux does not look at the echo.
-//! - RACK.min_RTT takes the sample of an ACK of new data before that ACK is judged, and the one of the
-//!   segment sent last of those sent once after it.
+//! - Segments sent at the same time count in the order in which they left. The RFC uses sequence
+//!   numbers, for coarse clocks. Here a segment sent again often leaves at the same time as a new one.
+//! - An echoed time shows which transmission of a segment arrived only if the ACK acknowledges the
+//!   segment cumulatively. An ACK that leaves a gap echoes the time of a segment below the gap (RFC
+//!   7323, section 4.3), and proves nothing about the segments that it SACKs. Linux does not use the echo.
+//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed, and the sample
+//!   of the segment sent last among those sent once after that.
 
-mod flying;
+mod transmissions;
 mod window;
 
 use super::ring::Ring;
 use super::sack::Blocks;
 use super::scoreboard::Update;
 use crate::kernel::time::{Span, Time};
-use flying::{Flying, Sent};
+use transmissions::{Sent, TransmissionList};
 use window::ReorderingWindow;
-pub(super) use window::Standing;
+pub(super) use window::SenderState;
 
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// SACKed segments above `snd_una`.
     sacked: Ring,
-    /// Lost segments that have not been sent again since.
+    /// Lost segments that have not been sent again.
     lost: Ring,
-    /// No segment below is lost.
+    /// No segment below this one is lost.
     lost_from: u32,
     /// Segments sent more than once and not known to have arrived.
     again: Ring,
     /// Segments in the network, neither SACKed nor lost.
-    flying: Flying,
-    /// RACK.segment's transmission: RACK.xmit_ts, and what the RFC has RACK.end_seq for.
+    transmissions: TransmissionList,
+    /// RACK.segment's transmission: RACK.xmit_ts, and its order, for which the RFC uses RACK.end_seq.
     latest: Sent,
     /// RACK.rtt.
     rtt: Span,
-    /// When that segment left that was sent last of those which the last ACK tells of and which were sent once.
+    /// Last departure among the segments that the last ACK newly reported and that were sent once.
     once: Option<Time>,
     /// RACK.fack: one past the highest segment known to have arrived.
     fack: u32,
     window: ReorderingWindow,
-    /// When the reordering timer expires.
+    /// Expiry of the reordering timer.
     deadline: Time,
 }
 
-/// An ACK that moves `snd_una`, or leaves it where it is.
+/// An ACK, which may move `snd_una`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'a> {
     pub(super) now: Time,
-    /// `snd_una` before it.
+    /// `snd_una` before the ACK.
     pub(super) before: u32,
-    /// `snd_una` after it.
+    /// `snd_una` after the ACK.
     pub(super) next: u32,
     pub(super) snd_max: u32,
     pub(super) echo: Time,
     pub(super) blocks: &'a Blocks,
 }
 
-/// What the segments that an ACK tells of have in common.
+/// Last transmissions among the segments that an ACK is the first to report.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// The one sent last of those whose transmission is known.
+    /// Last transmission among the segments whose transmission is known.
     latest: Option<Sent>,
-    /// The one sent last of those sent once.
+    /// Last departure among the segments sent once.
     once: Option<Time>,
 }
 
 impl Rack {
-    /// For a receive window of `window` packets.
+    /// Creates the state for a receive window of `window` packets.
     pub(super) fn new(window: u32) -> Rack {
         Rack {
             sacked: Ring::new(window),
             lost: Ring::new(window),
             lost_from: 0,
             again: Ring::new(window),
-            flying: Flying::new(),
+            transmissions: TransmissionList::new(),
             latest: Sent::NEVER,
             rtt: Span::ZERO,
             once: None,
@@ -99,48 +99,48 @@ impl Rack {
         }
     }
 
-    /// Segments in the network.
+    /// Returns the number of segments in the network.
     #[inline]
     pub(super) fn in_flight(&self) -> u32 {
-        self.flying.held()
+        self.transmissions.length()
     }
 
-    /// RACK.segs_sacked.
+    /// RACK.segs_sacked: returns the number of SACKed segments.
     #[inline]
     pub(super) fn sacked(&self) -> u32 {
         self.sacked.held
     }
 
-    /// Whether a lost segment waits to be sent again.
+    /// Returns whether a lost segment waits to be sent again.
     #[inline]
     pub(super) fn has_lost(&self) -> bool {
         self.lost.held > 0
     }
 
-    /// Whether a segment was sent again and is not known to have arrived.
+    /// Returns whether a segment was sent again and is not known to have arrived.
     pub(super) fn has_repeated(&self) -> bool {
         self.again.held > 0
     }
 
-    /// When that segment left that was sent last of those which the last ACK tells of and which were sent once.
+    /// Returns the last departure among the segments that the last ACK newly reported and that were sent once.
     #[inline]
     pub(super) fn sent_once(&self) -> Option<Time> {
         self.once
     }
 
-    /// When a segment left last.
+    /// Returns the time of the last transmission of a segment.
     #[inline]
     pub(super) fn sent(&self, number: u32) -> Time {
-        self.flying.sent(number).xmit_ts
+        self.transmissions.sent(number).xmit_ts
     }
 
-    /// When the reordering timer expires; [`Time::NEVER`] when it is off.
+    /// Returns the expiry of the reordering timer, or [`Time::NEVER`] if it is off.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// The lowest lost segment.
+    /// Returns the lowest lost segment.
     #[inline]
     pub(super) fn first_lost(&mut self, snd_una: u32, snd_max: u32) -> Option<u32> {
         if self.lost.held == 0 {
@@ -153,23 +153,23 @@ impl Rack {
         first
     }
 
-    /// `number` leaves for the first time.
+    /// Processes the first departure of `number`.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Time, snd_una: u32, number: u32) {
-        self.flying.make_room(snd_una, number);
-        self.flying.push(now, number);
+        self.transmissions.make_room(snd_una, number);
+        self.transmissions.push(now, number);
     }
 
-    /// `number` leaves again: it was lost, or probes for losses.
+    /// Processes another departure of `number`, because it was lost or probes for losses.
     pub(super) fn on_sent_again(&mut self, now: Time, number: u32) {
         if !self.lost.remove(number) {
-            self.flying.remove(number);
+            self.transmissions.remove(number);
         }
         self.again.insert(number);
-        self.flying.push(now, number);
+        self.transmissions.push(now, number);
     }
 
-    /// Steps 1 to 3: an ACK arrived.
+    /// Processes an ACK (steps 1 to 3).
     pub(super) fn on_ack(&mut self, step: Step) -> Update {
         let Step {
             now,
@@ -192,13 +192,13 @@ impl Rack {
                 delivered += 1;
             }
         }
-        let mut news = 0;
+        let mut newly_sacked = 0;
         for &(from, to) in blocks {
             let (from, to) = (from.max(next + 1), to.min(snd_max));
             while let Some(number) = self.sacked.first_absent(from, to.max(from)) {
                 self.sacked.insert(number);
                 self.deliver(now, number, None, fack, &mut arrived);
-                news += 1;
+                newly_sacked += 1;
             }
         }
         if let Some(latest) = arrived.latest {
@@ -210,14 +210,14 @@ impl Rack {
             self.window.on_sample(now, now.since(sent));
         }
         Update {
-            delivered: delivered + news,
-            news,
+            delivered: delivered + newly_sacked,
+            sacked: newly_sacked,
             outstanding,
         }
     }
 
-    /// Steps 2 and 3 for a segment; `echo` where it is acknowledged cumulatively. Of what was sent again only
-    /// that counts which cannot be the answer to an earlier transmission.
+    /// Processes the arrival of a segment (steps 2 and 3). `echo` is the echo of the ACK if it acknowledges the
+    /// segment cumulatively. A segment sent again counts only if the ACK cannot answer an earlier transmission.
     #[inline]
     fn deliver(
         &mut self,
@@ -228,9 +228,9 @@ impl Rack {
         arrived: &mut Arrived,
     ) {
         if self.lost.held == 0 || !self.lost.remove(number) {
-            self.flying.remove(number);
+            self.transmissions.remove(number);
         }
-        let sent = self.flying.sent(number);
+        let sent = self.transmissions.sent(number);
         let end_seq = number + 1;
         self.fack = self.fack.max(end_seq);
         if self.again.held > 0 && self.again.remove(number) {
@@ -247,44 +247,44 @@ impl Rack {
         arrived.latest = arrived.latest.max(Some(sent));
     }
 
-    /// A D-SACK arrived with an ACK up to `snd_una`.
+    /// Processes a D-SACK on an ACK up to `snd_una`.
     pub(super) fn on_dsack(&mut self, snd_una: u32, snd_nxt: u32) {
         self.window.on_dsack(snd_una, snd_nxt);
     }
 
-    /// A recovery is over.
+    /// Processes the end of a recovery.
     pub(super) fn on_recovered(&mut self) {
         self.window.on_recovered();
     }
 
-    /// Steps 4 and 5, RACK_detect_loss_and_arm_timer(): how many segments are lost that were not before.
+    /// Steps 4 and 5, RACK_detect_loss_and_arm_timer(): returns the number of newly lost segments.
     #[inline]
-    pub(super) fn detect_loss(&mut self, now: Time, standing: Standing) -> u32 {
+    pub(super) fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
         self.deadline = Time::NEVER;
-        let mut found = 0;
-        let mut next = self.flying.oldest();
+        let mut losses = 0;
+        let mut next = self.transmissions.oldest();
         while let Some(number) = next {
-            let sent = self.flying.sent(number);
+            let sent = self.transmissions.sent(number);
             if sent >= self.latest {
                 break;
             }
-            next = self.flying.after(number);
-            let due = self.due(sent.xmit_ts, standing);
+            next = self.transmissions.after(number);
+            let due = self.due(sent.xmit_ts, state);
             if due <= now {
                 self.lose(number);
-                found += 1;
+                losses += 1;
             } else {
-                self.deadline = due; // of what was sent last: the latest
+                self.deadline = due; // the latest, of the segment sent last
             }
         }
-        found
+        losses
     }
 
-    /// RACK_mark_losses_on_RTO(), section 6.3.
-    pub(super) fn on_rto(&mut self, now: Time, snd_una: u32, standing: Standing) {
+    /// RACK_mark_losses_on_RTO(), section 6.3: declares segments lost after a timeout.
+    pub(super) fn on_rto(&mut self, now: Time, snd_una: u32, state: SenderState) {
         self.deadline = Time::NEVER;
-        while let Some(number) = self.flying.oldest()
-            && self.due(self.flying.sent(number).xmit_ts, standing) <= now
+        while let Some(number) = self.transmissions.oldest()
+            && self.due(self.transmissions.sent(number).xmit_ts, state) <= now
         {
             self.lose(number);
         }
@@ -293,28 +293,28 @@ impl Rack {
         }
     }
 
-    /// Segments were late, not lost: those that were not sent again may be under way.
+    /// Returns lost segments that were not sent again to the network, because they were late, not lost.
     #[cold]
     pub(super) fn forgive(&mut self, snd_una: u32, snd_max: u32) {
         self.window.on_reordering();
-        // each before those put back already, unless it was sent again in between
+        // each segment goes before those already put back, unless it was sent again in between
         for number in (snd_una..snd_max).rev() {
             if self.lost.remove(number) {
-                self.flying.put_back(number);
+                self.transmissions.put_back(number);
             }
         }
     }
 
-    /// When a segment sent at `xmit_ts` is lost, unless it has arrived.
+    /// Returns the time at which a segment sent at `xmit_ts` is lost, unless it has arrived.
     #[inline]
-    fn due(&self, xmit_ts: Time, standing: Standing) -> Time {
+    fn due(&self, xmit_ts: Time, state: SenderState) -> Time {
         xmit_ts
             .plus(self.rtt)
-            .plus(self.window.size(self.sacked.held, standing))
+            .plus(self.window.size(self.sacked.held, state))
     }
 
     fn lose(&mut self, number: u32) {
-        self.flying.remove(number);
+        self.transmissions.remove(number);
         self.lost.insert(number);
         self.lost_from = self.lost_from.min(number);
     }

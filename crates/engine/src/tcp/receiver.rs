@@ -1,11 +1,11 @@
 //! The receiving half of a connection: in-order delivery, ACKs, timestamp echo.
 //!
 //! References: RFC 5681, section 4.2 (when to acknowledge); RFC 7323, section 4.3 (which
-//! timestamp to echo). What ACKs say of marks is in [`super::feedback`].
+//! timestamp to echo). The echo of marks is in [`super::feedback`].
 //!
-//! ACKs leave at once for a segment out of order, for one that fills a gap, for one that
-//! arrived before, and for every second segment in order; a single segment in order waits for
-//! `ack_delay`. Without `delayed_ack` every segment is acknowledged at once.
+//! An ACK leaves immediately for a segment out of order, for a segment that fills a gap, for a segment
+//! that arrived before, and for every second segment in order. The ACK of a single segment in order
+//! waits for `ack_delay`. Without `delayed_ack` every segment is acknowledged immediately.
 //!
 //! Differs from Linux in: no quick ACKs at the start of a connection, and a fixed delay.
 
@@ -16,40 +16,40 @@ use super::sack::{Blocks, Reporter};
 use crate::kernel::time::{Span, Time};
 use crate::tcp::TcpSettings;
 
-/// What a segment caused.
+/// The effect of a segment at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Segments that became deliverable in order.
+    /// Number of segments that became deliverable in order.
     pub delivered: u32,
-    /// ACK to be sent now.
+    /// ACK to send now.
     pub ack: Option<Ack>,
 }
 
-/// The receiving half of one connection. The fields that every segment needs lie in a cache line.
+/// The receiving half of one connection. The fields that every segment needs are in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Receiver {
-    /// Segment expected next: all before it were delivered.
+    /// Segment expected next. All segments before it have been delivered.
     rcv_nxt: u32,
     /// Last.ACK.sent of RFC 7323.
     last_ack_sent: u32,
     /// TS.Recent of RFC 7323: the time to echo.
     ts_recent: Time,
-    /// When the delayed ACK is due; [`Time::NEVER`] when none waits.
+    /// Time of the delayed ACK, or [`Time::NEVER`] if none waits.
     deadline: Time,
-    /// How long an ACK may wait; `None`: not at all.
+    /// Maximum delay of an ACK, or `None` if no ACK is delayed.
     ack_delay: Option<Span>,
-    /// What ACKs say of marks.
+    /// Echo of marks.
     echoes: Echoes,
     window: u32,
-    /// Segments that arrived ahead of `rcv_nxt`.
+    /// Segments that arrived above a gap.
     ahead: Ring,
-    /// Makes SACK options, if the connection uses them.
+    /// SACK options, if the connection uses them.
     reporter: Option<Box<Reporter>>,
 }
 
 impl Receiver {
-    /// A receiver that expects segment 0.
+    /// Creates a receiver that expects segment 0.
     pub fn new(settings: &TcpSettings) -> Receiver {
         Receiver {
             rcv_nxt: 0,
@@ -64,11 +64,11 @@ impl Receiver {
         }
     }
 
-    /// Segment `number`, sent at `sent_at`, arrived.
+    /// Processes segment `number`, which was sent at `sent_at`.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, number: u32, sent_at: Time) -> Received {
-        // RFC 7323, section 4.3: the echo is of the earliest segment not acknowledged yet, so
-        // that samples include the delay of the ACK
+        // RFC 7323, section 4.3: the echo is of the earliest unacknowledged segment, so that samples
+        // include the delay of the ACK
         if number <= self.last_ack_sent && sent_at >= self.ts_recent {
             self.ts_recent = sent_at;
         }
@@ -93,9 +93,9 @@ impl Receiver {
         Received { delivered, ack }
     }
 
-    /// The segment about to be told to [`on_segment`](Receiver::on_segment) says that the window was
-    /// reduced (CWR), or was marked on its way (CE), or both; to be called for neither where the connection hears of
-    /// each mark. Returns an ACK that must leave before it is told, unless that one's ACK leaves at once.
+    /// Processes CWR and CE of a segment, before [`on_segment`](Receiver::on_segment) processes the segment. If
+    /// the feedback reports each mark, the call is also needed for a segment with neither. Returns an ACK that
+    /// must leave before the ACK of the segment, unless the latter leaves immediately.
     #[cold]
     pub fn on_marks(&mut self, cwr: bool, ce: bool) -> Option<Ack> {
         let early = self.echoes.hastens(ce, self.deadline).then(|| self.ack());
@@ -103,32 +103,32 @@ impl Receiver {
         early
     }
 
-    /// The segment expected next: all before it have been delivered.
+    /// Returns the segment expected next. All segments before it have been delivered.
     #[inline]
     pub fn expected(&self) -> u32 {
         self.rcv_nxt
     }
 
-    /// When the delayed ACK is due; [`Time::NEVER`] when none waits.
+    /// Returns the time of the delayed ACK, or [`Time::NEVER`] if none waits.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// The delayed-ACK timer expired.
+    /// Processes the expiry of the delayed-ACK timer.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         (now >= self.deadline).then(|| self.ack())
     }
 
-    /// A segment that is not the next one: ahead of a gap, or it arrived before. Returns the number of the
-    /// SACK option that tells of it.
+    /// Processes a segment that is above a gap, or arrived before. Returns the number of the SACK option that
+    /// reports it.
     #[inline(never)]
     fn on_other_segment(&mut self, number: u32) -> u16 {
         let is_ahead = number > self.rcv_nxt && number - self.rcv_nxt < self.window;
         let twice = number < self.rcv_nxt || is_ahead && self.ahead.contains(number);
-        let mut tells = false;
+        let mut needs_dsack = false;
         if let Some(reporter) = &mut self.reporter {
-            tells = twice && reporter.on_duplicate(number);
+            needs_dsack = twice && reporter.on_duplicate(number);
             if is_ahead {
                 reporter.on_arrival(number);
             }
@@ -136,13 +136,13 @@ impl Receiver {
         if is_ahead {
             self.ahead.insert(number);
         }
-        match tells || self.ahead.held > 0 {
+        match needs_dsack || self.ahead.held > 0 {
             true => self.report(),
             false => 0,
         }
     }
 
-    /// Moves `rcv_nxt` over what arrived ahead of it; returns by how much.
+    /// Moves `rcv_nxt` over segments that arrived before. Returns their number.
     #[inline(never)]
     fn deliver_ahead(&mut self) -> u32 {
         let first = self.rcv_nxt;
@@ -152,7 +152,7 @@ impl Receiver {
         self.rcv_nxt - first
     }
 
-    /// The SACK blocks that the ACK with this option carries; each option arrives at most once.
+    /// Returns the SACK blocks of the ACK with this option. Each option arrives at most once.
     pub fn blocks(&mut self, option: u16) -> Blocks {
         match &mut self.reporter {
             Some(reporter) => reporter.take(option),
@@ -169,7 +169,7 @@ impl Receiver {
         self.ack_with(sack)
     }
 
-    /// The ACK that leaves now, with this SACK option.
+    /// Returns the ACK that leaves now, with this SACK option.
     #[inline(always)]
     fn ack_with(&mut self, sack: u16) -> Ack {
         self.deadline = Time::NEVER;
@@ -182,7 +182,7 @@ impl Receiver {
         }
     }
 
-    /// The number of a SACK option on what is held, if the connection uses them.
+    /// Creates a SACK option and returns its number, or 0 if the connection does not use SACK.
     #[cold]
     fn report(&mut self) -> u16 {
         match &mut self.reporter {
@@ -196,7 +196,7 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::packet::EcnEcho;
-    use crate::tcp::CongestionControl::{self, NewReno};
+    use crate::tcp::CongestionAlgorithm::{self, NewReno};
     use crate::tcp::pipe::{MS, plain, settings};
 
     fn receiver(delayed_ack: bool, window_packets: u32) -> Receiver {
@@ -254,8 +254,8 @@ mod tests {
         assert_eq!(r.on_timer(Time(152 * MS)), None);
     }
 
-    /// RFC 7323, section 4.3, example of out-of-order arrival: duplicate ACKs echo the last
-    /// segment that advanced the window, the ACK that fills the gap echoes the one that did.
+    /// RFC 7323, section 4.3, example of out-of-order arrival: duplicate ACKs echo the last segment that
+    /// advanced the window. The ACK of a segment that fills the gap echoes this segment.
     #[test]
     fn segments_around_a_gap_are_acknowledged_at_once() {
         let mut r = receiver(true, 42);
@@ -329,8 +329,8 @@ mod tests {
         }
     }
 
-    /// RFC 3168, section 6.1.3: all ACKs echo a mark until CWR arrives; a segment with both begins
-    /// anew.
+    /// RFC 3168, section 6.1.3: all ACKs echo a mark until CWR arrives. A segment with CWR and CE starts the
+    /// echo again.
     #[test]
     fn marks_are_echoed_until_the_window_was_reduced() {
         let mut r = receiver(false, 42);
@@ -353,9 +353,9 @@ mod tests {
         }
     }
 
-    /// Segments with CE or without, every second one acknowledged; what each lets leave, as (next, ECE), and at the
-    /// end what the timer does.
-    fn echoes(congestion: CongestionControl, ce: &[bool]) -> Vec<Option<(u32, EcnEcho)>> {
+    /// Segments with or without CE, of which every second is acknowledged. The table has the ACK of each
+    /// segment as (next, ECE), and at the end the ACK of the timer.
+    fn echoes(congestion: CongestionAlgorithm, ce: &[bool]) -> Vec<Option<(u32, EcnEcho)>> {
         let mut r = Receiver::new(&TcpSettings {
             ecn: true,
             delayed_ack: true,
@@ -368,12 +368,12 @@ mod tests {
             assert!(early.is_none() || ack.is_none());
             leaves(ack.or(early))
         });
-        let mut found: Vec<_> = arrivals.collect();
-        found.push(leaves(r.on_timer(Time(1_000 * MS))));
-        found
+        let mut acks: Vec<_> = arrivals.collect();
+        acks.push(leaves(r.on_timer(Time(1_000 * MS))));
+        acks
     }
 
-    /// RFC 8257, section 3.2: where marks begin or end and a segment's ACK waits, it leaves with what held for it.
+    /// RFC 8257, section 3.2: when marks begin or end, a waiting ACK leaves with the echo of its own segment.
     #[test]
     fn each_mark_is_echoed_for_the_segments_that_an_ack_covers() {
         let each = |next, ce| Some((next, EcnEcho::of_each(ce)));
@@ -382,15 +382,15 @@ mod tests {
             None,
             each(2, false),
             None,
-            each(3, false), // of the one before; that of the marked one waits
+            each(3, false), // of the previous segment; the ACK of the marked one waits
             each(5, true),
             None,
             each(7, false),
             None,
-            each(8, true), // of the marked one
+            each(8, true), // of the marked segment
             each(9, false),
         ];
-        assert_eq!(echoes(CongestionControl::Dctcp, &ce), expected);
+        assert_eq!(echoes(CongestionAlgorithm::Dctcp, &ce), expected);
     }
 
     #[test]
@@ -407,6 +407,6 @@ mod tests {
             None,
             count(7, 3),
         ];
-        assert_eq!(echoes(CongestionControl::Prague, &ce), expected);
+        assert_eq!(echoes(CongestionAlgorithm::Prague, &ce), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Loss recovery of a sender without SACK: which ACK means what.
+//! Loss recovery of a sender without SACK: the effect of each ACK.
 //!
 //! References: RFC 5681, section 3.2 (Reno); RFC 6582 (NewReno); V. Jacobson, "Congestion
 //! avoidance and control", 1988 (Tahoe).
@@ -10,57 +10,61 @@
 //! any state --timeout--> Careful --ACK beyond `recover`--> Open
 //! ```
 //!
-//! This is bookkeeping only; how large the window becomes is told in `congestion/`.
+//! This file only keeps the state. The congestion control sets the window (`congestion/`).
 //!
 //! Choices that the RFCs leave open:
-//! - The "careful" variant (RFC 2582, section 5; RFC 6582 keeps it): after a loss, duplicate
-//!   ACKs mean nothing until an ACK covers *more* than what had been sent when the loss was
-//!   found, because segments sent twice cause duplicate ACKs as well. Tahoe and Reno keep to it
-//!   after a timeout (Tahoe also after a fast retransmit), as ns-2 does (`bugFix_`), since
-//!   otherwise each go-back-N would halve the window again.
-//! - Reno leaves fast recovery for good on the first new ACK (RFC 5681, step 6), so that two
-//!   losses in a window may halve it twice; ns-2 (`bugFix_`) waits for a timeout instead.
+//! - The "careful" variant (RFC 2582, section 5; also in RFC 6582): after a loss, duplicate ACKs are
+//!   ignored until an ACK covers *more* than the segments that had been sent when the loss was
+//!   detected, because segments sent twice cause duplicate ACKs as well. Tahoe and Reno follow this
+//!   rule after a timeout (Tahoe also after a fast retransmit), as in ns-2 (`bugFix_`). Otherwise each
+//!   go-back-N would halve the window again.
+//! - Reno leaves fast recovery on the first new ACK (RFC 5681, step 6), so that two losses in a window
+//!   may halve it twice; ns-2 (`bugFix_`) waits for a timeout instead.
 //! - Limited transmit (RFC 3042) is not used: the first two duplicate ACKs send nothing. Linux
-//!   uses it, ns-2 unless `singledup_` is 0, and senders with SACK do here (RFC 6675, step 3).
+//!   uses it, ns-2 uses it unless `singledup_` is 0, and senders with SACK use it here (RFC 6675,
+//!   step 3).
 
-/// Duplicate ACKs that are taken for a loss (RFC 5681, section 3.2).
+/// Number of duplicate ACKs that indicate a loss (RFC 5681, section 3.2).
 pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
-/// How an algorithm repairs losses found by duplicate ACKs.
+/// The way to repair losses that duplicate ACKs report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repair {
+pub enum RecoveryMode {
     /// Send everything again from the hole on (Tahoe).
     GoBackN,
-    /// Retransmit one segment; any new ACK ends it (Reno).
+    /// Retransmit one segment. Any new ACK ends the recovery (Reno).
     FirstHole,
     /// Retransmit one segment per round trip until all holes are filled (NewReno).
     EachHole,
 }
 
 /// State of loss recovery. `recover` is one past the highest segment sent when the loss was
-/// found.
+/// detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recovery {
-    /// No loss known; duplicate ACKs are counted.
+    /// No loss is known; duplicate ACKs are counted.
     Open { dupacks: u8 },
-    /// Fast recovery, after its first partial ACK or before.
+    /// Fast recovery, before or after its first partial ACK.
     Fast { recover: u32, partial: bool },
     /// After a loss: duplicate ACKs may come from segments sent twice.
     Careful { recover: u32 },
 }
 
-/// What the sender has to do about an ACK.
+/// The sender's reaction to an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reaction {
     /// Nothing.
     Ignore,
     /// Grow the window.
     Grow,
-    /// A loss was found: reduce the window and repair.
+    /// Grow the window by a delayed ACK at most: the ACK may also cover segments above a hole that had arrived
+    /// before.
+    GrowAfterLoss,
+    /// A loss was detected: reduce the window and repair the loss.
     Loss,
     /// One more segment has left the network: inflate the window.
     Inflate,
-    /// There is another hole: retransmit it; restart the timer on the `first` such ACK only.
+    /// There is another hole: retransmit it. Restart the timer on the `first` such ACK only.
     Partial { first: bool },
     /// Fast recovery is over: deflate the window.
     Recovered,
@@ -69,33 +73,33 @@ pub(super) enum Reaction {
 impl Recovery {
     pub(super) const START: Recovery = Recovery::Open { dupacks: 0 };
 
-    /// Whether losses found by duplicate ACKs are being repaired.
+    /// Returns whether losses reported by duplicate ACKs are being repaired.
     pub(super) fn is_fast(self) -> bool {
         matches!(self, Recovery::Fast { .. })
     }
 
-    /// An ACK moved the first unacknowledged segment to `snd_una`.
+    /// Processes an ACK that moved the first unacknowledged segment to `snd_una`.
     #[inline]
-    pub(super) fn on_new_ack(&mut self, repair: Repair, snd_una: u32) -> Reaction {
+    pub(super) fn on_new_ack(&mut self, mode: RecoveryMode, snd_una: u32) -> Reaction {
         match *self {
             Recovery::Open { .. } => {
                 *self = Recovery::START;
                 Reaction::Grow
             }
-            Recovery::Fast { recover, partial } => match repair {
-                Repair::EachHole if snd_una < recover => {
+            Recovery::Fast { recover, partial } => match mode {
+                RecoveryMode::EachHole if snd_una < recover => {
                     *self = Recovery::Fast {
                         recover,
                         partial: true,
                     };
                     Reaction::Partial { first: !partial }
                 }
-                Repair::EachHole if snd_una == recover => {
+                RecoveryMode::EachHole if snd_una == recover => {
                     *self = Recovery::Careful { recover };
                     Reaction::Recovered
                 }
-                // `GoBackN` never gets here: it has no fast recovery
-                Repair::EachHole | Repair::FirstHole | Repair::GoBackN => {
+                // `GoBackN` is impossible here: it has no fast recovery
+                RecoveryMode::EachHole | RecoveryMode::FirstHole | RecoveryMode::GoBackN => {
                     *self = Recovery::START;
                     Reaction::Recovered
                 }
@@ -104,14 +108,14 @@ impl Recovery {
                 if snd_una > recover {
                     *self = Recovery::START;
                 }
-                Reaction::Grow
+                Reaction::GrowAfterLoss
             }
         }
     }
 
-    /// An ACK repeated the last one while data was outstanding; `snd_max` is one past the
-    /// highest segment ever sent.
-    pub(super) fn on_dup_ack(&mut self, repair: Repair, snd_max: u32) -> Reaction {
+    /// Processes a duplicate ACK while data is outstanding. `snd_max` is one past the highest segment
+    /// ever sent.
+    pub(super) fn on_dup_ack(&mut self, mode: RecoveryMode, snd_max: u32) -> Reaction {
         match *self {
             Recovery::Open { dupacks } if dupacks + 1 < DUPACK_THRESHOLD => {
                 *self = Recovery::Open {
@@ -120,9 +124,9 @@ impl Recovery {
                 Reaction::Ignore
             }
             Recovery::Open { .. } => {
-                *self = match repair {
-                    Repair::GoBackN => Recovery::Careful { recover: snd_max },
-                    Repair::FirstHole | Repair::EachHole => Recovery::Fast {
+                *self = match mode {
+                    RecoveryMode::GoBackN => Recovery::Careful { recover: snd_max },
+                    RecoveryMode::FirstHole | RecoveryMode::EachHole => Recovery::Fast {
                         recover: snd_max,
                         partial: false,
                     },
@@ -134,7 +138,7 @@ impl Recovery {
         }
     }
 
-    /// The retransmission timer expired.
+    /// Processes the expiry of the retransmission timer.
     pub(super) fn on_timeout(&mut self, snd_max: u32) {
         *self = Recovery::Careful { recover: snd_max };
     }
@@ -160,10 +164,10 @@ mod tests {
         Recovery::Careful { recover: 10 },
     ];
 
-    const REPAIRS: [(&str, Repair); 3] = [
-        ("Tahoe", Repair::GoBackN),
-        ("Reno", Repair::FirstHole),
-        ("NewReno", Repair::EachHole),
+    const MODES: [(&str, RecoveryMode); 3] = [
+        ("Tahoe", RecoveryMode::GoBackN),
+        ("Reno", RecoveryMode::FirstHole),
+        ("NewReno", RecoveryMode::EachHole),
     ];
 
     fn name(state: Recovery) -> String {
@@ -176,27 +180,27 @@ mod tests {
         }
     }
 
-    /// One row per state and event: what the sender has to do, then the next state.
+    /// Returns one row per state and event: the sender's reaction and the next state.
     fn table() -> String {
         let mut table = String::new();
         for state in STATES {
             for event in ["ack 9", "ack 10", "ack 11", "dupack", "timeout"] {
                 let mut outcomes: Vec<(String, Vec<&str>)> = Vec::new();
-                for (algorithm, repair) in REPAIRS {
-                    match (state, repair) {
+                for (algorithm, mode) in MODES {
+                    match (state, mode) {
                         // Tahoe has no fast recovery, Reno no partial ACKs
-                        (Recovery::Fast { .. }, Repair::GoBackN) => continue,
-                        (Recovery::Fast { partial: true, .. }, Repair::FirstHole) => continue,
+                        (Recovery::Fast { .. }, RecoveryMode::GoBackN) => continue,
+                        (Recovery::Fast { partial: true, .. }, RecoveryMode::FirstHole) => continue,
                         _ => {}
                     }
                     let mut next = state;
                     let reaction = match event {
-                        "dupack" => format!("{:?}", next.on_dup_ack(repair, 20)),
+                        "dupack" => format!("{:?}", next.on_dup_ack(mode, 20)),
                         "timeout" => {
                             next.on_timeout(20);
                             "Collapse".to_string()
                         }
-                        ack => format!("{:?}", next.on_new_ack(repair, ack[4..].parse().unwrap())),
+                        ack => format!("{:?}", next.on_new_ack(mode, ack[4..].parse().unwrap())),
                     };
                     let outcome = format!("{reaction} -> {}", name(next));
                     match outcomes.iter_mut().find(|(known, _)| *known == outcome) {
@@ -205,19 +209,24 @@ mod tests {
                     }
                 }
                 for (outcome, algorithms) in &outcomes {
-                    let who = match outcomes.len() {
+                    let prefix = match outcomes.len() {
                         1 => String::new(),
                         _ => format!("{}: ", algorithms.join(", ")),
                     };
-                    writeln!(table, "{:<15} | {event:<7} | {who}{outcome}", name(state)).unwrap();
+                    writeln!(
+                        table,
+                        "{:<15} | {event:<7} | {prefix}{outcome}",
+                        name(state)
+                    )
+                    .unwrap();
                 }
             }
         }
         table
     }
 
-    /// Snapshot of all transitions. The losses in these states were found when segments 0 to 9
-    /// had been sent, so that `ack 10` covers all of them; now 0 to 19 have been.
+    /// Snapshot of all transitions. The losses in these states were detected when segments 0 to 9
+    /// had been sent, so that `ack 10` covers all of them. By now segments 0 to 19 have been sent.
     #[test]
     fn transition_table_is_as_frozen() {
         let expected = "
@@ -249,9 +258,9 @@ Fast 10 partial | ack 10  | Recovered -> Careful 10
 Fast 10 partial | ack 11  | Recovered -> Open 0
 Fast 10 partial | dupack  | Inflate -> Fast 10 partial
 Fast 10 partial | timeout | Collapse -> Careful 20
-Careful 10      | ack 9   | Grow -> Careful 10
-Careful 10      | ack 10  | Grow -> Careful 10
-Careful 10      | ack 11  | Grow -> Open 0
+Careful 10      | ack 9   | GrowAfterLoss -> Careful 10
+Careful 10      | ack 10  | GrowAfterLoss -> Careful 10
+Careful 10      | ack 11  | GrowAfterLoss -> Open 0
 Careful 10      | dupack  | Ignore -> Careful 10
 Careful 10      | timeout | Collapse -> Careful 20
 ";

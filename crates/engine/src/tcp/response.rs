@@ -1,18 +1,18 @@
-//! Response functions: the mean window that a loss probability leads to, law by law.
+//! Response functions: the mean window of each algorithm at a loss probability.
 //!
-//! One connection over a path of fixed round-trip time without queue, immediate ACKs, so that only
-//! losses bound the window. Mean window: segments delivered per round trip.
+//! One connection over a path of fixed round-trip time without queue, with immediate ACKs, so that only
+//! losses limit the window. Mean window: segments delivered per round trip.
 //!
-//! The published functions are of a window that grows from the instant of the loss. Here a cycle
-//! also has a round trip of recovery, in which nothing grows, and laws that decide once a round
-//! have another before their first decision. [`fluid`] integrates each law with and without such a
-//! pause: without, it must give the published number (1 %); with it, the sender's (3 %, for the
-//! floor of the window and for growth by whole ACKs).
+//! The published functions are of a window that grows from the time of the loss. Here a cycle also has
+//! a round trip of recovery without growth, and algorithms that decide once per round need another
+//! round before their first decision. [`fluid`] integrates each algorithm with and without such a
+//! pause. Without the pause it must give the published number (1 %). With the pause it must give the
+//! sender's number (3 %, because the window has a minimum and grows by whole ACKs).
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::tcp::CongestionControl::{
+use crate::tcp::CongestionAlgorithm::{
     self, Africa, Compound, Cubic, CubicLinux, Illinois, NewReno, Westwood,
 };
 use crate::tcp::TcpSettings;
@@ -20,20 +20,20 @@ use crate::tcp::TcpSettings;
 /// Growth per round trip at window `w`, `t` round trips after a loss at window `before`.
 type Growth = fn(w: f64, t: f64, before: f64) -> f64;
 
-struct Law {
-    congestion: CongestionControl,
+struct FluidModel {
+    congestion: CongestionAlgorithm,
     /// [ms]
     rtt: u64,
     growth: Growth,
-    /// What a loss leaves.
+    /// Window after a loss.
     decrease: fn(w: f64) -> f64,
-    /// Round trips after a loss in which the window stands still.
+    /// Round trips after a loss in which the window does not change.
     pause: f64,
-    /// Segment whose loss ends slow start near the windows in question.
+    /// Segment whose loss ends slow start near the mean window.
     first_loss: u32,
 }
 
-const RENO: Law = Law {
+const RENO: FluidModel = FluidModel {
     congestion: NewReno,
     rtt: 100,
     growth: |_, _, _| 1.0,
@@ -42,7 +42,7 @@ const RENO: Law = Law {
     first_loss: 40,
 };
 
-const COMPOUND: Law = Law {
+const COMPOUND: FluidModel = FluidModel {
     congestion: Compound,
     growth: |w, _, _| (0.125 * w.sqrt() * w.sqrt().sqrt()).max(1.0),
     pause: 2.0,
@@ -50,7 +50,7 @@ const COMPOUND: Law = Law {
 };
 
 /// At an RTT of 1 s, where the cubic function is above Reno's.
-const CUBIC: Law = Law {
+const CUBIC: FluidModel = FluidModel {
     congestion: Cubic,
     rtt: 1_000,
     growth: |_, t, before| {
@@ -61,13 +61,13 @@ const CUBIC: Law = Law {
     ..RENO
 };
 
-/// Likewise: packets are whole, ACKs are of a segment each.
-const CUBIC_LINUX: Law = Law {
+/// CUBIC in whole packets, with ACKs of one segment each.
+const CUBIC_LINUX: FluidModel = FluidModel {
     congestion: CubicLinux,
     ..CUBIC
 };
 
-const ILLINOIS: Law = Law {
+const ILLINOIS: FluidModel = FluidModel {
     congestion: Illinois,
     growth: |_, _, _| 10.0,
     decrease: |w| 0.875 * w,
@@ -76,7 +76,7 @@ const ILLINOIS: Law = Law {
 };
 
 /// Functions of Manjunath & Raina, Table I.
-const AFRICA: Law = Law {
+const AFRICA: FluidModel = FluidModel {
     congestion: Africa,
     growth: |w, _, _| {
         let b = decrease_of_africa(w);
@@ -91,9 +91,9 @@ fn decrease_of_africa(w: f64) -> f64 {
     if w > 38.0 { 0.5 - 0.4 * position } else { 0.5 }
 }
 
-/// Mean window of a law integrated in steps of 1/50 round trip over `cycles` losses, `next` giving
-/// the segments from one to the next. [packets]
-fn fluid(law: &Law, pause: f64, cycles: u32, mut next: impl FnMut() -> f64) -> f64 {
+/// Returns the mean window of a model, integrated in steps of 1/50 round trip over `cycles` losses. `next`
+/// returns the number of segments from one loss to the next. [packets]
+fn fluid(model: &FluidModel, pause: f64, cycles: u32, mut next: impl FnMut() -> f64) -> f64 {
     const STEP: f64 = 0.02;
     let (mut w, mut before) = (10.0, 10.0);
     let (mut segments, mut rounds) = (0.0, 0.0);
@@ -106,26 +106,26 @@ fn fluid(law: &Law, pause: f64, cycles: u32, mut next: impl FnMut() -> f64) -> f
                 rounds += STEP;
             }
             if t >= 0.0 {
-                w += (law.growth)(w, t, before) * STEP;
+                w += (model.growth)(w, t, before) * STEP;
             }
             t += STEP;
         }
         before = w;
-        w = (law.decrease)(w);
+        w = (model.decrease)(w);
     }
     segments / rounds
 }
 
 /// Mean window of the sender over `segments` segments, after a third of them as warm-up, when
 /// `lost` decides on the first transmission of each. [packets]
-fn simulated(law: &Law, segments: u64, mut lost: impl FnMut(u32) -> bool) -> f64 {
+fn simulated(model: &FluidModel, segments: u64, mut lost: impl FnMut(u32) -> bool) -> f64 {
     let mut fresh = 0;
-    let (rtt, first_loss) = (Span(law.rtt * MS), law.first_loss);
+    let (rtt, first_loss) = (Span(model.rtt * MS), model.first_loss);
     let wide = TcpSettings {
         window_packets: 65_535,
         min_rto: Span(2 * rtt.0),
         initial_rto: Span(2 * rtt.0),
-        ..settings(law.congestion)
+        ..settings(model.congestion)
     };
     let mut pipe = Pipe::new(&wide, |packet| {
         if let Packet::Data { number, .. } = packet
@@ -151,18 +151,22 @@ fn simulated(law: &Law, segments: u64, mut lost: impl FnMut(u32) -> bool) -> f64
 }
 
 #[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
-    let off = found / expected - 1.0;
-    assert!(off.abs() < tolerance, "{found} instead of {expected}");
+fn near(mean_window: f64, expected: f64, tolerance: f64) {
+    let off = mean_window / expected - 1.0;
+    assert!(off.abs() < tolerance, "{mean_window} instead of {expected}");
 }
 
 /// Every `period`-th segment is lost.
 #[track_caller]
-fn check_periodic(law: &Law, period: u32, published: f64) {
+fn check_periodic(model: &FluidModel, period: u32, published: f64) {
     let segments = f64::from(period);
-    near(fluid(law, 0.0, 200, || segments), published, 0.01);
-    let found = simulated(law, 15 * u64::from(period), |n| n % period == period - 1);
-    near(found, fluid(law, law.pause, 200, || segments), 0.03);
+    near(fluid(model, 0.0, 200, || segments), published, 0.01);
+    let mean_window = simulated(model, 15 * u64::from(period), |n| n % period == period - 1);
+    near(
+        mean_window,
+        fluid(model, model.pause, 200, || segments),
+        0.03,
+    );
 }
 
 /// sqrt(3 / (2 p)) (Padhye et al. 2000, for small p).
@@ -193,20 +197,20 @@ fn compound_with_periodic_loss() {
 /// it may stay at. Independent losses are the test there.)
 #[test]
 fn cubic_on_a_short_path_has_renos_window() {
-    let short = Law { rtt: 100, ..CUBIC };
-    let found = simulated(&short, 30_000, |n| n % 1_000 == 999);
-    near(found, 38.73, 0.05);
+    let short = FluidModel { rtt: 100, ..CUBIC };
+    let mean_window = simulated(&short, 30_000, |n| n % 1_000 == 999);
+    near(mean_window, 38.73, 0.05);
 }
 
 /// W_est grows by 8/15 packets a round trip, 0.53 as in the RFC, and in whole packets.
 #[test]
 fn linuxs_cubic_on_a_short_path_has_renos_window() {
-    let short = Law {
+    let short = FluidModel {
         rtt: 100,
         ..CUBIC_LINUX
     };
-    let found = simulated(&short, 30_000, |n| n % 1_000 == 999);
-    near(found, 38.73, 0.05);
+    let mean_window = simulated(&short, 30_000, |n| n % 1_000 == 999);
+    near(mean_window, 38.73, 0.05);
 }
 
 /// AIMD(a, b): sqrt(a (2 - b) / (2 b p)), with a = 10 and b = 1/8 where there is no queue.
@@ -222,8 +226,12 @@ fn africa_with_periodic_loss() {
     let period = 10_000;
     let segments = f64::from(period);
     near(fluid(&AFRICA, 0.0, 100, || segments), 263.0, 0.05);
-    let found = simulated(&AFRICA, 100_000, |n| n % period == period - 1);
-    near(found, fluid(&AFRICA, AFRICA.pause, 100, || segments), 0.04);
+    let mean_window = simulated(&AFRICA, 100_000, |n| n % period == period - 1);
+    near(
+        mean_window,
+        fluid(&AFRICA, AFRICA.pause, 100, || segments),
+        0.04,
+    );
 }
 
 /// Westwood+ without a queue: a loss leaves the window of the last ten round trips, so that nothing but
@@ -231,56 +239,56 @@ fn africa_with_periodic_loss() {
 #[test]
 fn westwood_is_not_bounded_by_losses_without_a_queue() {
     let mean = |congestion| {
-        let law = Law { congestion, ..RENO };
+        let model = FluidModel { congestion, ..RENO };
         let mut stream = Streams::new(1, 0).stream("losses");
-        simulated(&law, 150_000, |_| stream.chance(1e-3))
+        simulated(&model, 150_000, |_| stream.chance(1e-3))
     };
     let (westwood, reno) = (mean(Westwood), mean(NewReno));
-    assert!(westwood > 2.0 * reno, "{westwood} beside {reno}");
+    assert!(westwood > 2.0 * reno, "{westwood} against {reno}");
 }
 
 /// 150 independent losses, from which the mean window is known to 3 % (one standard deviation). The sender
-/// cuts the window once for several losses of a round trip, the fluid law for each: hence 8 %.
+/// reduces the window once for several losses of a round trip, the fluid model for each: hence 8 %.
 #[test]
 fn independent_losses_lead_to_the_window_of_the_fluid_law() {
     let p = 1e-3;
-    let losses = |law: &Law, pause| {
+    let losses = |model: &FluidModel, pause| {
         let mut stream = Streams::new(7, 0).stream("fluid");
-        fluid(law, pause, 4_000, || stream.exponential() / p)
+        fluid(model, pause, 4_000, || stream.exponential() / p)
     };
     // T. Ott, J. Kemperman, M. Mathis 1996: 1.3098 / sqrt(p)
     near(losses(&RENO, 0.0), 41.42, 0.03);
-    for law in [&RENO, &COMPOUND, &CUBIC, &CUBIC_LINUX, &AFRICA] {
+    for model in [&RENO, &COMPOUND, &CUBIC, &CUBIC_LINUX, &AFRICA] {
         let mut stream = Streams::new(1, 0).stream("losses");
-        let found = simulated(law, 150_000, |_| stream.chance(p));
-        near(found, losses(law, law.pause), 0.08);
+        let mean_window = simulated(model, 150_000, |_| stream.chance(p));
+        near(mean_window, losses(model, model.pause), 0.08);
     }
 }
 
-/// Marks in place of losses: the same laws with nothing to repair and no timeouts, also where losses
+/// Marks in place of losses: the algorithms with nothing to repair and no timeouts, also where losses
 /// would cause many (p = 0.03).
 #[test]
 fn independent_marks_lead_to_the_window_of_the_fluid_law() {
-    for (law, p) in [
+    for (model, p) in [
         (&RENO, 1e-3),
         (&RENO, 1e-2),
         (&RENO, 3e-2),
         (&COMPOUND, 1e-3),
     ] {
         let mut stream = Streams::new(7, 0).stream("fluid");
-        let expected = fluid(law, law.pause, 4_000, || stream.exponential() / p);
-        near(marked(law, 150_000, p), expected, 0.08);
+        let expected = fluid(model, model.pause, 4_000, || stream.exponential() / p);
+        near(marked(model, 150_000, p), expected, 0.08);
     }
 }
 
 /// Mean window of the sender over `segments` segments, after a third of them as warm-up, when each is
 /// marked with probability `p`. [packets]
-fn marked(law: &Law, segments: u64, p: f64) -> f64 {
-    let rtt = Span(law.rtt * MS);
+fn marked(model: &FluidModel, segments: u64, p: f64) -> f64 {
+    let rtt = Span(model.rtt * MS);
     let capable = TcpSettings {
         ecn: true,
         window_packets: 65_535,
-        ..settings(law.congestion)
+        ..settings(model.congestion)
     };
     let mut pipe = Pipe::new(&capable, |_| Some(Span(rtt.0 / 2)));
     let mut stream = Streams::new(1, 0).stream("marks");

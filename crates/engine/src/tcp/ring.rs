@@ -1,17 +1,15 @@
-//! A set of segment numbers that lie less than one window apart: one bit each, in a ring that grows with what
-//! is in it.
+//! A set of segment numbers within one window: one bit per number, in a ring that grows with its contents.
 
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Ring {
-    /// Numbers in the set.
+    /// Count of numbers in the set.
     pub(super) held: u32,
-    /// They lie from `low` up to but not including `high`: fewer than the ring has bits, unless it has as many
-    /// as any window needs.
+    /// The numbers are in `low..high`. This range is shorter than the ring, unless the ring has its maximum size.
     low: u32,
     high: u32,
-    /// Words that any window needs.
-    most: u32,
+    /// Number of words that a full window needs.
+    max_words: u32,
     words: Box<[u64]>,
 }
 
@@ -21,12 +19,12 @@ impl Ring {
             held: 0,
             low: 0,
             high: 0,
-            most: window.next_power_of_two().div_ceil(u64::BITS),
+            max_words: window.next_power_of_two().div_ceil(u64::BITS),
             words: Box::new([0]),
         }
     }
 
-    /// Word and bit of `number`.
+    /// Returns the word and the bit of `number`.
     #[inline]
     fn place(&self, number: u32) -> (usize, u64) {
         let mask = self.words.len() - 1; // the length is a power of two
@@ -34,18 +32,18 @@ impl Ring {
         (word, 1 << (number % u64::BITS))
     }
 
-    /// Whether `number` has a bit of its own.
+    /// Returns whether `number` has a bit.
     #[inline]
     fn reaches(&self, number: u32) -> bool {
         number.wrapping_sub(self.low) < self.high.wrapping_sub(self.low)
     }
 
-    /// The part of a range that may have numbers of the set.
+    /// Returns the part of a range that may contain numbers of the set.
     fn within(&self, from: u32, to: u32) -> (u32, u32) {
         (from.max(self.low), to.min(self.high))
     }
 
-    /// Gives bits to `from` up to but not including `to`.
+    /// Ensures that `from..to` has bits.
     #[inline]
     fn reach(&mut self, from: u32, to: u32) {
         if self.held == 0 {
@@ -53,19 +51,19 @@ impl Ring {
         }
         let (low, high) = (self.low.min(from), self.high.max(to));
         let bits = self.words.len() * u64::BITS as usize;
-        if (high - low) as usize >= bits && self.words.len() < self.most as usize {
+        if (high - low) as usize >= bits && self.words.len() < self.max_words as usize {
             return self.grow(from, high);
         }
         (self.low, self.high) = (low, high);
     }
 
-    /// The same where there may be too few bits: those of numbers that have left are free.
+    /// Ensures that numbers from `from` up to `high` have bits, after numbers have been removed or by growth.
     #[cold]
     fn grow(&mut self, from: u32, high: u32) {
         let first = self.first_present(self.low, self.high);
         let low = first.map_or(from, |first| first.min(from));
         let words = (high - low + 1).next_power_of_two().div_ceil(u64::BITS);
-        let words = words.min(self.most) as usize;
+        let words = words.min(self.max_words) as usize;
         if words > self.words.len() {
             let mut wider = vec![0; words].into_boxed_slice();
             for (number, bits) in spans(self.low, self.high) {
@@ -84,7 +82,7 @@ impl Ring {
         self.words[word] |= bit;
     }
 
-    /// Takes `number` out; returns whether it was there.
+    /// Removes `number`. Returns whether it was in the set.
     pub(super) fn remove(&mut self, number: u32) -> bool {
         let present = self.contains(number);
         if present {
@@ -100,7 +98,7 @@ impl Ring {
         self.reaches(number) && self.words[word] & bit != 0
     }
 
-    /// Puts `from` up to but not including `to` in, a word at a time.
+    /// Inserts `from..to`, a word at a time.
     pub(super) fn insert_range(&mut self, from: u32, to: u32) {
         if from < to {
             self.reach(from, to);
@@ -112,7 +110,7 @@ impl Ring {
         }
     }
 
-    /// Takes that range out.
+    /// Removes a range.
     pub(super) fn remove_range(&mut self, from: u32, to: u32) {
         let (from, to) = self.within(from, to);
         for (first, bits) in spans(from, to) {
@@ -122,7 +120,7 @@ impl Ring {
         }
     }
 
-    /// Numbers of that range in the set.
+    /// Returns how many numbers of a range are in the set.
     pub(super) fn count(&self, from: u32, to: u32) -> u32 {
         let ones =
             |(first, bits): (u32, u64)| (self.words[self.place(first).0] & bits).count_ones();
@@ -130,7 +128,7 @@ impl Ring {
         spans(from, to).map(ones).sum()
     }
 
-    /// The least number of that range that is not in the set.
+    /// Returns the smallest number of a range that is not in the set.
     pub(super) fn first_absent(&self, from: u32, to: u32) -> Option<u32> {
         if from >= to || !self.reaches(from) {
             return (from < to).then_some(from);
@@ -143,7 +141,7 @@ impl Ring {
         absent.or_else(|| (self.high < to).then_some(self.high))
     }
 
-    /// The least number of that range that is in the set.
+    /// Returns the smallest number of a range that is in the set.
     pub(super) fn first_present(&self, from: u32, to: u32) -> Option<u32> {
         let (from, to) = self.within(from, to);
         spans(from, to).find_map(|(first, bits)| {
@@ -153,8 +151,8 @@ impl Ring {
         })
     }
 
-    /// The run of numbers in the set around `number`, which is in it too: the first of the run, and one
-    /// past its last. At least one number of any window of the ring's size must be absent.
+    /// Returns the run of numbers in the set around `number`, which is in the set: the first number of the run,
+    /// and one past its last. In any window of the ring's size, at least one number must be absent.
     pub(super) fn run(&self, number: u32) -> (u32, u32) {
         let (mut from, mut to) = (number, number + 1);
         while from > 0 && self.contains(from - 1) {
@@ -170,7 +168,7 @@ impl Ring {
     }
 }
 
-/// The words that hold a range: a number in each, and the range's bits there.
+/// Returns the words of a range: one number in each word, and the range's bits in it.
 fn spans(from: u32, to: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -192,7 +190,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Against a plain set, while a window moves on.
+        /// Compares with a plain set, while a window moves forward.
         #[test]
         fn a_ring_grows_with_what_is_in_it(
             window in 2..2_000_u32,
@@ -224,10 +222,10 @@ mod tests {
                 let past = (from..).find(|m| !plain.contains(m)).unwrap();
                 prop_assert_eq!(ring.run(from), (first.unwrap_or(from), past));
             }
-            prop_assert!(ring.words.len() <= ring.most as usize);
+            prop_assert!(ring.words.len() <= ring.max_words as usize);
         }
 
-        /// Against a plain set, for numbers of one window that begins anywhere.
+        /// Compares with a plain set, for numbers of one window that begins anywhere.
         #[test]
         fn ranges_are_those_of_a_plain_set(
             window in 2..400_u32,

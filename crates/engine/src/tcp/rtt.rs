@@ -2,24 +2,24 @@
 //!
 //! References: RFC 6298; RFC 7323, sections 4.1, 4.2 and appendix G.
 //!
-//! Every ACK that advances the window gives a sample, since timestamps leave no doubt about
-//! which transmission it answers (Karn's rule has nothing to exclude). With several samples in
+//! Every ACK that advances the window gives a sample, since timestamps show which transmission it
+//! answers (Karn's rule has nothing to exclude). With several samples in
 //! a round trip the gains of RFC 6298 are divided by their expected number (RFC 7323,
 //! appendix G), so that the estimate remembers about eight round trips at any window.
 //!
-//! Differs from Linux in: the minimum bounds the whole RTO, not its variance term, so that
-//! RTO = SRTT + 4 RTTVAR once that exceeds the minimum. Differs from ns-2 in: a sample for every
-//! ACK instead of one a round trip, in units of a nanosecond instead of 10 ms.
+//! Differs from Linux in: the minimum applies to the whole RTO, not to its variance term, so that
+//! RTO = SRTT + 4 RTTVAR if this exceeds the minimum. Differs from ns-2 in: a sample for every ACK
+//! instead of one per round trip, in units of a nanosecond instead of 10 ms.
 
 use crate::kernel::time::Span;
 
-/// Clock granularity G: least contribution of the variance to the RTO.
+/// Clock granularity G: smallest contribution of the variance to the RTO.
 const GRANULARITY: Span = Span(1_000_000);
 
 /// Upper bound of the RTO, backed off or not (RFC 6298, rule 2.5).
 const MAX_RTO: Span = Span(60_000_000_000);
 
-/// Gains of RFC 6298, rule 2.3, for one sample a round trip. [-]
+/// Gains of RFC 6298, rule 2.3, for one sample per round trip. [-]
 const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 
@@ -53,8 +53,8 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample while `flight` segments were outstanding, and undoes the back-off
-    /// (RFC 6298, rule 5.7).
+    /// Adds a sample, taken while `flight` segments were outstanding, and ends the back-off (RFC 6298,
+    /// rule 5.7).
     #[inline]
     pub(super) fn on_sample(&mut self, sample: Span, flight: u32) {
         let r = sample.nanoseconds();
@@ -91,32 +91,32 @@ impl RttEstimator {
         self.timeouts += 1;
     }
 
-    /// Until the next sample the RTO is no less.
+    /// Makes the RTO at least `rto` until the next sample.
     pub(super) fn be_at_least(&mut self, rto: Span) {
         self.rto = self.rto.max(rto);
     }
 
-    /// Timeouts so far.
+    /// Returns the number of timeouts so far.
     pub(super) fn timeouts(&self) -> u32 {
         self.timeouts
     }
 
-    /// Timeouts in a row, none of them answered yet.
+    /// Returns the number of consecutive timeouts without a later sample.
     pub(super) fn backoffs(&self) -> u32 {
         self.backoffs
     }
 
-    /// Current retransmission timeout, backed off.
+    /// Returns the current retransmission timeout, including the back-off.
     pub(super) fn rto(&self) -> Span {
         self.rto
     }
 
-    /// Smoothed round-trip time; none before the first sample.
+    /// Returns the smoothed round-trip time, or `None` before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.smoothed.map(|s| Span(s.srtt as u64))
     }
 
-    /// Latest sample; none before the first.
+    /// Returns the latest sample, or `None` before the first sample.
     pub fn last_sample(&self) -> Option<Span> {
         self.smoothed.map(|_| self.last_sample)
     }
@@ -158,7 +158,7 @@ mod tests {
     fn gains_are_divided_by_the_expected_samples() {
         let mut rtt = estimator(0);
         rtt.on_sample(Span(100 * MS), 1);
-        // flight 7: four samples a round trip; RTTVAR = 15/16 50 + 1/16 64 = 50.875,
+        // flight 7: four samples per round trip; RTTVAR = 15/16 50 + 1/16 64 = 50.875,
         // SRTT = 31/32 100 + 1/32 164 = 102, RTO = 102 + 203.5
         rtt.on_sample(Span(164 * MS), 7);
         assert_eq!(rtt.srtt(), Some(Span(102 * MS)));
@@ -184,12 +184,12 @@ mod tests {
     #[test]
     fn back_off_doubles_up_to_a_minute_until_the_next_sample() {
         let mut rtt = estimator(200);
-        let mut seen = Vec::new();
+        let mut rto_s = Vec::new();
         for _ in 0..7 {
             rtt.back_off();
-            seen.push(rtt.rto().0 / (1_000 * MS));
+            rto_s.push(rtt.rto().0 / (1_000 * MS));
         }
-        assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(rto_s, [2, 4, 8, 16, 32, 60, 60]);
         assert_eq!(rtt.backoffs(), 7);
         rtt.on_sample(Span(100 * MS), 1);
         assert_eq!(rtt.rto(), Span(300 * MS));

@@ -1,44 +1,44 @@
-//! Selective acknowledgements: what a receiver reports.
+//! Selective acknowledgements (SACK): the reports of a receiver.
 //!
 //! References: RFC 2018, section 4; RFC 2883 (D-SACK), section 4.
 //!
 //! A packet is a small value that is copied from queue to queue, so it carries only the number of
-//! its SACK option. The blocks wait here, at the connection's receiver, until that packet arrives:
-//! flows without SACK pay for nothing, and no ACK allocates. Options of ACKs that get lost are
-//! forgotten when a later one arrives.
+//! its SACK option. The blocks stay here, at the connection's receiver, until that packet arrives. So
+//! flows without SACK have no cost, and no ACK allocates memory. Options of lost ACKs are removed when
+//! a later ACK arrives.
 //!
-//! Differs from the RFC in: three blocks at most, as many as fit beside a timestamp; the bytes of
-//! the option are not counted. Differs from Linux in: a D-SACK, which tells of a segment that arrived twice,
-//! only where the sender has a use for it.
+//! Differs from the RFC in: at most three blocks, the number that fits next to a timestamp; the bytes of
+//! the option are not counted. Differs from Linux in: the receiver sends D-SACKs, which report segments
+//! that arrived twice, only if the sender uses them.
 
 use std::collections::VecDeque;
 
 use super::ring::Ring;
 
-/// Most blocks of an option beside a timestamp (RFC 2018, section 3).
-const MOST_BLOCKS: usize = 3;
+/// Maximum number of blocks in an option next to a timestamp (RFC 2018, section 3).
+const MAX_BLOCKS: usize = 3;
 
-/// Options are numbered from 1 to this and from 1 again.
+/// Number of numbers of options, which begin at 1 again after the last.
 const NUMBERS: u32 = u16::MAX as u32;
 
-/// Most options kept: half of the numbers, so that no number means two options.
-const MOST_KEPT: usize = NUMBERS as usize / 2;
+/// Maximum number of stored options: half of the numbers, so that no number is ambiguous.
+const MAX_STORED: usize = NUMBERS as usize / 2;
 
-/// The blocks of one ACK: each the first segment and one past the last; (0, 0) for none.
-pub type Blocks = [(u32, u32); MOST_BLOCKS];
+/// The blocks of one ACK. Each block is the first segment and one past the last, or (0, 0) for none.
+pub type Blocks = [(u32, u32); MAX_BLOCKS];
 
-/// Makes the SACK options of one receiver and keeps them until they arrive.
+/// The SACK options of one receiver, stored until they arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reporter {
-    /// The segment that arrived last, then one segment of each block reported last, the latest block first.
-    recent: [u32; MOST_BLOCKS + 1],
+    /// The segment that arrived last, then one segment of each block in the last report, the latest block first.
+    recent: [u32; MAX_BLOCKS + 1],
     /// Whether segments that arrive twice are reported.
     dsack: bool,
     /// A segment that arrived twice, until it is reported.
     twice: Option<u32>,
-    /// Number of the option at the front of `under_way`, less 1.
+    /// Number of the option at the front of `in_flight`, less 1.
     front: u32,
-    under_way: VecDeque<Blocks>,
+    in_flight: VecDeque<Blocks>,
 }
 
 impl Reporter {
@@ -49,67 +49,67 @@ impl Reporter {
         }
     }
 
-    /// Segment `number` arrived twice; whether its ACK needs an option for that.
+    /// Notes that segment `number` arrived twice. Returns whether its ACK needs an option for that.
     pub(super) fn on_duplicate(&mut self, number: u32) -> bool {
         self.twice = self.dsack.then_some(number);
         self.dsack
     }
 
-    /// Segment `number` arrived ahead of a gap: its block comes first from now on.
+    /// Notes the arrival of segment `number` above a gap. Its block is the first from now on.
     pub(super) fn on_arrival(&mut self, number: u32) {
         self.recent.rotate_right(1);
         self.recent[0] = number;
     }
 
-    /// Makes the option of an ACK that expects `rcv_nxt` while `ahead` is held; returns its number.
+    /// Creates the option of an ACK that expects `rcv_nxt`, when `ahead` has arrived. Returns its number.
     pub(super) fn report(&mut self, rcv_nxt: u32, ahead: &Ring) -> u16 {
         let mut blocks = Blocks::default();
-        let mut known = 0;
+        let mut count = 0;
         let twice = self.twice.take().map(|number| (number, number + 1));
         for number in self.recent {
-            let reported = blocks[..known]
+            let reported = blocks[..count]
                 .iter()
                 .any(|block| (block.0..block.1).contains(&number));
-            if known < MOST_BLOCKS && number > rcv_nxt && !reported && ahead.contains(number) {
-                blocks[known] = ahead.run(number);
-                known += 1;
+            if count < MAX_BLOCKS && number > rcv_nxt && !reported && ahead.contains(number) {
+                blocks[count] = ahead.run(number);
+                count += 1;
             }
         }
         self.recent = [blocks[0].0, blocks[1].0, blocks[2].0, 0];
         if let Some(twice) = twice {
             blocks = [twice, blocks[0], blocks[1]];
         }
-        if self.under_way.len() == MOST_KEPT {
-            self.forget(1);
+        if self.in_flight.len() == MAX_STORED {
+            self.remove_oldest(1);
         }
-        let number = (self.front + self.under_way.len() as u32) % NUMBERS + 1;
-        self.under_way.push_back(blocks);
+        let number = (self.front + self.in_flight.len() as u32) % NUMBERS + 1;
+        self.in_flight.push_back(blocks);
         number as u16
     }
 
-    /// The ACK with this option arrived: its blocks, or none if a later ACK arrived before it.
+    /// Returns the blocks of an arriving ACK with this option, or none if a later ACK arrived before it.
     #[inline(never)]
     pub(super) fn take(&mut self, option: u16) -> Blocks {
         let Some(number) = u32::from(option).checked_sub(1) else {
             return Blocks::default();
         };
         let later = (number + NUMBERS - self.front) % NUMBERS;
-        let Some(&blocks) = self.under_way.get(later as usize) else {
+        let Some(&blocks) = self.in_flight.get(later as usize) else {
             return Blocks::default();
         };
-        self.forget(later + 1);
+        self.remove_oldest(later + 1);
         blocks
     }
 
-    /// Forgets the oldest options.
-    fn forget(&mut self, options: u32) {
-        self.under_way.drain(..options as usize);
+    /// Removes the oldest options.
+    fn remove_oldest(&mut self, options: u32) {
+        self.in_flight.drain(..options as usize);
         self.front = (self.front + options) % NUMBERS;
     }
 }
 
-/// The segment that these blocks of an ACK up to `next` say arrived twice: the first block lies below the ACK
-/// or within the second (RFC 2883, section 4).
+/// Returns the segment that the blocks of an ACK up to `next` report to have arrived twice, if there is one.
+/// Its block is the first, below the ACK or within the second block (RFC 2883, section 4).
 pub(super) fn dsack(next: u32, blocks: &Blocks) -> Option<u32> {
     let [(from, to), (low, high), _] = *blocks;
     (from < to && (to <= next || low <= from && to <= high)).then_some(from)
@@ -132,7 +132,7 @@ mod tests {
             }
         }
 
-        /// The number of the option that reports `number`, while `rcv_nxt` is expected.
+        /// Returns the number of the option that reports `number` while `rcv_nxt` is expected.
         fn arrive(&mut self, rcv_nxt: u32, number: u32) -> u16 {
             self.ring.insert(number);
             self.reporter.on_arrival(number);
@@ -157,8 +157,8 @@ mod tests {
         assert_eq!(side.blocks(1, 3), [(2, 5), (6, 7)]);
     }
 
-    /// A block that grows is not a new one: those reported before keep their places (section 4, "repeating
-    /// the most recently reported SACK blocks").
+    /// A block that grows is not new: earlier blocks keep their places (section 4, "repeating the most
+    /// recently reported SACK blocks").
     #[test]
     fn a_block_that_grows_pushes_no_other_out() {
         let mut side = Side::new();
@@ -166,9 +166,9 @@ mod tests {
             side.blocks(1, number);
         }
         assert_eq!(side.blocks(1, 7), [(6, 8), (4, 5), (2, 3)]);
-        // a fourth one does, the one reported longest ago
+        // a fourth block replaces the block that was reported longest ago
         assert_eq!(side.blocks(1, 10), [(10, 11), (6, 8), (4, 5)]);
-        // once 1 to 5 have arrived only what is ahead of the next gap is reported
+        // after the arrival of 1 to 5, only segments above the next gap are reported
         for number in 2..=5 {
             side.ring.remove(number);
         }
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(side.arrive(1, 9), 5);
     }
 
-    /// Numbers begin again at 1, and options whose ACKs never arrive are not kept for ever.
+    /// Numbers begin again at 1, and options whose ACKs never arrive are removed.
     #[test]
     fn numbers_wrap() {
         let mut side = Side::new();
@@ -227,13 +227,13 @@ mod tests {
         let mut last = 0;
         for _ in 0..240_000 {
             last = reporter.report(1, ring);
-            assert!(last > 0 && reporter.under_way.len() <= MOST_KEPT);
+            assert!(last > 0 && reporter.in_flight.len() <= MAX_STORED);
         }
         assert_eq!(u32::from(last), 240_000 % NUMBERS + 1);
-        let earlier = last - MOST_KEPT as u16 / 2;
+        let earlier = last - MAX_STORED as u16 / 2;
         assert_eq!(reporter.take(earlier), [(2, 3), (0, 0), (0, 0)]);
         assert_eq!(reporter.take(earlier - 1), Blocks::default());
         assert_eq!(reporter.take(last), [(2, 3), (0, 0), (0, 0)]);
-        assert!(reporter.under_way.is_empty());
+        assert!(reporter.in_flight.is_empty());
     }
 }

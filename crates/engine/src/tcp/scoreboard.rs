@@ -1,22 +1,23 @@
-//! The sender's view of what has arrived: which segments are lost, which one to send next.
+//! The SACK scoreboard: which segments have arrived, which are lost, and which one to send next.
 //!
-//! Reference: RFC 6675, sections 3 and 4; its names stand in the docstrings.
+//! Reference: RFC 6675, sections 3 and 4. The names of the RFC are in the docstrings.
 //!
-//! With whole segments IsLost() asks for three SACKed segments above: a segment is lost if it lies below
-//! the third highest of them. Sets are bits in a ring, and counts are taken a word at a time when an ACK
-//! needs them; outside a recovery, while nothing is SACKed, no ACK does.
+//! With whole segments, IsLost() requires three SACKed segments above a segment: a segment is lost if it
+//! is below the third highest SACKed segment. Sets are bits in a ring, and counts are computed a word at
+//! a time when an ACK needs them. Outside a recovery, while nothing is SACKed, no ACK needs them.
 //!
 //! Differs from the RFC in:
-//! - What was SACKed is kept through a timeout, as this receiver never takes a report back
-//!   (RFC 2018, section 8, asks to forget it).
-//! - HighRxt outlives its recovery: what was lost and sent again after the recovery began may
-//!   start the next one, but is not sent a third time, which would repeat it for nothing.
-//! - The rescue retransmission is of a tail above all that was SACKed or sent again; the RFC's
-//!   words include a segment that was sent again just before.
+//! - SACKed segments stay SACKed after a timeout, because this receiver never withdraws a report (RFC
+//!   2018, section 8, asks the sender to forget them).
+//! - HighRxt remains after its recovery: a segment that was lost and sent again after the recovery began
+//!   may start the next recovery, but is not sent a third time, which would be needless.
+//! - The rescue retransmission repeats a tail above all segments that were SACKed or sent again. The
+//!   text of the RFC includes a segment that was sent again just before.
 //!
-//! A retransmission that gets lost is repaired by a timeout, as in the RFC, and a lost tail likewise. Linux
-//! finds losses by time, see [`super::rack`].
+//! The loss of a retransmission, and of a tail, is repaired by a timeout, as in the RFC. Linux detects
+//! losses by time, see [`super::rack`].
 
+use super::next::{Next, Reason};
 use super::prr::{Progress, RateReduction};
 use super::ring::Ring;
 use super::sack::Blocks;
@@ -34,39 +35,31 @@ pub(super) struct Scoreboard {
     high_rxt: u32,
     /// RescueRxt + 1: no rescue before an ACK beyond it.
     rescue: u32,
-    /// Whether the next retransmission is the first of a recovery, which leaves whatever the pipe (step
+    /// Whether the next retransmission is the first of a recovery, which leaves regardless of the pipe (step
     /// 4.3).
     pub(super) first: bool,
-    /// Segments that left since the first duplicate ACK (limited transmit).
+    /// Number of segments that left since the first duplicate ACK (limited transmit).
     pub(super) limited: u32,
-    /// The last ACK took all that is below this segment and not SACKed for lost.
+    /// Segments below this one that are not SACKed were lost at the last ACK.
     lost_edge: u32,
     reduces: bool,
     prr: Option<RateReduction>,
 }
 
-/// What NextSeg() chose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NextSeg {
-    /// This segment again.
-    Again(u32),
-    /// The next one never sent.
-    New,
-}
-
-/// What an ACK told.
+/// The segments that an ACK is the first to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Update {
-    /// Segments known to have arrived that were not before.
+    /// Segments whose arrival the ACK is the first to report.
     pub(super) delivered: u32,
-    /// Those of them that a SACK block reported.
-    pub(super) news: u32,
-    /// Segments outstanding and not SACKed before.
+    /// Segments that its SACK blocks are the first to report.
+    pub(super) sacked: u32,
+    /// Segments that were outstanding and not SACKed before the ACK.
     pub(super) outstanding: u32,
 }
 
 impl Scoreboard {
-    /// For a receive window of `window` packets, with proportional rate reduction or without.
+    /// Creates a scoreboard for a receive window of `window` packets, with or without proportional rate
+    /// reduction.
     pub(super) fn new(window: u32, prr: bool) -> Scoreboard {
         Scoreboard {
             sacked: Ring::new(window),
@@ -81,7 +74,7 @@ impl Scoreboard {
         }
     }
 
-    /// Update(): takes in an ACK that moves `snd_una` from `before` to `now`.
+    /// Update(): processes an ACK that moves `snd_una` from `before` to `now`.
     pub(super) fn update(
         &mut self,
         before: u32,
@@ -89,7 +82,7 @@ impl Scoreboard {
         snd_max: u32,
         blocks: &Blocks,
     ) -> Update {
-        let held = self.sacked.held;
+        let sacked_before = self.sacked.held;
         for &(from, to) in blocks {
             let (from, to) = (from.max(now + 1), to.min(snd_max));
             if from < to {
@@ -97,19 +90,19 @@ impl Scoreboard {
                 self.high_sacked = self.high_sacked.max(to);
             }
         }
-        let news = self.sacked.held - held;
-        if held > 0 {
+        let sacked = self.sacked.held - sacked_before;
+        if sacked_before > 0 {
             self.sacked.remove_range(before, now + 1);
         }
         Update {
-            // those SACKed before are among the acknowledged a second time
-            delivered: now - before + self.sacked.held - held,
-            news,
-            outstanding: snd_max - before - held,
+            // less the acknowledged segments that were SACKed before
+            delivered: now - before + self.sacked.held - sacked_before,
+            sacked,
+            outstanding: snd_max - before - sacked_before,
         }
     }
 
-    /// Whether nothing above `snd_una` is SACKed.
+    /// Returns whether nothing above `snd_una` is SACKed.
     pub(super) fn is_empty(&self) -> bool {
         self.sacked.held == 0
     }
@@ -118,7 +111,7 @@ impl Scoreboard {
         self.sacked.contains(number)
     }
 
-    /// Segments of [from, to) that have not been SACKed.
+    /// Returns the number of segments of [from, to) that are not SACKed.
     pub(super) fn unsacked(&self, from: u32, to: u32) -> u32 {
         let length = to.saturating_sub(from);
         if self.sacked.held == 0 {
@@ -128,12 +121,12 @@ impl Scoreboard {
         }
     }
 
-    /// IsLost(`snd_una`): whether the first segment not acknowledged is lost.
+    /// IsLost(`snd_una`): returns whether the first unacknowledged segment is lost.
     pub(super) fn first_is_lost(&self) -> bool {
         self.sacked.held >= DUP_THRESH
     }
 
-    /// The ACK that told `update` reveals the loss of `snd_una`.
+    /// Begins a recovery, because the ACK with `update` shows the loss of `snd_una`.
     pub(super) fn begin_recovery(&mut self, snd_una: u32, update: Update) {
         self.first = self.high_rxt <= snd_una;
         self.high_rxt = self.high_rxt.max(snd_una);
@@ -142,13 +135,14 @@ impl Scoreboard {
         self.prr = self.reduces.then(|| RateReduction::new(update.outstanding));
     }
 
-    /// SetPipe(): segments taken to be in the network.
+    /// SetPipe(): returns the number of segments that are assumed to be in the network.
     pub(super) fn pipe(&self, snd_una: u32, snd_max: u32) -> u32 {
         let lost_below = self.lost_below(snd_una);
         self.unsacked(lost_below, snd_max) + self.unsacked(snd_una, self.high_rxt)
     }
 
-    /// An ACK arrived in a recovery, which reduces the window to `cwnd`; `advanced`: it moved `snd_una`.
+    /// Processes an ACK in a recovery that reduces the window to `cwnd`. `advanced` means that the ACK moved
+    /// `snd_una`.
     pub(super) fn on_ack_in_recovery(
         &mut self,
         snd_una: u32,
@@ -173,7 +167,7 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a segment may leave in recovery (step C).
+    /// Returns whether a segment may leave in recovery (step C).
     pub(super) fn has_room(&self, snd_una: u32, snd_max: u32, cwnd: u32) -> bool {
         self.first
             || match &self.prr {
@@ -182,22 +176,21 @@ impl Scoreboard {
             }
     }
 
-    /// A segment left in recovery.
-    pub(super) fn on_sent(&mut self) {
+    /// Processes the departure of a segment in recovery, up to `recover`, that NextSeg() chose.
+    pub(super) fn on_sent(&mut self, number: u32, reason: Reason, recover: u32) {
         self.first = false;
+        match reason {
+            Reason::Lost => self.high_rxt = number + 1,
+            Reason::Rescue => self.rescue = recover, // HighRxt stays
+            Reason::InOrder | Reason::Probe => {}
+        }
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
         }
     }
 
-    /// NextSeg(); `fresh`: a segment that was never sent may be sent.
-    pub(super) fn next_seg(
-        &mut self,
-        snd_una: u32,
-        snd_max: u32,
-        recover: u32,
-        fresh: bool,
-    ) -> Option<NextSeg> {
+    /// Returns the segment that NextSeg() chooses. `fresh` permits a segment that was never sent.
+    pub(super) fn next_seg(&self, snd_una: u32, snd_max: u32, fresh: bool) -> Option<Next> {
         let from = self.high_rxt.max(snd_una);
         // the first retransmission is of the segment that three duplicate ACKs ask for, even if
         // too few above it are SACKed
@@ -206,27 +199,27 @@ impl Scoreboard {
             .max(snd_una + u32::from(self.first));
         // rule 1
         if let Some(number) = self.sacked.first_absent(from, lost_below) {
-            self.high_rxt = number + 1;
-            return Some(NextSeg::Again(number));
+            return Some(Next::again(number));
         }
         // rule 2
         if fresh {
-            return Some(NextSeg::New);
+            return Some(Next::new(snd_max));
         }
         // rule 3
         if let Some(number) = self.sacked.first_absent(from, self.high_sacked.max(from)) {
-            self.high_rxt = number + 1;
-            return Some(NextSeg::Again(number));
+            return Some(Next::again(number));
         }
-        // rule 4: HighRxt stays. All that is left lies above whatever was SACKed or sent again
+        // rule 4: the remaining segments are above all that were SACKed or sent again
         if from < snd_max && self.high_sacked < snd_max && snd_una > self.rescue {
-            self.rescue = recover;
-            return Some(NextSeg::Again(snd_max - 1));
+            return Some(Next {
+                reason: Reason::Rescue,
+                ..Next::again(snd_max - 1)
+            });
         }
         None
     }
 
-    /// The third highest SACKed segment: those below it that are not SACKed are lost.
+    /// Returns the third highest SACKed segment. Segments below it that are not SACKed are lost.
     fn lost_below(&self, snd_una: u32) -> u32 {
         if self.sacked.held < DUP_THRESH {
             return snd_una;
@@ -242,17 +235,29 @@ mod tests {
     use super::*;
 
     impl Scoreboard {
-        /// Whether rate reduction counts what may leave.
+        /// Returns whether rate reduction counts the segments that may leave.
         pub(in crate::tcp) fn counts(&self) -> bool {
             self.prr.is_some()
         }
+    }
+
+    /// Sends the segment that NextSeg() chooses, up to `recover`, and returns its number and the reason.
+    fn send(
+        board: &mut Scoreboard,
+        snd_una: u32,
+        recover: u32,
+        fresh: bool,
+    ) -> Option<(u32, Reason)> {
+        let Next { number, reason, .. } = board.next_seg(snd_una, recover, fresh)?;
+        board.on_sent(number, reason, recover);
+        Some((number, reason))
     }
 
     fn block(from: u32, to: u32) -> Blocks {
         [(from, to), (0, 0), (0, 0)]
     }
 
-    /// Segments 0 to 13 are out; 2 and 5 are lost, the others arrive one by one.
+    /// Segments 0 to 13 are outstanding. Segments 2 and 5 are lost, the others arrive one by one.
     #[test]
     fn pipe_and_next_seg_worked_by_hand() {
         let mut board = Scoreboard::new(42, false);
@@ -260,30 +265,28 @@ mod tests {
         board.update(2, 2, 14, &block(3, 5));
         assert!(!board.first_is_lost());
         let update = board.update(2, 2, 14, &[(6, 7), (3, 5), (0, 0)]);
-        assert_eq!((update.delivered, update.news), (1, 1));
+        assert_eq!((update.delivered, update.sacked), (1, 1));
         assert_eq!(update.outstanding, 10); // 2, 5 and 6 to 13
         assert!(board.first_is_lost());
         board.begin_recovery(2, update);
         // 3, 4 and 6 SACKed: 2 is lost; 5 and 7 to 13 count
         assert_eq!(board.pipe(2, 14), 8);
-        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::Again(2)));
-        board.on_sent();
+        assert_eq!(send(&mut board, 2, 14, true), Some((2, Reason::Lost)));
         assert_eq!(board.pipe(2, 14), 9);
         // 7 and 8 as well: three above 5
         board.update(2, 2, 14, &block(6, 9));
         assert_eq!(board.pipe(2, 14), 6); // 2 sent again, 9 to 13
-        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::Again(5)));
-        board.on_sent();
-        assert_eq!(board.next_seg(2, 14, 14, true), Some(NextSeg::New));
-        // without new data nothing below the highest SACKed is left; a rescue once 2 has arrived
-        assert_eq!(board.next_seg(2, 14, 14, false), None);
+        assert_eq!(send(&mut board, 2, 14, true), Some((5, Reason::Lost)));
+        assert_eq!(send(&mut board, 2, 14, true), Some((14, Reason::InOrder)));
+        // without new data nothing below the highest SACKed segment remains; a rescue after 2 has arrived
+        assert_eq!(send(&mut board, 2, 14, false), None);
         board.update(2, 5, 14, &block(6, 9));
-        assert_eq!(board.next_seg(5, 14, 14, false), Some(NextSeg::Again(13)));
-        assert_eq!(board.next_seg(5, 14, 14, false), None);
+        assert_eq!(send(&mut board, 5, 14, false), Some((13, Reason::Rescue)));
+        assert_eq!(send(&mut board, 5, 14, false), None);
     }
 
-    /// Two SACKed above 3 are too few to call it lost; without new data it is sent again all the
-    /// same (rule 3), and counts twice then.
+    /// Two SACKed segments above segment 3 are too few to declare it lost. Without new data it is sent again
+    /// nevertheless (rule 3), and then counts twice.
     #[test]
     fn a_hole_with_two_sacked_above_is_sent_again_only_without_new_data() {
         let mut board = Scoreboard::new(42, false);
@@ -291,20 +294,19 @@ mod tests {
         board.begin_recovery(0, update);
         // 0 is lost; 3, 6 and 7 count
         assert_eq!(board.pipe(0, 8), 3);
-        assert_eq!(board.next_seg(0, 8, 8, true), Some(NextSeg::Again(0)));
-        board.on_sent();
-        assert_eq!(board.next_seg(0, 8, 8, true), Some(NextSeg::New));
+        assert_eq!(send(&mut board, 0, 8, true), Some((0, Reason::Lost)));
+        assert_eq!(send(&mut board, 0, 8, true), Some((8, Reason::InOrder)));
         assert_eq!(board.pipe(0, 8), 4);
-        assert_eq!(board.next_seg(0, 8, 8, false), Some(NextSeg::Again(3)));
+        assert_eq!(send(&mut board, 0, 8, false), Some((3, Reason::Lost)));
         assert_eq!(board.pipe(0, 8), 5);
     }
 
-    /// A block that reaches below the ACK or beyond what was sent adds only what lies between;
-    /// an ACK delivers what was not SACKed before.
+    /// A block that reaches below the ACK, or beyond the segments sent, adds only the segments between them.
+    /// An ACK delivers only segments that were not SACKed before.
     #[test]
     fn deliveries_are_counted_once() {
         let mut board = Scoreboard::new(42, false);
-        let delivered = |update: Update| (update.delivered, update.news, update.outstanding);
+        let delivered = |update: Update| (update.delivered, update.sacked, update.outstanding);
         assert_eq!(delivered(board.update(0, 0, 10, &block(2, 5))), (3, 3, 10));
         assert_eq!(delivered(board.update(0, 0, 10, &block(2, 5))), (0, 0, 7));
         // 0 and 1 arrive, 2 to 4 are known

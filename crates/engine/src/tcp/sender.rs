@@ -1,19 +1,19 @@
-//! The sending half of a connection: sequence numbers, timer, what may be sent.
+//! The sending half of a connection: sequence numbers, timers, and the choice of the next segment.
 //!
 //! References: RFC 9293 (names), RFC 6298 (timer), RFC 5681 and RFC 6582 (recovery).
 //!
 //! ```text
 //!      snd_una           snd_nxt            snd_max            limit
-//! acked   |  outstanding    |  sent, to be sent |   never sent    |  no such data
+//! acked   |  outstanding    |  sent, to be sent |   never sent    |  no data
 //!         |                 |  again (go-back-N) |                 |
 //! ```
 //!
 //! Differs from the RFCs in:
-//! - FlightSize is snd_nxt - snd_una: after a timeout, what was sent before it counts as lost.
-//! - The timer is restarted by a fast retransmit, as BSD, Linux and ns-2 do; RFC 6298 alone
-//!   would let it expire while the retransmission is under way.
+//! - FlightSize is snd_nxt - snd_una: after a timeout, all segments sent before it count as lost.
+//! - A fast retransmit restarts the timer, as in BSD, Linux and ns-2. With RFC 6298 only, the timer
+//!   could expire while the retransmission is in flight.
 //! - A bulk flow is never idle, so cwnd is not reset after idle time (RFC 5681, section 4.1).
-//! - Spurious timeouts are found and undone only where `undo` asks for it (`undo.rs`); no F-RTO (RFC 5682).
+//! - Spurious timeouts are detected and undone only with `undo` (`undo.rs`), and without F-RTO (RFC 5682).
 
 mod ecn;
 mod opening;
@@ -27,27 +27,29 @@ pub use opening::Syn;
 use selective::Board;
 
 use super::Ack;
-use super::congestion::{Congestion, NewAck};
+use super::congestion::state::Congestion;
+use super::congestion::{CongestionSign, NewAck, RecoveryAck, Sent};
 use super::limit::Limit;
-use super::recovery::{Reaction, Recovery, Repair};
+use super::next::Reason;
+use super::recovery::{Reaction, Recovery, RecoveryMode};
 use super::rtt::RttEstimator;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, EcnEcho};
 use crate::tcp::TcpSettings;
 
-/// Segments that a delayed ACK covers (RFC 5681, section 4.2).
+/// Number of segments that a delayed ACK covers (RFC 5681, section 4.2).
 const DELAYED_ACK: u32 = 2;
 
-/// A data segment to be sent.
+/// A data segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its place in the flow, counted from 0.
+    /// Number of the segment in its flow, counted from 0.
     pub number: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
-    /// Whether queues may mark it.
+    /// ECN codepoint, which says whether queues may mark the segment.
     pub ecn: Ecn,
-    /// What it says of marks: CWR, if it is the first new one since the window was reduced.
+    /// CWR on the first new segment after a reduction of the window.
     pub echo: EcnEcho,
 }
 
@@ -55,34 +57,36 @@ pub struct Segment {
 ///
 /// Call [`next_segment`](Sender::next_segment), and then [`next_opening`](Sender::next_opening), until
 /// both return `None` after each of [`open`](Sender::open), [`on_ack`](Sender::on_ack),
-/// [`on_syn_ack`](Sender::on_syn_ack) and [`on_timer`](Sender::on_timer). Any of these may move the [`deadline`](Sender::deadline), to an earlier time as well.
+/// [`on_syn_ack`](Sender::on_syn_ack) and [`on_timer`](Sender::on_timer). Each of these may move the
+/// [`deadline`](Sender::deadline), also to an earlier time.
 #[derive(Clone, Debug)]
 #[repr(align(64))] // three cache lines
 pub struct Sender {
-    /// Oldest segment not acknowledged.
+    /// Oldest unacknowledged segment.
     snd_una: u32,
-    /// Next segment to send; goes back to `snd_una` in go-back-N.
+    /// Next segment to send. Go-back-N sets it to `snd_una`.
     snd_nxt: u32,
     /// One past the highest segment ever sent.
     snd_max: u32,
     /// One past the last segment that may be sent: 0 until the flow is opened or supplied with data.
     limit: u32,
-    /// The same once the connection is open.
+    /// The value of `limit` when the connection is open.
     granted: u32,
     /// One past the last segment of the flow.
     end: u32,
-    /// Whether the flow was closed before all of it was sent.
+    /// Whether the flow was closed before all of its data was sent.
     is_cut: bool,
-    /// Whether segment `snd_una` must be sent again, whatever the window.
+    /// Whether segment `snd_una` must be sent again, regardless of the window.
     retransmit: bool,
-    repair: Repair,
+    recovery_mode: RecoveryMode,
     recovery: Recovery,
     congestion: Congestion,
-    /// With SACK: what is known to have arrived.
+    /// The segments that are known to have arrived, with SACK.
     scoreboard: Option<Box<Board>>,
-    /// Whether a scoreboard has something to say: from the first sign of a loss until the loss is
-    /// repaired, and always where it has times.
-    by_scoreboard: bool,
+    /// Whether ACKs and departures need more than sequence numbers. This holds from the first sign of a loss
+    /// until the loss is repaired if there is a scoreboard, always if the scoreboard has times, and always if
+    /// the congestion control is tracked.
+    in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh once more.
     rto_halves_again: bool,
     marks: Marks,
@@ -90,15 +94,19 @@ pub struct Sender {
     /// Limit that ended the last poll for segments.
     limit_met: Limit,
     rtt: RttEstimator,
-    deadline: Time,
+    /// Expiry of the retransmission timer, or of another timer with RACK.
+    timer: Time,
+    /// Departure of the next segment, while the congestion control holds it back.
+    departure: Time,
     fast_retransmits: u32,
 }
 
 impl Sender {
-    /// A sender that waits to be opened.
+    /// Creates a sender, which sends nothing before it is opened.
     pub fn new(settings: &TcpSettings) -> Sender {
         let end = settings.segments.unwrap_or(u64::MAX);
-        let congestion = Congestion::new(settings);
+        let mut congestion = Congestion::new(settings);
+        let is_tracked = congestion.is_tracked();
         Sender {
             snd_una: 0,
             snd_nxt: 0,
@@ -108,33 +116,35 @@ impl Sender {
             end: u32::try_from(end).unwrap_or(u32::MAX),
             is_cut: false,
             retransmit: false,
-            repair: congestion.repair(),
+            recovery_mode: congestion.recovery_mode(),
             recovery: Recovery::START,
             congestion,
             scoreboard: settings.sack.then(|| Board::new(settings).into()),
-            by_scoreboard: settings.sack && settings.rack,
+            in_detail: settings.sack && settings.rack || is_tracked,
             rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings),
             opening: Opening::new(settings.handshake),
             limit_met: Limit::None,
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
-            deadline: Time::NEVER,
+            timer: Time::NEVER,
+            departure: Time::NEVER,
             fast_retransmits: 0,
         }
     }
 
-    /// The flow starts.
+    /// Starts the flow.
     pub fn open(&mut self) {
         self.connect();
         self.grant(self.end);
     }
 
-    /// The application has so many further segments to send; only for a flow that is not opened.
+    /// Adds `segments` segments of data from the application, for a flow that is not started by
+    /// [`open`](Sender::open).
     pub fn supply(&mut self, segments: u32) {
         self.grant(self.granted.saturating_add(segments).min(self.end));
     }
 
-    /// No new data from now on; what is outstanding is still recovered.
+    /// Stops sending new data. Outstanding segments are still recovered.
     pub fn close(&mut self) {
         self.is_cut |= self.end > self.snd_max;
         self.end = self.snd_max;
@@ -145,7 +155,7 @@ impl Sender {
         }
     }
 
-    /// An ACK arrived; poll for segments afterwards.
+    /// Processes an ACK. Poll for segments afterwards.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: Ack) {
         if ack.ece.speaks() {
@@ -154,7 +164,7 @@ impl Sender {
         self.take_ack(now, ack, false);
     }
 
-    /// The same of an ACK that says something of marks.
+    /// Processes an ACK that reports on marks.
     #[cold]
     #[inline(never)]
     fn on_speaking_ack(&mut self, now: Time, ack: Ack) {
@@ -162,7 +172,7 @@ impl Sender {
         self.take_ack(now, ack, ack.ece.is_set());
     }
 
-    /// What an ACK means beside marks; whether it lets nothing grow.
+    /// Processes an ACK apart from its ECN echo. If `holds`, the window does not grow.
     #[inline(always)]
     fn take_ack(&mut self, now: Time, ack: Ack, holds: bool) {
         if ack.next > self.snd_una {
@@ -170,47 +180,113 @@ impl Sender {
         } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
             self.on_dup_ack(now);
         }
-        // an ACK below `snd_una` is old: it was overtaken
+        // an ACK below `snd_una` is old: a later ACK has overtaken it
     }
 
-    /// The next segment to send, which counts as sent from here on; poll until `None`.
-    #[inline]
+    /// Returns the next segment to send, which counts as sent from now on. Poll until the result is `None`.
+    #[inline(always)]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.by_scoreboard {
-            return self.next_by_scoreboard(now);
+        let (number, is_retransmission) = match self.in_detail {
+            true => self.next_in_detail(now)?,
+            false => self.next_in_order(|_| true)?,
+        };
+        // RFC 6298, rule 5.1
+        if self.timer == Time::NEVER {
+            self.restart_timer(now);
         }
-        let (number, retransmission) = if self.retransmit {
-            self.retransmit = false;
-            (self.snd_una, true)
-        } else {
+        Some(self.segment(number, is_retransmission))
+    }
+
+    /// Chooses the next segment by sequence numbers alone, and counts it as sent if it may leave. Returns its
+    /// number, and whether it is a retransmission.
+    #[inline(always)]
+    fn next_in_order(
+        &mut self,
+        may_leave: impl FnOnce(&mut Sender) -> bool,
+    ) -> Option<(u32, bool)> {
+        if !self.retransmit {
             if self.snd_nxt >= self.limit {
                 self.meet_end();
                 return None;
             }
             if self.flight() >= self.congestion.usable() {
-                self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
+                self.meet_window();
                 return None;
             }
-            let number = self.snd_nxt;
-            self.snd_nxt += 1;
-            let retransmission = number < self.snd_max;
-            self.snd_max = self.snd_max.max(self.snd_nxt);
-            (number, retransmission)
-        };
-        // RFC 6298, rule 5.1
-        if self.deadline == Time::NEVER {
-            self.restart_timer(now);
         }
-        Some(self.segment(number, retransmission))
+        if !may_leave(self) {
+            return None;
+        }
+        if self.retransmit {
+            self.retransmit = false;
+            return Some((self.snd_una, true));
+        }
+        let number = self.snd_nxt;
+        self.snd_nxt += 1;
+        let is_retransmission = number < self.snd_max;
+        self.snd_max = self.snd_max.max(self.snd_nxt);
+        Some((number, is_retransmission))
     }
 
-    /// The limit that the last poll for segments met; none of them changes it before the next.
+    /// Chooses the next segment with the scoreboard, if there is one, and counts it as sent if the congestion
+    /// control permits it. Returns its number, and whether it is a retransmission.
+    #[inline(never)]
+    fn next_in_detail(&mut self, now: Time) -> Option<(u32, bool)> {
+        let is_tracked = self.congestion.is_tracked();
+        let may_leave = |sender: &mut Sender| !is_tracked || sender.may_depart(now);
+        let mut is_probe = false;
+        let next = match self.scoreboard.take() {
+            None => self.next_in_order(may_leave),
+            Some(mut board) => {
+                let next = self.choose_by_scoreboard(&mut board);
+                let next = next.filter(|_| may_leave(self));
+                if let Some(next) = next {
+                    self.count_by_scoreboard(now, next, &mut board);
+                    is_probe = next.reason == Reason::Probe;
+                }
+                self.scoreboard = Some(board);
+                next.map(|next| (next.number, next.is_retransmission))
+            }
+        };
+        if is_tracked && let Some((number, _)) = next {
+            self.congestion.on_sent(&Sent {
+                now,
+                number,
+                is_probe,
+                flight: self.flight(),
+                srtt: self.rtt.srtt(),
+            });
+        }
+        next
+    }
+
+    /// Returns whether the congestion control lets a segment leave now. If not, notes the departure.
+    fn may_depart(&mut self, now: Time) -> bool {
+        let departure = self.congestion.earliest_departure(now);
+        let is_due = departure <= now;
+        self.departure = match is_due {
+            true => Time::NEVER,
+            false => departure,
+        };
+        if !is_due {
+            self.limit_met = Limit::Cwnd;
+        }
+        is_due
+    }
+
+    /// Returns the limit that the last poll for segments met. It holds until the next poll.
     #[inline(always)]
     pub fn limit_met(&self) -> Limit {
         self.limit_met
     }
 
-    /// A poll finds nothing to send.
+    /// Notes that the window is used up.
+    #[inline]
+    fn meet_window(&mut self) {
+        self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
+    }
+
+    /// Notes that there is nothing to send.
     #[inline(never)]
     fn meet_end(&mut self) {
         self.limit_met = match self.is_open() && !self.finished() {
@@ -219,87 +295,99 @@ impl Sender {
         };
     }
 
-    /// Expiry of the retransmission timer, or with RACK of the timer that is armed; [`Time::NEVER`] when it is off.
+    /// Returns the time of the next [`on_timer`](Sender::on_timer): the expiry of the armed timer, or the
+    /// departure of a segment that the congestion control holds back. The sender does nothing by itself
+    /// before this time. [`Time::NEVER`] means that there is neither.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.deadline
+        self.timer.min(self.departure)
     }
 
-    /// The retransmission timer expired: back off, collapse the window and send everything
-    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6); or, with RACK, another timer did. Poll for
-    /// segments afterwards.
+    /// Returns whether an ACK that arrives at `at` may be processed now, ahead of its time: whether the
+    /// sender does nothing by itself before it.
+    #[inline]
+    pub fn may_act_at(&self, at: Time) -> bool {
+        at <= self.deadline()
+    }
+
+    /// Processes the [`deadline`](Sender::deadline). Poll for segments afterwards.
+    ///
+    /// If the retransmission timer expires, the sender backs off, collapses the window and sends everything
+    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). With RACK, another timer may have expired.
     pub fn on_timer(&mut self, now: Time) {
-        debug_assert!(now >= self.deadline, "timer called before its deadline");
-        if self.repeats_syn() {
+        debug_assert!(now >= self.deadline(), "timer called before its deadline");
+        self.departure = Time::NEVER;
+        if self.timer > now || self.repeats_syn() {
             return;
         }
-        if self.takes_by_time(now) {
+        if self.on_deadline_by_time(now) {
             return;
         }
         self.collapse(self.flight());
-        self.by_scoreboard = self.scoreboard.is_some();
+        self.in_detail = self.scoreboard.is_some() || self.congestion.is_tracked();
         self.go_back();
         self.restart_timer(now);
     }
 
-    /// The retransmission timer expired with `flight` segments out: back off, collapse the window.
+    /// Backs off and collapses the window, because the retransmission timer expired while `flight` segments
+    /// were outstanding.
     fn collapse(&mut self, flight: u32) {
         let first = self.rtt.backoffs() == 0;
-        let kept = match (self.recovery.is_fast(), self.rto_halves_again) {
+        let remaining = match (self.recovery.is_fast(), self.rto_halves_again) {
             (true, true) => 0.5,
             (true, false) => 1.0,
             (false, _) => f64::INFINITY,
         };
-        self.congestion.on_rto(flight, first, kept);
+        self.congestion.on_timeout(flight, first, remaining);
         self.recovery.on_timeout(self.snd_max);
         self.reduced();
         self.rtt.back_off();
     }
 
-    /// Congestion window; in fast recovery with its inflation. [packets]
+    /// Returns the congestion window, in fast recovery with its inflation. [packets]
     pub fn cwnd(&self) -> f64 {
         self.congestion.cwnd()
     }
 
-    /// Slow-start threshold. [packets]
+    /// Returns the slow-start threshold. [packets]
     pub fn ssthresh(&self) -> f64 {
         self.congestion.ssthresh()
     }
 
-    /// Segments sent and not acknowledged; what was sent before a timeout counts again only
-    /// once it is sent again. [packets]
+    /// Returns the number of outstanding segments. A segment sent before a timeout counts only after it is
+    /// sent again. [packets]
     #[inline]
     pub fn flight(&self) -> u32 {
         self.snd_nxt - self.snd_una
     }
 
-    /// Smoothed round-trip time; none before the first sample.
+    /// Returns the smoothed round-trip time, or `None` before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.rtt.srtt()
     }
 
-    /// Expiries of the retransmission timer so far.
+    /// Returns the number of expiries of the retransmission timer so far.
     pub fn timeouts(&self) -> u64 {
         u64::from(self.rtt.timeouts())
     }
 
-    /// Losses found by duplicate ACKs so far; later holes of the same NewReno recovery are
-    /// not counted again.
+    /// Returns the number of fast recoveries so far. Further holes in the same recovery do not count.
     pub fn fast_retransmits(&self) -> u64 {
         u64::from(self.fast_retransmits)
     }
 
-    /// Segments acknowledged so far.
+    /// Returns the number of segments acknowledged so far.
     pub fn acked(&self) -> u64 {
         u64::from(self.snd_una)
     }
 
-    /// Whether all data of the flow is acknowledged.
+    /// Returns whether all data of the flow is acknowledged.
     pub fn finished(&self) -> bool {
         self.snd_una == self.end
     }
 
-    /// Whether all that the flow had to send has been acknowledged, not only what it sent before a stop.
+    /// Returns whether the flow sent all of its data, and all of it is acknowledged. This is false for a
+    /// flow that was closed earlier.
     pub fn completed(&self) -> bool {
         self.finished() && !self.is_cut
     }
@@ -310,26 +398,27 @@ impl Sender {
         let acked = ack.next - self.snd_una;
         self.rtt.on_sample(now.since(ack.echo), self.flight());
         self.snd_una = ack.next;
-        // after go-back-N the ACK may cover segments that were not sent again yet
+        // after go-back-N the ACK may cover segments that have not been sent again
         self.snd_nxt = self.snd_nxt.max(ack.next);
         self.retransmit = false;
 
         let mut restart = true;
-        let after_loss = matches!(self.recovery, Recovery::Careful { .. });
-        match self.recovery.on_new_ack(self.repair, ack.next) {
+        match self.recovery.on_new_ack(self.recovery_mode, ack.next) {
             Reaction::Partial { first } => {
-                self.congestion.on_partial_ack(acked);
+                self.congestion
+                    .on_recovery_ack(RecoveryAck::Partial { acked });
                 self.retransmit = true;
                 restart = first;
             }
-            Reaction::Recovered => self.congestion.on_recovered(),
+            Reaction::Recovered => self.congestion.on_recovery_ack(RecoveryAck::Full),
             _ if holds => {} // RFC 3168, section 6.1.2
-            // what had arrived above a hole is acknowledged with it
-            _ if after_loss => self.grow(now, acked, acked.min(DELAYED_ACK)),
-            _ => self.grow(now, acked, acked),
+            Reaction::GrowAfterLoss => self.grow(now, acked, acked.min(DELAYED_ACK)),
+            Reaction::Grow => self.grow(now, acked, acked),
+            // only duplicate ACKs have these reactions
+            Reaction::Ignore | Reaction::Loss | Reaction::Inflate => {}
         }
         if self.snd_una == self.snd_max {
-            self.deadline = Time::NEVER; // RFC 6298, rule 5.2
+            self.timer = Time::NEVER; // RFC 6298, rule 5.2
         } else if restart {
             self.restart_timer(now); // rule 5.3
         }
@@ -337,27 +426,30 @@ impl Sender {
 
     #[inline(never)]
     fn on_dup_ack(&mut self, now: Time) {
-        match self.recovery.on_dup_ack(self.repair, self.snd_max) {
+        match self.recovery.on_dup_ack(self.recovery_mode, self.snd_max) {
             Reaction::Loss => {
-                if self.reduced_in_this_window() {
-                    self.congestion.on_loss_after_mark();
-                } else {
-                    self.congestion.on_loss(self.flight());
+                let after_mark = self.reduced_in_this_window();
+                let sign = match after_mark {
+                    true => CongestionSign::DuplicateAcksAfterMark,
+                    false => CongestionSign::DuplicateAcks,
+                };
+                self.congestion.on_loss(self.flight(), sign);
+                if !after_mark {
                     self.reduced();
                 }
-                match self.repair {
-                    Repair::GoBackN => self.go_back(),
-                    Repair::FirstHole | Repair::EachHole => self.retransmit = true,
+                match self.recovery_mode {
+                    RecoveryMode::GoBackN => self.go_back(),
+                    RecoveryMode::FirstHole | RecoveryMode::EachHole => self.retransmit = true,
                 }
                 self.restart_timer(now);
                 self.fast_retransmits += 1;
             }
-            Reaction::Inflate => self.congestion.on_dup_ack(),
+            Reaction::Inflate => self.congestion.on_recovery_ack(RecoveryAck::Duplicate),
             _ => {}
         }
     }
 
-    /// New data was acknowledged outside fast recovery; `delivered`: as in [`NewAck`].
+    /// Lets the window grow on an ACK of new data outside fast recovery. `delivered` is as in [`NewAck`].
     #[inline(always)]
     fn grow(&mut self, now: Time, acked: u32, delivered: u32) {
         self.congestion.on_ack(NewAck {
@@ -377,7 +469,7 @@ impl Sender {
 
     #[inline]
     fn restart_timer(&mut self, now: Time) {
-        self.deadline = now + self.rtt.rto();
+        self.timer = now + self.rtt.rto();
     }
 }
 

@@ -1,8 +1,8 @@
-//! What a file says of TCP connections.
+//! The settings of TCP connections.
 
 use super::Feedback;
 use super::congestion::{
-    CompoundSettings, ConfiguredControl, CongestionControl, CubicLinuxSettings, DctcpSettings,
+    CompoundSettings, ConfiguredControl, CongestionAlgorithm, CubicLinuxSettings, DctcpSettings,
     PragueSettings,
 };
 use crate::kernel::time::Span;
@@ -12,11 +12,11 @@ use crate::notation::setting::{S, US, count, duration, flag, inner, size, word};
 use crate::packet::Ecn;
 use crate::table;
 
-/// Description of the networks with endpoints of today.
+/// Description of the networks with modern endpoints.
 const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] only";
 
-/// Receive window of endpoints of today, which limits no connection below 1 Gb/s and 100 ms. Such a path holds
-/// 8,333 packets of 1,500 B and its queue 1,000. After a loss the receiver keeps as many again until the
+/// Receive window of modern endpoints, which limits no connection below 1 Gb/s and 100 ms. Such a path holds
+/// 8,333 packets of 1,500 B and its queue 1,000. After a loss the receiver keeps this number again until the
 /// retransmission arrives. Linux adjusts its receive window to twice the congestion window for the same reason.
 /// [packets]
 const MODERN_WINDOW: i32 = 20_000;
@@ -25,10 +25,10 @@ table! {
     /// Settings of TCP connections.
     pub struct TcpSettings in "tcp" {
         /// Congestion control of the sender.
-        congestion: CongestionControl = word().hinting(CongestionControl::meant)
-            .default(CongestionControl::NewReno).modern(CongestionControl::Cubic, MODERN);
+        congestion: CongestionAlgorithm = word().hinting(CongestionAlgorithm::meant)
+            .default(CongestionAlgorithm::NewReno).modern(CongestionAlgorithm::Cubic, MODERN);
         /// Congestion control of another crate, with its settings.
-        made outside: Option<ConfiguredControl> = outside;
+        made external: Option<ConfiguredControl> = external;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");
         /// Parameters of Linux's CUBIC.
@@ -41,6 +41,8 @@ table! {
         hystart: bool = flag().default(false);
         /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. The rule is that of RFC 3465 without its limit, as in Linux. With `rack`, the ACK that ends fast recovery counts, too.
         byte_counting: bool = flag().default(false);
+        /// If true, segments leave one at a time: at twice the rate cwnd/RTT in the first half of slow start, and at 1.2 times this rate otherwise, as in Linux. Otherwise segments leave as soon as the window permits.
+        pacing: bool = flag().default(false);
         /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark the packets of these connections in place of dropping them.
         ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need ECN"), by ecn;
         /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe", with which the default is false.
@@ -80,10 +82,10 @@ table! {
     }
 }
 
-/// A congestion control of another crate, with its settings.
-fn outside(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
+/// Returns the congestion control of another crate, with its settings, if the connection uses one.
+fn external(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
     match layers.need(TcpSettings::congestion)? {
-        CongestionControl::Outside(control) => control.configured(layers).map(Some),
+        CongestionAlgorithm::External(control) => control.configured(layers).map(Some),
         _ => Ok(None),
     }
 }
@@ -94,26 +96,26 @@ fn sack(layers: &Layers) -> Result<bool, Refused> {
     let value = layers.need(TcpSettings::sack)?;
     let is_default = layers
         .said(TcpSettings::sack)
-        .is_some_and(|said| !said.given);
+        .is_some_and(|sack| !sack.given);
     let congestion = layers.need(TcpSettings::congestion)?;
     Ok(value && (!is_default || can_sack(Some(congestion))))
 }
 
 /// Returns whether SACK may be on by default with this congestion control.
-fn can_sack(congestion: Option<CongestionControl>) -> bool {
-    congestion != Some(CongestionControl::Tahoe)
+fn can_sack(congestion: Option<CongestionAlgorithm>) -> bool {
+    congestion != Some(CongestionAlgorithm::Tahoe)
 }
 
-/// Whether segments may be marked: as it is said, else as the congestion control needs it.
+/// Returns whether segments may be marked: the value that is set, else true if the congestion control needs it.
 fn ecn(layers: &Layers) -> Result<bool, Refused> {
     match layers.value(TcpSettings::ecn)? {
-        Some(said) => Ok(said),
+        Some(ecn) => Ok(ecn),
         None => Ok(layers.need(TcpSettings::congestion)?.needs_ecn()),
     }
 }
 
 impl TcpSettings {
-    /// How marks are told.
+    /// Returns how the receiver reports marks.
     pub(super) fn feedback(&self) -> Feedback {
         match self.ecn {
             true => self.congestion.feedback(),
@@ -121,20 +123,23 @@ impl TcpSettings {
         }
     }
 
-    /// What new segments are labelled as.
+    /// Returns the ECN codepoint of new segments.
     pub(super) fn ect(&self) -> Ecn {
         match self.congestion {
             _ if !self.ecn => Ecn::NotCapable,
-            CongestionControl::Prague => Ecn::Scalable,
-            CongestionControl::Dctcp if self.dctcp.l4s => Ecn::Scalable,
+            CongestionAlgorithm::Prague => Ecn::Scalable,
+            CongestionAlgorithm::Dctcp if self.dctcp.l4s => Ecn::Scalable,
             _ => Ecn::Capable,
         }
     }
 
-    /// Tahoe has no recovery in which a scoreboard could say what is missing; RACK and proportional rate
-    /// reduction need one. Linux's CUBIC has HyStart of its own. A problem of a shared value is told once.
+    /// Checks that the settings agree. Tahoe has no recovery in which a scoreboard is useful, and RACK and
+    /// proportional rate reduction need a scoreboard. Linux's CUBIC has its own HyStart. A problem of a shared
+    /// value is reported once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
-        let congestion = layers.said(TcpSettings::congestion).map(|said| said.value);
+        let congestion = layers
+            .said(TcpSettings::congestion)
+            .map(|setting| setting.value);
         if let (Some(control), Some(ecn)) = (congestion, layers.said(TcpSettings::ecn))
             && control.needs_ecn()
             && !ecn.value
@@ -148,27 +153,30 @@ impl TcpSettings {
             problems.add(ecn.origin, &ecn.path, message);
         }
         // only values of the file contradict each other
-        let on = |key| layers.said(key).filter(|said| said.value && said.given);
-        let sack = layers.said(TcpSettings::sack).filter(|said| said.value);
-        let lacks_sack = !sack.is_some_and(|said| said.given || can_sack(congestion));
+        let on = |key| {
+            let setting = layers.said(key);
+            setting.filter(|setting| setting.value && setting.given)
+        };
+        let sack = layers.said(TcpSettings::sack).filter(|sack| sack.value);
+        let lacks_sack = !sack.is_some_and(|sack| sack.given || can_sack(congestion));
         let lacks_rack = on(TcpSettings::rack).is_none();
         let mut refuse = |key, is_wrong, message: &str| {
             if is_wrong
-                && let Some(said) = on(key)
-                && !problems.concern(&said.path)
+                && let Some(setting) = on(key)
+                && !problems.concern(&setting.path)
             {
-                problems.add(said.origin, &said.path, message.to_owned());
+                problems.add(setting.origin, &setting.path, message.to_owned());
             }
         };
         refuse(
             TcpSettings::sack,
-            congestion == Some(CongestionControl::Tahoe),
+            congestion == Some(CongestionAlgorithm::Tahoe),
             "true contradicts the congestion control \"tahoe\", which sends everything again after a loss; \
              expected false",
         );
         refuse(
             TcpSettings::hystart,
-            congestion == Some(CongestionControl::CubicLinux),
+            congestion == Some(CongestionAlgorithm::CubicLinux),
             "true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; expected false",
         );
         for key in [TcpSettings::rack, TcpSettings::prr] {

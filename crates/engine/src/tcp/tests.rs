@@ -2,7 +2,7 @@
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::time::{Span, Time};
-use crate::tcp::CongestionControl::{self, NewReno, Reno};
+use crate::tcp::CongestionAlgorithm::{self, NewReno, Reno};
 use crate::tcp::TcpSettings;
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn clean(_: Packet) -> Option<Span> {
     Some(Span(50 * MS))
 }
 
-/// One line per instant: what happened, in order.
+/// Returns one line per time, with its events in order.
 fn story(log: &[(u64, String)]) -> String {
     let mut story = String::new();
     let mut last = None;
@@ -67,12 +67,12 @@ fn slow_start_with_delayed_acks_as_a_trace() {
 
 #[test]
 fn the_last_odd_segment_waits_for_the_ack_timer() {
-    let one = TcpSettings {
+    let single = TcpSettings {
         delayed_ack: true,
         segments: Some(1),
         ..settings(NewReno)
     };
-    let mut pipe = Pipe::new(&one, clean);
+    let mut pipe = Pipe::new(&single, clean);
     pipe.run(Time::NEVER);
     let expected = "
         0 ms: send 0
@@ -82,7 +82,7 @@ fn the_last_odd_segment_waits_for_the_ack_timer() {
     assert_eq!(story(&pipe.log), lines(expected));
 }
 
-/// The tail of a flow has nothing behind it that could cause duplicate ACKs. Three samples of
+/// No segment follows the tail of a flow and could cause duplicate ACKs. Three samples of
 /// 100 ms, with 2, 3 and 2 segments outstanding: RTTVAR = 50, 7/8 50, 3/4 7/8 50 = 32.8 ms, so
 /// that RTO = 231.25 ms when ACK 3 arrives.
 #[test]
@@ -142,7 +142,7 @@ fn a_single_loss_costs_a_halving() {
 fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
         (
-            prop::sample::select(CongestionControl::ALL.to_vec()),
+            prop::sample::select(CongestionAlgorithm::ALL.to_vec()),
             any::<[bool; 7]>(),
         ),
         prop_oneof![1..100u32, Just(65_535)],
@@ -160,7 +160,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
                 min_rto,
                 segments,
             )| {
-                let sack = sack && congestion != CongestionControl::Tahoe;
+                let sack = sack && congestion != CongestionAlgorithm::Tahoe;
                 TcpSettings {
                     hystart,
                     byte_counting,
@@ -226,7 +226,7 @@ proptest! {
         prop_assert!(!pipe.log.iter().any(|(_, what)| what.ends_with("again")));
     }
 
-    /// With SACK and packets in order, what arrived is sent again once a recovery at most (the
+    /// With SACK and packets in order, a segment that arrived is sent again at most once per recovery (the
     /// rescue retransmission), however many are lost. The RTO is long enough for all ACKs.
     #[test]
     fn sack_repeats_only_what_was_lost(

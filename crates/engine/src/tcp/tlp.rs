@@ -1,37 +1,37 @@
-//! Tail loss probes: a segment that brings an ACK where the last ones of a flight may be lost.
+//! Tail loss probes: a segment whose ACK shows whether the last segments of a flight are lost.
 //!
-//! Reference: RFC 8985, section 7; its names stand in the docstrings.
+//! Reference: RFC 8985, section 7. The names of the RFC are in the docstrings.
 //!
-//! Without ACKs RACK learns nothing. So two round trips after the last progress, before the
-//! retransmission timer expires, one more segment leaves whatever the window: a new one, or the last
-//! again. Its ACK tells RACK what is lost, or, if only the last one was, repairs the loss by itself; then
-//! the window must be reduced as for any loss.
+//! Without ACKs RACK detects nothing. So two round trips after the last progress, before the
+//! retransmission timer expires, one more segment leaves regardless of the window: a new segment, or the
+//! last one again. Its ACK shows RACK which segments are lost. If only the last segment was lost, the
+//! probe repairs the loss itself, and the window must be reduced as for any loss.
 //!
-//! A probe waits longer, by the most that the receiver delays an ACK (TLP.max_ack_delay), if a single segment is
-//! outstanding and the connection has `delayed_ack`. Without `delayed_ack` the receiver delays no ACK, and nothing is
-//! added: the probe leaves after two round trips, whatever is outstanding.
+//! If a single segment is outstanding and the connection has `delayed_ack`, the probe waits longer, by
+//! the receiver's maximum delay of an ACK (TLP.max_ack_delay). Without `delayed_ack` the receiver delays
+//! no ACK, and the probe leaves after two round trips, regardless of the outstanding segments.
 //!
-//! Without a round-trip sample there is no probe: the RFC would wait a second for it, and then, by its
-//! section 7.3, not send it.
+//! Without a round-trip sample there is no probe: the RFC would wait a second, and then, by its section
+//! 7.3, send no probe.
 
 use crate::kernel::time::{Span, Time};
 use crate::tcp::Ack;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossProbe {
-    /// TLP.end_seq: one past the highest segment sent when the probe left; none is under way otherwise.
+    /// TLP.end_seq: one past the highest segment sent when the probe left, while a probe is outstanding.
     end_seq: Option<u32>,
     /// TLP.is_retrans.
     is_retrans: bool,
-    /// Whether there was no round-trip sample since the last probe.
+    /// Whether there has been no round-trip sample since the last probe.
     unmeasured: bool,
     /// TLP.max_ack_delay; zero without `delayed_ack`.
     max_ack_delay: Span,
-    /// When the probe timeout (PTO) expires, if nothing arrives before.
+    /// Expiry of the probe timeout (PTO), if nothing arrives before.
     due: Time,
 }
 
-/// What is outstanding when a probe is planned.
+/// The state of a sender when a probe is planned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
     pub(super) now: Time,
@@ -41,7 +41,7 @@ pub(super) struct Outlook {
 }
 
 impl LossProbe {
-    /// For a receiver that delays ACKs by at most `max_ack_delay`, zero if it delays none.
+    /// Creates the state for a receiver that delays ACKs by at most `max_ack_delay`.
     pub(super) fn new(max_ack_delay: Span) -> LossProbe {
         LossProbe {
             end_seq: None,
@@ -52,40 +52,42 @@ impl LossProbe {
         }
     }
 
-    /// TLP_init(), section 7.1: a recovery begins.
+    /// TLP_init(), section 7.1: processes the beginning of a recovery.
     pub(super) fn init(&mut self) {
         self.end_seq = None;
         self.is_retrans = false;
         self.due = Time::NEVER;
     }
 
-    /// When the probe timeout expires; [`Time::NEVER`] when none is to be sent.
+    /// Returns the expiry of the probe timeout, or [`Time::NEVER`] if no probe is planned.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.due
     }
 
-    /// Section 7.2: new data was sent, or an ACK told of progress. The caller sees to it that nothing is SACKed
-    /// and no recovery under way.
+    /// Plans a probe (section 7.2), after new data was sent or an ACK reported progress. The caller ensures that
+    /// nothing is SACKed and that there is no recovery.
     #[inline]
     pub(super) fn schedule(&mut self, outlook: Outlook) {
         self.due = match outlook.srtt {
             Some(srtt) if self.end_seq.is_none() && !self.unmeasured && outlook.flight > 0 => {
-                let one = outlook.flight == 1;
-                let pto = srtt * 2 + if one { self.max_ack_delay } else { Span::ZERO };
-                outlook.now + pto
+                let ack_delay = match outlook.flight {
+                    1 => self.max_ack_delay,
+                    _ => Span::ZERO,
+                };
+                outlook.now + srtt * 2 + ack_delay
             }
             _ => Time::NEVER,
         };
     }
 
-    /// No probe is to be sent for now.
+    /// Cancels the planned probe.
     #[inline]
     pub(super) fn cancel(&mut self) {
         self.due = Time::NEVER;
     }
 
-    /// Section 7.3: a probe left, after which `snd_nxt` is next.
+    /// Processes the departure of a probe (section 7.3), after which `snd_nxt` is next.
     pub(super) fn on_sent(&mut self, snd_nxt: u32, is_retrans: bool) {
         self.end_seq = Some(snd_nxt);
         self.is_retrans = is_retrans;
@@ -93,14 +95,14 @@ impl LossProbe {
         self.due = Time::NEVER;
     }
 
-    /// An ACK gave a round-trip sample.
+    /// Notes that an ACK gave a round-trip sample.
     #[inline]
     pub(super) fn on_sample(&mut self) {
         self.unmeasured = false;
     }
 
-    /// TLP_process_ack(), section 7.4.2: whether the probe has repaired a loss. `repeats`: the ACK repeats the
-    /// last one; `dsack`: a segment that it says arrived twice.
+    /// TLP_process_ack(), section 7.4.2: returns whether the probe has repaired a loss. `repeats` means that
+    /// the ACK is a duplicate. `dsack` is the segment that it reports to have arrived twice.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack, repeats: bool, dsack: Option<u32>) -> bool {
         match self.end_seq {
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn two_round_trips_and_for_a_single_segment_the_delay_of_its_ack() {
+    fn the_timeout_is_two_round_trips_and_for_a_single_segment_the_delay_of_its_ack() {
         let mut probe = LossProbe::new(Span(40 * MS));
         probe.schedule(outlook(2));
         assert_eq!(probe.deadline(), Time(1_200 * MS));
@@ -148,22 +150,22 @@ mod tests {
     }
 
     #[test]
-    fn one_probe_at_a_time_and_a_sample_between_two() {
+    fn there_is_one_probe_at_a_time_and_a_sample_between_two_probes() {
         let mut probe = LossProbe::new(Span::ZERO);
         probe.on_sent(8, false);
         probe.schedule(outlook(8));
         assert_eq!(probe.deadline(), Time::NEVER);
         assert!(!probe.on_ack(&plain(8, Time::ZERO), false, None));
         probe.schedule(outlook(8));
-        assert_eq!(probe.deadline(), Time::NEVER); // not measured yet
+        assert_eq!(probe.deadline(), Time::NEVER); // no sample since the probe
         probe.on_sample();
         probe.schedule(outlook(8));
         assert_eq!(probe.deadline(), Time(1_200 * MS));
     }
 
-    /// Section 7.4.2, cases in its order.
+    /// The cases of section 7.4.2, in its order.
     #[test]
-    fn only_an_ack_beyond_the_probe_tells_of_a_loss_that_it_repaired() {
+    fn only_an_ack_beyond_the_probe_shows_a_repaired_loss() {
         let again = || {
             let mut probe = LossProbe::new(Span::ZERO);
             probe.on_sent(8, true);

@@ -147,8 +147,8 @@ fn node() -> impl Strategy<Value = Node> {
 
 fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
     let congestion = prop_oneof![
-        3 => Just(CongestionControl::NewReno),
-        4 => prop::sample::select(CongestionControl::ALL.to_vec()),
+        3 => Just(CongestionAlgorithm::NewReno),
+        4 => prop::sample::select(CongestionAlgorithm::ALL.to_vec()),
     ];
     let compound = (
         0.0..2.0_f64,
@@ -165,7 +165,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
             zeta,
         });
     (
-        (congestion, compound, any::<[bool; 6]>()),
+        (congestion, compound, any::<[bool; 7]>()),
         1..80_u32,
         any::<bool>(),
         0..3_u32,
@@ -174,7 +174,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, compound, [hystart, ecn, sack, rack, undo, prr]),
+                (congestion, compound, [hystart, ecn, sack, rack, undo, prr, pacing]),
                 window,
                 delayed_ack,
                 more,
@@ -185,11 +185,12 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
                     congestion,
                     compound,
                     hystart,
+                    pacing,
                     ecn,
-                    sack: sack && congestion != CongestionControl::Tahoe,
-                    rack: sack && rack && congestion != CongestionControl::Tahoe,
+                    sack: sack && congestion != CongestionAlgorithm::Tahoe,
+                    rack: sack && rack && congestion != CongestionAlgorithm::Tahoe,
                     undo,
-                    prr: sack && prr && congestion != CongestionControl::Tahoe,
+                    prr: sack && prr && congestion != CongestionAlgorithm::Tahoe,
                     delayed_ack,
                     ack_processing: Span(processing * 1000),
                     initial_cwnd_packets: 1 + more,

@@ -88,14 +88,15 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
 pub fn tcp(window_packets: u32) -> TcpSettings {
     TcpSettings {
         handshake: false,
-        congestion: CongestionControl::NewReno,
-        outside: None,
+        congestion: CongestionAlgorithm::NewReno,
+        external: None,
         compound: CompoundSettings::usual().expect("published values"),
         cubic_linux: CubicLinuxSettings::usual().expect("the kernel's"),
         dctcp: DctcpSettings::usual().expect("Linux's"),
         prague: PragueSettings::usual().expect("Linux's"),
         hystart: false,
         byte_counting: false,
+        pacing: false,
         ecn: false,
         sack: false,
         rack: false,

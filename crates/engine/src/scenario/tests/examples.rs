@@ -58,7 +58,7 @@ fn the_hotspot_is_the_cell_of_paper_002() {
     let Transport::Tcp(tcp) = &scenario.flows[0].transport else {
         panic!("an upload is a TCP flow");
     };
-    assert_eq!(tcp.congestion, CongestionControl::Reno);
+    assert_eq!(tcp.congestion, CongestionAlgorithm::Reno);
     assert_eq!(tcp.window_packets, 42);
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::model::CongestionControl;
+use super::super::model::CongestionAlgorithm;
 use super::super::root::Root;
 use super::super::schema;
 use super::toml;
@@ -371,7 +371,7 @@ fn every_key_of_a_flow_over_a_conflict_graph_changes_the_scenario() {
 
 #[test]
 fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
-    for congestion in CongestionControl::ALL {
+    for congestion in CongestionAlgorithm::ALL {
         let name = congestion.name();
         let scenario = toml(FULL, &[("tcp.congestion", name)]).unwrap();
         assert_eq!(scenario.to_json()["flows"][0]["tcp"]["congestion"], name);
@@ -386,7 +386,7 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
     else {
         panic!("tcp.congestion is a choice");
     };
-    assert_eq!(words.len(), CongestionControl::ALL.len());
+    assert_eq!(words.len(), CongestionAlgorithm::ALL.len());
 }
 
 #[test]

@@ -138,7 +138,7 @@ start_spread = "9 ms"
     let Transport::Tcp(tcp) = &flow.transport else {
         panic!("a TCP flow");
     };
-    assert_eq!(tcp.congestion, CongestionControl::Cubic);
+    assert_eq!(tcp.congestion, CongestionAlgorithm::Cubic);
 }
 
 const CELL_ON_A_NETWORK: &str = r#"
@@ -289,7 +289,7 @@ fn web_traffic_is_one_flow_with_the_rate_of_its_connections() {
         panic!("web traffic");
     };
     assert_eq!(web.connections_per_s, 50.0);
-    assert_eq!(web.tcp.congestion, CongestionControl::Tahoe);
+    assert_eq!(web.tcp.congestion, CongestionAlgorithm::Tahoe);
     assert_eq!(
         (web.arrivals, web.request_bytes),
         (WebArrivals::Packmime, None)

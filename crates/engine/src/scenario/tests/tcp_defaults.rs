@@ -10,10 +10,10 @@ const UPLOAD: &str = "duration = \"10 s\"\nstation.a.upload = 1\n";
 const WIRED: &str = "duration = \"10 s\"\nlink.l = { from = \"x\", to = \"y\", delay = \"1 ms\" }\n\
                      flow.f = { from = \"x\", to = \"y\" }\n";
 
-type Defaults = (CongestionControl, bool, u32, u32);
+type Defaults = (CongestionAlgorithm, bool, u32, u32);
 
-const MODERN: Defaults = (CongestionControl::Cubic, true, 10, 20_000);
-const OLDER: Defaults = (CongestionControl::NewReno, false, 2, 42);
+const MODERN: Defaults = (CongestionAlgorithm::Cubic, true, 10, 20_000);
+const OLDER: Defaults = (CongestionAlgorithm::NewReno, false, 2, 42);
 
 /// The settings of each TCP sender that depend on the network.
 fn settings(text: &str) -> Vec<Defaults> {
@@ -83,10 +83,10 @@ fn every_kind_of_sender_inherits_the_defaults() {
 
 #[test]
 fn a_default_never_contradicts_what_a_file_sets() {
-    for congestion in CongestionControl::ALL {
+    for congestion in CongestionAlgorithm::ALL {
         let name = congestion.name();
         let own = format!("congestion = \"{name}\"");
-        let can_sack = congestion != CongestionControl::Tahoe;
+        let can_sack = congestion != CongestionAlgorithm::Tahoe;
         for text in [
             format!("{}tcp = {{ {own} }}\n", cell("802.11ax")),
             format!("{}station.a.tcp = {{ {own} }}\n", cell("802.11ax")),

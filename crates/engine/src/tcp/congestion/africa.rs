@@ -1,4 +1,4 @@
-//! Africa: HighSpeed TCP while the queue is short, Reno as soon as it is not.
+//! Africa: HighSpeed TCP while the queue is short, Reno otherwise.
 //!
 //! Reference: R. King, R. Baraniuk, R. Riedi, "TCP-Africa: an adaptive and fair rapid increase
 //! rule for scalable TCP", INFOCOM 2005; HighSpeed's functions are RFC 3649, section 5, and
@@ -11,22 +11,24 @@
 //! ```
 //!
 //! Choices: packets in the queue are w (RTT - baseRTT)/RTT with the mean RTT of a round, which
-//! decides the mode of the next; a connection begins in slow mode. a and b are the formulas of the
-//! RFC, not its table rounded to whole packets; they hold above 38 packets and are Reno's 1 and
-//! 1/2 below, and a is never less than 1 (the formula gives 0.955 at 38 packets).
+//! decides the mode of the next round. A connection begins in slow mode. a and b are the formulas of
+//! the RFC, not its table of whole packets. They apply above 38 packets; below, a and b are Reno's 1
+//! and 1/2. a is never less than 1 (the formula gives 0.955 at 38 packets).
 //!
-//! The threshold is a parameter of the algorithm. 1.641 packets is this program's choice, made from
-//! recollection: neither the paper's text nor an implementation of it was at hand to confirm which
-//! value its simulations used. It decides how many packets a connection keeps in the queue before it
-//! is as slow as Reno, and nothing on a path where losses come without a queue.
+//! The threshold is a parameter of the algorithm. 1.641 packets is the choice of this program: neither
+//! the text of the paper nor an implementation of it was available to confirm the value of its
+//! simulations. The threshold decides how many packets a connection keeps in the queue before it is as
+//! slow as Reno. It has no effect on a path whose losses occur without a queue.
 
+use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 
-/// Packets in the queue from which the slow mode is on; see above for where it comes from.
+/// Packets in the queue from which the slow mode applies. The module documentation has its origin.
 const MODE_THRESHOLD: f64 = 1.641;
 
-/// Low_Window and High_Window of RFC 3649, and b at the latter.
+/// Low_Window and High_Window of RFC 3649, and b at High_Window.
 const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;
 const HIGH_DECREASE: f64 = 0.1;
@@ -56,7 +58,7 @@ impl Africa {
     }
 }
 
-/// b(w) of HighSpeed TCP (RFC 3649, section 5). [-]
+/// Returns b(w) of HighSpeed TCP (RFC 3649, section 5). [-]
 fn decrease(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 0.5;
@@ -65,7 +67,7 @@ fn decrease(w: f64) -> f64 {
     ((HIGH_DECREASE - 0.5) * position + 0.5).max(HIGH_DECREASE)
 }
 
-/// a(w) of HighSpeed TCP (RFC 3649, section 5): w^2 p(w) 2 b / (2 - b) with
+/// Returns a(w) of HighSpeed TCP (RFC 3649, section 5): w^2 p(w) 2 b / (2 - b) with
 /// p(w) = 0.078 / w^1.2. [packets per round trip]
 fn increase(w: f64) -> f64 {
     if w <= LOW_WINDOW {
@@ -75,7 +77,7 @@ fn increase(w: f64) -> f64 {
     (0.156 * libm::pow(w, 0.8) * b / (2.0 - b)).max(1.0)
 }
 
-impl Law for Africa {
+impl WindowAlgorithm for Africa {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if let Turn::Over(round) = self.rounds.on_ack(&ack) {
             self.on_round(window.cwnd, round);
@@ -87,13 +89,13 @@ impl Law for Africa {
 
     fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
         self.rounds.interrupt();
-        let held = window.held(flight);
-        (held * (1.0 - decrease(held))).max(LEAST_SSTHRESH)
+        let flight = window.effective_flight(flight);
+        (flight * (1.0 - decrease(flight))).max(MIN_SSTHRESH)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         self.rounds.interrupt();
-        window.on_rto(flight, first);
+        window.on_timeout(flight, first);
     }
 }
 
@@ -102,8 +104,8 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// Rows of RFC 3649, appendix B: w, a(w), b(w). The table's windows are those at which its
-    /// whole-numbered a(w) is reached.
+    /// Rows of RFC 3649, appendix B: w, a(w), b(w). The windows of the table are those at which a(w) is a
+    /// whole number.
     #[test]
     fn high_speed_functions_agree_with_the_table_of_the_rfc() {
         let table = [
@@ -134,7 +136,7 @@ mod tests {
         assert_eq!((increase(20.0), decrease(20.0)), (1.0, 0.5));
     }
 
-    /// 851 packets: 7 a round trip without a queue, 1 with one.
+    /// With 851 packets it grows by 7 per round trip without a queue, and by 1 with a queue.
     #[test]
     fn a_queue_turns_it_into_reno() {
         let mut driver = Driver::new(Africa::new(), 851.0);
@@ -153,8 +155,8 @@ mod tests {
     #[test]
     fn a_loss_costs_a_third_at_851_packets_and_half_of_small_windows() {
         let mut driver = Driver::new(Africa::new(), 851.0);
-        let left = driver.law.decrease(&driver.window, 851);
-        assert!((left / 851.0 - 0.66).abs() < 0.005);
-        assert_eq!(driver.law.decrease(&driver.window, 20), 10.0);
+        let remaining = driver.algorithm.decrease(&driver.window, 851);
+        assert!((remaining / 851.0 - 0.66).abs() < 0.005);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 20), 10.0);
     }
 }

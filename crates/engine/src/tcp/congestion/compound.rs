@@ -12,26 +12,28 @@
 //! (win (1 - beta) - cwnd/2)^+      on a loss, with cwnd/2
 //! ```
 //!
-//! All of it in real numbers. With the default values dwnd begins to grow at win = 16, where
+//! All values are real numbers. With the default values dwnd begins to grow at win = 16, where
 //! alpha win^k exceeds 1. dwnd is 0 in slow start and after a timeout. RTT is the mean of the
-//! samples of a round, and win the window at its beginning.
+//! samples of a round, and win is the window at its beginning.
 //!
-//! Differs from the paper in: the receive window bounds the growth of dwnd, not only win, so that dwnd
-//! never holds a part of the window that cannot be used.
+//! Differs from the paper in: the receive window limits the growth of dwnd, not only win, so that dwnd
+//! never contains a part of the window that cannot be used.
 //! Differs from ns-2, which runs the Linux module `tcp_compound.c` by A. Castellani and S. Hemminger, in
 //! that this module
-//! - computes in integers: win^k is a whole fourth root of win^3 found by Newton's method, alpha a
-//!   shift right by 3 bits, and dwnd grows by what is left less 1 only if that is at least 2: from
-//!   41 packets on (41^0.75 = 16.2), and in steps;
-//! - takes the least RTT of a round instead of the mean, and needs three samples of it;
-//! - takes zeta = 1 and leaves dwnd on a loss as it is, so that cwnd bears the whole halving, unless
-//!   dwnd alone exceeds what is left;
+//! - computes in integers: win^k is a whole fourth root of win^3 by Newton's method, alpha is a shift
+//!   right by 3 bits, and dwnd grows by the result less 1 only if the result is at least 2: from 41
+//!   packets on (41^0.75 = 16.2), and in steps;
+//! - uses the minimum RTT of a round instead of the mean, and needs three samples of it;
+//! - uses zeta = 1 and does not change dwnd on a loss, so that the whole halving is of cwnd, unless
+//!   dwnd already exceeds the remaining window;
 //! - is plain Reno there unless `timestamps_` and `ts_echo_rfc1323_` are on.
 //!
-//! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma stays as it is set (no TUBE).
+//! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma is constant (no TUBE).
 
+use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::notation::setting::{number, probability};
 use crate::table;
 
@@ -54,10 +56,10 @@ table! {
 #[derive(Clone, Debug)]
 pub(super) struct Compound {
     settings: CompoundSettings,
-    /// Delay window; the rest of [`Window::cwnd`] is the loss window. [packets]
+    /// Delay window. The rest of [`Window::cwnd`] is the loss window. [packets]
     dwnd: f64,
     rounds: Rounds,
-    /// win at the beginning of the round, if that was in congestion avoidance. [packets]
+    /// win at the beginning of the round, if the round began in congestion avoidance. [packets]
     win: Option<f64>,
 }
 
@@ -71,7 +73,7 @@ impl Compound {
         }
     }
 
-    /// The update of dwnd at the end of a round that began with the window `win`.
+    /// Updates dwnd at the end of a round that began with the window `win`.
     fn on_round(&mut self, window: &mut Window, win: f64, round: Round) {
         let CompoundSettings { gamma, zeta, .. } = self.settings;
         let diff = win * round.delay / round.mean_rtt;
@@ -91,7 +93,7 @@ impl Compound {
     }
 }
 
-/// Growth of win in a round trip without queue, alpha win^k. [packets]
+/// Returns the growth of win in a round trip without queue, alpha win^k. [packets]
 fn increase_per_rtt(settings: &CompoundSettings, win: f64) -> f64 {
     let power = if settings.k == 0.75 {
         win.sqrt() * win.sqrt().sqrt()
@@ -101,7 +103,7 @@ fn increase_per_rtt(settings: &CompoundSettings, win: f64) -> f64 {
     settings.alpha * power
 }
 
-impl Law for Compound {
+impl WindowAlgorithm for Compound {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         let turn = self.rounds.on_ack(&ack);
         if window.slow_start() {
@@ -122,13 +124,13 @@ impl Law for Compound {
         let win = f64::from(flight);
         let loss_window = (win - self.dwnd).max(0.0) / 2.0;
         self.dwnd = (win * (1.0 - self.settings.beta) - loss_window).max(0.0);
-        (loss_window + self.dwnd).max(LEAST_SSTHRESH)
+        (loss_window + self.dwnd).max(MIN_SSTHRESH)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         self.interrupt();
         self.dwnd = 0.0;
-        window.on_rto(flight, first);
+        window.on_timeout(flight, first);
     }
 }
 
@@ -143,9 +145,9 @@ mod tests {
         CompoundSettings::usual().unwrap()
     }
 
-    /// At 256 packets alpha win^k is 1/8 of 64: 8 packets a round trip, 1 of them Reno's.
+    /// At 256 packets alpha win^k is 1/8 of 64: 8 packets per round trip, of which 1 is Reno's.
     #[test]
-    fn window_grows_by_alpha_win_to_the_k_a_round_trip() {
+    fn window_grows_by_alpha_win_to_the_k_per_round_trip() {
         assert_eq!(increase_per_rtt(&published(), 256.0), 8.0);
         assert_eq!(increase_per_rtt(&published(), 16.0), 1.0);
         let other = CompoundSettings {
@@ -160,7 +162,7 @@ mod tests {
         driver.round(100 * MS); // begins with the update of dwnd
         let grown = driver.window.cwnd - before;
         assert!((grown - 8.0).abs() < 0.04, "{grown}");
-        let dwnd = driver.law.dwnd;
+        let dwnd = driver.algorithm.dwnd;
         assert!((dwnd - 7.0).abs() < 1e-3, "{dwnd}");
     }
 
@@ -170,14 +172,14 @@ mod tests {
         for _ in 0..4 {
             driver.round(100 * MS);
         }
-        assert_eq!(driver.law.dwnd, 0.0);
+        assert_eq!(driver.algorithm.dwnd, 0.0);
         let cwnd = driver.window.cwnd;
         assert!((13.6..14.0).contains(&cwnd), "{cwnd}");
     }
 
     /// 200 packets, RTT 125 ms against a base of 100 ms: diff = 200 * 25/125 = 40 packets.
     #[test]
-    fn a_queue_of_gamma_packets_takes_zeta_times_diff_from_dwnd() {
+    fn a_queue_of_gamma_packets_reduces_dwnd_by_zeta_times_diff() {
         let mut compound = Compound::new(published());
         compound.dwnd = 50.0;
         let mut window = Driver::new(Compound::new(published()), 200.0).window;
@@ -198,12 +200,12 @@ mod tests {
 
     /// win 100 of which dwnd 40: cwnd 60 -> 30, dwnd -> 100/2 - 30 = 20.
     #[test]
-    fn a_loss_halves_win_and_splits_what_is_left() {
+    fn a_loss_halves_win_and_divides_the_rest() {
         let mut driver = Driver::new(Compound::new(published()), 100.0);
-        driver.law.dwnd = 40.0;
-        assert_eq!(driver.law.decrease(&driver.window, 100), 50.0);
-        assert_eq!(driver.law.dwnd, 20.0);
-        // beta = 0.125: what is left of win exceeds half of cwnd by more
+        driver.algorithm.dwnd = 40.0;
+        assert_eq!(driver.algorithm.decrease(&driver.window, 100), 50.0);
+        assert_eq!(driver.algorithm.dwnd, 20.0);
+        // beta = 0.125: the remaining win exceeds half of cwnd by more
         let gentle = CompoundSettings {
             beta: 0.125,
             ..published()
@@ -215,11 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_takes_the_delay_window_away() {
+    fn a_timeout_removes_the_delay_window() {
         let mut driver = Driver::new(Compound::new(published()), 100.0);
-        driver.law.dwnd = 40.0;
-        driver.law.on_rto(&mut driver.window, 100, true);
-        assert_eq!(driver.law.dwnd, 0.0);
+        driver.algorithm.dwnd = 40.0;
+        driver.algorithm.on_timeout(&mut driver.window, 100, true);
+        assert_eq!(driver.algorithm.dwnd, 0.0);
         assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 50.0));
     }
 
@@ -231,6 +233,6 @@ mod tests {
             driver.round(100 * MS);
         }
         assert_eq!(driver.window.cwnd, 260.0);
-        assert!(driver.law.dwnd <= 10.0);
+        assert!(driver.algorithm.dwnd <= 10.0);
     }
 }

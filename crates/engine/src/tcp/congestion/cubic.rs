@@ -7,30 +7,32 @@
 //! ```
 //!
 //! Choices that the RFC offers: fast convergence is on (section 4.7); ssthresh is beta times
-//! FlightSize (section 4.6); RTT in W_cubic(t + RTT) is the smoothed one.
+//! FlightSize (section 4.6); RTT in W_cubic(t + RTT) is the smoothed RTT.
 //!
 //! Differs from the RFC in: in the Reno-friendly region cwnd is max(cwnd, W_est), so that no ACK
-//! shrinks it.
-//! Differs from Linux in: floating point instead of integers in units of 1/1024 s; the window is
-//! moved (target - cwnd)/cwnd per ACK as the RFC says, not per acknowledged segment, so that with
-//! delayed ACKs cwnd follows its target at half the speed.
+//! reduces it.
+//! Differs from Linux in: floating point instead of integers in units of 1/1024 s; the window grows by
+//! (target - cwnd)/cwnd per ACK, as in the RFC, not per acknowledged segment, so that with delayed
+//! ACKs cwnd approaches its target at half the speed.
 
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::control::NewAck;
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::Time;
 
 /// Aggressiveness of growth, section 5. [packets/s^3]
 const C: f64 = 0.4;
 
-/// What a loss leaves of the window, section 4.6. [-]
+/// Fraction of the window that a loss leaves, section 4.6. [-]
 const BETA: f64 = 0.7;
 
-/// Growth of W_est per round trip, section 4.3: as much as leads to Reno's average window.
+/// Growth of W_est per round trip, section 4.3, with which W_est has Reno's average window.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cubic {
-    /// Window before the last reduction, less with fast convergence. 0: there was none in this
-    /// slow start. [packets]
+    /// Window before the last reduction, smaller with fast convergence. 0 means that there was no
+    /// reduction since slow start. [packets]
     w_max: f64,
     /// Window before the last reduction. [packets]
     cwnd_prior: f64,
@@ -41,15 +43,15 @@ pub(super) struct Cubic {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     begun: Time,
-    /// Time until the window is at W_max again. [s]
+    /// Time until the window reaches W_max again. [s]
     k: f64,
     w_max: f64,
-    /// Window of a Reno flow in its place. [packets]
+    /// Window of a Reno flow under the same conditions. [packets]
     w_est: f64,
 }
 
 impl Epoch {
-    /// Begins with the window `cwnd`; without a loss before, on the plateau (section 4.8).
+    /// Begins a stage with the window `cwnd`. Without an earlier loss it begins on the plateau (section 4.8).
     fn begin(begun: Time, cwnd: f64, w_max: f64) -> Epoch {
         let w_max = w_max.max(cwnd);
         Epoch {
@@ -60,14 +62,14 @@ impl Epoch {
         }
     }
 
-    /// W_cubic(t), section 4.2, equation 1. [packets]
+    /// Returns W_cubic(t), section 4.2, equation 1. [packets]
     fn w_cubic(&self, t: f64) -> f64 {
         let since_plateau = t - self.k;
         C * (since_plateau * since_plateau * since_plateau) + self.w_max
     }
 }
 
-impl Law for Cubic {
+impl WindowAlgorithm for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if window.slow_start() {
             return;
@@ -104,11 +106,11 @@ impl Law for Cubic {
         } else {
             window.cwnd
         };
-        (f64::from(flight) * BETA).max(LEAST_SSTHRESH)
+        (f64::from(flight) * BETA).max(MIN_SSTHRESH)
     }
 
-    /// Section 4.8: ssthresh by beta; the next stage begins on its plateau.
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    /// Section 4.8: beta gives ssthresh, and the next stage begins on its plateau.
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         if first {
             window.ssthresh = self.decrease(window, flight);
         }
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_loss_before_a_stage_begins_on_the_plateau() {
+    fn without_an_earlier_loss_a_stage_begins_on_the_plateau() {
         let epoch = Epoch::begin(Time::ZERO, 50.0, 0.0);
         assert_eq!((epoch.k, epoch.w_max), (0.0, 50.0));
     }
@@ -145,24 +147,30 @@ mod tests {
     #[test]
     fn losses_leave_seven_tenths_and_converge_fast() {
         let mut driver = Driver::new(Cubic::default(), 100.0);
-        assert_eq!(driver.law.decrease(&driver.window, 100), 70.0);
-        assert_eq!((driver.law.w_max, driver.law.cwnd_prior), (100.0, 100.0));
+        assert_eq!(driver.algorithm.decrease(&driver.window, 100), 70.0);
+        assert_eq!(
+            (driver.algorithm.w_max, driver.algorithm.cwnd_prior),
+            (100.0, 100.0)
+        );
         // a loss below the last W_max: W_max = 80 * 1.7/2
         driver.window.cwnd = 80.0;
-        assert_eq!(driver.law.decrease(&driver.window, 80), 56.0);
-        assert_eq!((driver.law.w_max, driver.law.cwnd_prior), (68.0, 80.0));
+        assert_eq!(driver.algorithm.decrease(&driver.window, 80), 56.0);
+        assert_eq!(
+            (driver.algorithm.w_max, driver.algorithm.cwnd_prior),
+            (68.0, 80.0)
+        );
     }
 
     /// RTT 1 s and W_max 1000: far from Reno's region, the window follows the cubic.
     #[test]
     fn cwnd_follows_the_cubic_function_on_a_long_path() {
         let mut driver = Driver::new(Cubic::default(), 1000.0);
-        driver.window.ssthresh = driver.law.decrease(&driver.window, 1000);
+        driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 1000);
         driver.window.deflate();
         for _ in 0..10 {
             driver.round(1_000 * MS);
         }
-        let epoch = driver.law.epoch.unwrap();
+        let epoch = driver.algorithm.epoch.unwrap();
         assert!((epoch.k - 9.0856).abs() < 1e-4); // cbrt(300 / 0.4)
         let t = driver.now.since(epoch.begun).seconds();
         // a round's ACKs move cwnd by 1 - 1/e of the way to the target one round ahead, at least
@@ -171,18 +179,18 @@ mod tests {
         assert!(cwnd >= epoch.w_cubic(t - 1.0), "{cwnd} at {t}");
     }
 
-    /// RTT 10 ms: the cubic moves 0.4 (0.01 n)^3, W_est 0.529 packets a round trip.
+    /// RTT 10 ms: the cubic function grows by 0.4 (0.01 n)^3, W_est by 0.529 packets per round trip.
     #[test]
-    fn on_a_short_path_it_grows_as_reno_would() {
+    fn on_a_short_path_it_grows_as_reno() {
         let mut driver = Driver::new(Cubic::default(), 20.0);
-        driver.window.ssthresh = driver.law.decrease(&driver.window, 20);
+        driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 20);
         driver.window.deflate(); // 14
         for _ in 0..6 {
             driver.round(10 * MS);
         }
         let grown = driver.window.cwnd - 14.0;
         assert!((grown / 6.0 - ALPHA).abs() < 0.03, "{grown}");
-        // from the window before the loss on a whole packet
+        // above the window before the loss it grows by a whole packet
         for _ in 0..10 {
             driver.round(10 * MS);
         }
@@ -196,8 +204,8 @@ mod tests {
     #[test]
     fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_the_plateau() {
         let mut driver = Driver::new(Cubic::default(), 100.0);
-        driver.law.on_rto(&mut driver.window, 100, true);
+        driver.algorithm.on_timeout(&mut driver.window, 100, true);
         assert_eq!((driver.window.cwnd, driver.window.ssthresh), (1.0, 70.0));
-        assert_eq!(driver.law.w_max, 0.0);
+        assert_eq!(driver.algorithm.w_max, 0.0);
     }
 }

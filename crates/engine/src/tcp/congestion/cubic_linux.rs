@@ -1,7 +1,7 @@
 //! CUBIC as Linux computes it: in whole packets, by segments acknowledged, with HyStart.
 //!
 //! References: S. Ha, I. Rhee, L. Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
-//! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names stand in the docstrings.
+//! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names are in the docstrings.
 //!
 //! ```text
 //! cwnd + 1 per segment acknowledged, up to ssthresh             slow start
@@ -10,21 +10,30 @@
 //! cnt    = cwnd / (target - cwnd), else 100 cwnd;               at most 20 before the first loss;
 //!          at most cwnd / (W_est - cwnd), at least 2            W_est + 1 per 15/8 cwnd segments
 //! ssthresh = max(717/1024 cwnd, 2)                              a loss
-//! origin = cwnd, or (1024 + 717)/2048 cwnd where it was below   fast convergence
+//! origin = cwnd, or (1024 + 717)/2048 cwnd if it was below it   fast convergence
 //! ```
 //!
-//! Beside [`super::cubic`]: growth counts segments and not ACKs, so that delayed ACKs do not halve it; the
-//! window is looked at once a tick of 1 ms, and again 31 ms later if it has not moved; before the first loss
-//! it grows by 5 % a round trip at most from the end of slow start on, never by more than half; a loss takes
-//! its part of cwnd, not of FlightSize; slow start ends by HyStart, [`super::hybrid`].
+//! Differs from `cubic.rs` in:
+//! - Growth counts segments and not ACKs, so that delayed ACKs do not halve it.
+//! - `cnt` is computed once per tick of 1 ms, and again after 31 ms if the window has not changed.
+//! - Before the first loss, after slow start, the window grows by at most 5 % per round trip, and never by
+//!   more than half.
+//! - A loss reduces cwnd by a fraction of cwnd, not of FlightSize.
+//! - HyStart ends slow start, see `hybrid.rs`.
 //!
-//! Differs from Linux in: HZ is 1000 whatever the kernel was built with; the cube root is exact, Linux's within
-//! 0.2 % on average; no sample of the delay counts while a recovery lasts; an idle application does not
-//! move the epoch; in a timeout during recovery ssthresh may fall once more. Windows that the receiver
-//! bounds do not grow, as Linux's validation has it (RFC 7661).
+//! Differs from Linux in:
+//! - HZ is 1000, regardless of the kernel's configuration.
+//! - The cube root is exact; Linux's has an error of 0.2 % on average.
+//! - No sample of the delay counts during a recovery.
+//! - An idle application does not move the epoch.
+//! - In a timeout during recovery, ssthresh may fall once more.
+//!
+//! Windows that the receiver limits do not grow, as by Linux's validation (RFC 7661).
 
+use super::control::NewAck;
 use super::hybrid::HybridSlowStart;
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::flag;
 use crate::table;
@@ -40,13 +49,13 @@ table! {
 /// `BICTCP_BETA_SCALE`, and times are in 1/1024 s (`BICTCP_HZ`).
 const SCALE: u64 = 1024;
 
-/// `beta`: 717/1024 of the window stay.
+/// `beta`: a loss leaves 717/1024 of the window.
 const BETA: u64 = 717;
 
-/// `cube_rtt_scale`: C in 1/10240 packets a cubic second.
+/// `cube_rtt_scale`: C in 1/10240 packets per cubic second.
 const C: u64 = 410;
 
-/// `beta_scale`: W_est takes this many eighths of a window for a packet, 8 (1 + beta) / (3 (1 - beta)).
+/// `beta_scale`: number of eighths of a window for which W_est grows by a packet, 8 (1 + beta) / (3 (1 - beta)).
 const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
 /// `HZ`. [1/s]
@@ -57,16 +66,16 @@ const TICK: u64 = 1_000_000_000 / HZ;
 #[derive(Clone, Debug)]
 pub(super) struct CubicLinux {
     hystart: Option<HybridSlowStart>,
-    /// Segments that have to be acknowledged for a packet more.
+    /// Number of acknowledged segments for which the window grows by one packet.
     cnt: u64,
-    /// `snd_cwnd_cnt`: segments acknowledged of those.
+    /// `snd_cwnd_cnt`: acknowledged segments since the last growth.
     credit: u64,
     /// `last_max_cwnd`. [packets]
     w_max: u64,
-    /// Window and tick of the last look.
+    /// Window and tick of the last update of `cnt`.
     last: (u64, u64),
     epoch: Option<Epoch>,
-    /// `delay_min`, once there is a sample.
+    /// `delay_min`, if there has been a sample.
     delay_min: Option<Span>,
 }
 
@@ -79,9 +88,9 @@ struct Epoch {
     k: u64,
     /// `bic_origin_point`. [packets]
     origin: u64,
-    /// `ack_cnt`: segments acknowledged that W_est has not taken in.
+    /// `ack_cnt`: acknowledged segments that W_est does not include yet.
     acked: u64,
-    /// `tcp_cwnd`, W_est: window of a Reno flow in its place. [packets]
+    /// `tcp_cwnd`, W_est: window of a Reno flow under the same conditions. [packets]
     w_est: u64,
 }
 
@@ -97,7 +106,7 @@ impl Epoch {
         }
     }
 
-    /// The window that is aimed at `t` after the start. [packets, 1/1024 s]
+    /// Returns the target of the window at `t` after the start. [packets, 1/1024 s]
     fn target(&self, t: u64) -> u64 {
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
@@ -108,17 +117,17 @@ impl Epoch {
         }
     }
 
-    /// Takes in what was acknowledged.
+    /// Lets W_est grow by the acknowledged segments.
     fn follow_reno(&mut self, cwnd: u64) {
         let each = (cwnd * FRIENDLY) >> 3;
-        // as many packets as leave more than 0 and at most `each` over
+        // the rest is more than 0 and at most `each`
         let packets = self.acked.saturating_sub(1) / each;
         self.acked -= packets * each;
         self.w_est += packets;
     }
 }
 
-/// The whole part of the cube root.
+/// Returns the whole part of the cube root.
 fn cube_root(value: u64) -> u64 {
     let near = libm::cbrt(value as f64) as u64;
     let fits = |root: u64| root.pow(3) <= value;
@@ -155,7 +164,7 @@ impl CubicLinux {
         *self = CubicLinux::new(CubicLinuxSettings { hystart });
     }
 
-    /// `cubictcp_acked`: takes the sample of an ACK. None counts in the first second of an epoch.
+    /// `cubictcp_acked`: adds the sample of an ACK. Samples in the first second of an epoch do not count.
     fn on_sample(&mut self, window: &mut Window, ack: &NewAck) {
         let Some(rtt) = ack.rtt.last_sample() else {
             return;
@@ -166,7 +175,7 @@ impl CubicLinux {
         {
             return;
         }
-        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
+        let delay_min = self.delay_min.map_or(rtt, |minimum| minimum.min(rtt));
         self.delay_min = Some(delay_min);
         let cwnd = window.cwnd;
         if cwnd < window.ssthresh
@@ -210,8 +219,8 @@ impl CubicLinux {
         self.cnt = self.cnt.max(2);
     }
 
-    /// `tcp_cong_avoid_ai`: by how much the window grows for `acked` segments. Credit that a larger `cnt` left
-    /// is one packet at most.
+    /// `tcp_cong_avoid_ai`: returns the growth of the window for `acked` segments. Credit that remains from a
+    /// larger `cnt` is at most one packet.
     fn increase(&mut self, acked: u64) -> u64 {
         let mut packets = 0;
         if self.credit >= self.cnt {
@@ -234,16 +243,16 @@ impl CubicLinux {
         } else {
             cwnd
         };
-        ((cwnd * BETA / SCALE) as f64).max(LEAST_SSTHRESH)
+        ((cwnd * BETA / SCALE) as f64).max(MIN_SSTHRESH)
     }
 }
 
-/// The tick of an instant.
+/// Returns the tick of a time.
 fn tick(now: Time) -> u64 {
     now.0 / TICK
 }
 
-impl Law for CubicLinux {
+impl WindowAlgorithm for CubicLinux {
     /// `cubictcp_cong_avoid`.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         self.on_sample(window, &ack);
@@ -269,7 +278,7 @@ impl Law for CubicLinux {
         self.recalc_ssthresh(window.cwnd)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         if first {
             window.ssthresh = self.recalc_ssthresh(window.cwnd.max(f64::from(flight)));
         }
@@ -311,16 +320,16 @@ mod tests {
     #[test]
     fn losses_leave_seven_tenths_in_whole_packets_and_converge_fast() {
         let mut driver = driver(100.0);
-        assert_eq!(driver.law.decrease(&driver.window, 3), 70.0); // 70.02
-        assert_eq!(driver.law.w_max, 100);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 70.0); // 70.02
+        assert_eq!(driver.algorithm.w_max, 100);
         driver.window.cwnd = 81.0;
-        assert_eq!(driver.law.decrease(&driver.window, 3), 56.0); // 56.7
-        assert_eq!(driver.law.w_max, 68); // 81 * 1741/2048 = 68.9
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 56.0); // 56.7
+        assert_eq!(driver.algorithm.w_max, 68); // 81 * 1741/2048 = 68.9
         driver.window.cwnd = 2.0;
-        assert_eq!(driver.law.decrease(&driver.window, 3), 2.0);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 2.0);
     }
 
-    /// An ACK of k segments adds k, and what is left beyond ssthresh counts in congestion avoidance.
+    /// An ACK of k segments adds k, and segments beyond ssthresh count in congestion avoidance.
     #[test]
     fn slow_start_counts_segments() {
         let mut driver = driver(10.0);
@@ -330,16 +339,20 @@ mod tests {
         driver.acked(10 * MS, 2);
         assert_eq!(driver.window.cwnd, 14.0);
         driver.acked(10 * MS, 4);
-        // 15 and three segments over, of 20 for the next packet
+        // 15, and three of the 20 segments for the next packet
         assert_eq!(
-            (driver.window.cwnd, driver.law.credit, driver.law.cnt),
+            (
+                driver.window.cwnd,
+                driver.algorithm.credit,
+                driver.algorithm.cnt
+            ),
             (15.0, 3, 20)
         );
     }
 
-    /// Before the first loss 20 segments make a packet: 5 % a round trip.
+    /// Before the first loss the window grows by one packet per 20 segments: 5 % per round trip.
     #[test]
-    fn before_a_loss_it_grows_by_a_twentieth_a_round_trip() {
+    fn before_a_loss_it_grows_by_a_twentieth_per_round_trip() {
         let mut driver = driver(200.0);
         driver.round(10 * MS);
         assert_eq!(driver.window.cwnd, 210.0);
@@ -350,9 +363,9 @@ mod tests {
     /// RTT 10 ms at 14 packets: W_est takes 14 * 15/8 = 26 segments for a packet, so that the window grows
     /// by one in two round trips, half a round trip later.
     #[test]
-    fn on_a_short_path_it_grows_as_reno_would() {
+    fn on_a_short_path_it_grows_as_reno() {
         let mut driver = driver(20.0);
-        driver.window.ssthresh = driver.law.decrease(&driver.window, 20);
+        driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 20);
         driver.window.deflate();
         assert_eq!(driver.window.cwnd, 14.0);
         let windows: Vec<f64> = (0..12)
@@ -365,34 +378,37 @@ mod tests {
         assert!((5.0..=7.0).contains(&grown), "{windows:?}");
     }
 
-    /// Far above its plateau the window grows by half a round trip, never by more.
+    /// Far above its plateau the window grows by a half per round trip, and never by more.
     #[test]
-    fn two_segments_make_a_packet_at_most() {
+    fn it_grows_by_at_most_one_packet_per_two_segments() {
         let mut driver = driver(100.0);
-        driver.law.w_max = 100;
+        driver.algorithm.w_max = 100;
         driver.round(100 * MS);
         driver.now += Span(100_000 * MS);
         driver.acked(MS, 1);
-        assert_eq!(driver.law.cnt, 2);
+        assert_eq!(driver.algorithm.cnt, 2);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // a segment may be left over from before
+        // a segment may remain from before
         assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
     }
 
     #[test]
-    fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_all_else() {
+    fn a_timeout_keeps_seven_tenths_as_threshold_and_nothing_else() {
         let mut driver = driver(100.0);
         driver.round(100 * MS);
-        driver.law.on_rto(&mut driver.window, 100, true);
+        driver.algorithm.on_timeout(&mut driver.window, 100, true);
         assert_eq!(driver.window.cwnd, 1.0);
         assert_eq!(driver.window.ssthresh, 73.0); // 105 * 0.7
-        assert_eq!((driver.law.w_max, driver.law.delay_min), (0, None));
-        driver.law.on_rto(&mut driver.window, 1, false);
+        assert_eq!(
+            (driver.algorithm.w_max, driver.algorithm.delay_min),
+            (0, None)
+        );
+        driver.algorithm.on_timeout(&mut driver.window, 1, false);
         assert_eq!(driver.window.ssthresh, 73.0);
     }
 
-    /// A queue grows from 100 ms on: HyStart ends slow start by delay, at the window of that instant.
+    /// A queue grows from 100 ms on: HyStart ends slow start by delay, at the window of that time.
     #[test]
     fn slow_start_ends_with_the_delay() {
         let settings = CubicLinuxSettings { hystart: true };
@@ -414,14 +430,14 @@ mod tests {
             prop_assert_eq!(cube_root(cube + above % (next - cube)), root);
         }
 
-        /// Counted segment by segment, as a loop has it.
+        /// Compares with plain loops over single segments.
         #[test]
         fn w_est_and_credit_are_those_of_plain_loops(
             cwnd in 2..500_u64,
             acks in prop::collection::vec((1..40_u64, 2..60_u64), 1..60),
         ) {
             let mut epoch = Epoch::begin(0, cwnd, 0);
-            let mut law = driver(1.0).law;
+            let mut algorithm = driver(1.0).algorithm;
             let (mut ack_cnt, mut w_est) = (0, cwnd);
             let (mut credit, mut grown, mut found) = (0, 0, 0);
             for (acked, cnt) in acks {
@@ -434,8 +450,8 @@ mod tests {
                 }
                 prop_assert_eq!((epoch.acked, epoch.w_est), (ack_cnt, w_est));
 
-                law.cnt = cnt;
-                found += law.increase(acked);
+                algorithm.cnt = cnt;
+                found += algorithm.increase(acked);
                 if credit >= cnt {
                     (credit, grown) = (0, grown + 1);
                 }
@@ -445,12 +461,12 @@ mod tests {
                         (credit, grown) = (0, grown + 1);
                     }
                 }
-                prop_assert_eq!((law.credit, found), (credit, grown));
+                prop_assert_eq!((algorithm.credit, found), (credit, grown));
             }
         }
 
-        /// Beside the function in real numbers, C = 0.4: within a packet and a fiftieth, at any tick until
-        /// twice K. What is cut from C, K and the target makes the difference.
+        /// Compares with the function in real numbers, C = 0.4: within a packet and a fiftieth, at any tick until
+        /// twice K. The difference is due to the rounding of C, K and the target.
         #[test]
         fn the_target_is_rfc_9438s(w_max in 50..20_000_u64, part in 0.0..2.0_f64) {
             let cwnd = w_max * 7 / 10;
@@ -463,17 +479,17 @@ mod tests {
             prop_assert!((found - expected).abs() <= 1.0 + expected / 50.0, "{} {}", found, expected);
         }
 
-        /// A long path, away from Reno's region: the window is on its way to where the function will be a round
-        /// trip later, and no further behind than a round trip and two packets.
+        /// A long path, away from Reno's region: the window approaches the value of the function a round trip
+        /// later, and is late by at most a round trip and two packets.
         #[test]
         fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {
             let mut driver = driver(w_max as f64);
-            driver.window.ssthresh = driver.law.decrease(&driver.window, 1);
+            driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 1);
             driver.window.deflate();
             for _ in 0..5 * seconds {
                 driver.round(200 * MS);
             }
-            let epoch = driver.law.epoch.unwrap();
+            let epoch = driver.algorithm.epoch.unwrap();
             let begun = tick(driver.now) - epoch.start;
             let at = |ms: u64| epoch.target(ms * 1024 / 1000) as f64;
             let cwnd = driver.window.cwnd;

@@ -1,23 +1,27 @@
-//! DCTCP: Reno that gives up half of the part of its segments that were marked.
+//! DCTCP: Reno that reduces its window by half of the marked fraction of its segments.
 //!
 //! References: RFC 8257, sections 3.3 to 3.5; M. Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010.
 //!
 //! ```text
-//! cwnd = cwnd (1 - alpha / 2)       once a window of data with marks; alpha: `marked_part.rs`
+//! cwnd = cwnd (1 - alpha / 2)       once per window of data with marks; alpha: `marked_fraction.rs`
 //! ```
 //!
-//! Growth is Reno's and stops on ACKs that echo a mark, losses halve (section 3.5), recovery is NewReno's. Marks are
-//! echoed each as it comes (section 3.2). Where a queue marks all above a threshold, marks come in one round trip of
-//! a sawtooth and alpha settles near sqrt(2/W) (SIGCOMM 2010, equation 9).
+//! Growth is Reno's and stops on ACKs that echo a mark. Losses halve the window (section 3.5), and
+//! recovery is NewReno's. Each mark is echoed (section 3.2). If a queue marks all packets above a
+//! threshold, marks occur in one round trip of a sawtooth, and alpha converges to about sqrt(2/W)
+//! (SIGCOMM 2010, equation 9).
 //!
-//! DCTCP is for networks whose queues all mark early: beside others it takes what they leave (RFC 8257, section 1), and
-//! it does not meet what RFC 9331, section 4, asks of senders on the Internet. It sends ECT(0), as in Linux, so that
-//! DualPI2 takes it for Classic; `l4s` makes it ECT(1), for experiments.
+//! DCTCP is for networks whose queues all mark early: next to other flows it gets only what they leave
+//! (RFC 8257, section 1), and it does not meet the requirements of RFC 9331, section 4, for senders on
+//! the Internet. It sends ECT(0), as in Linux, so that DualPI2 treats it as Classic. `l4s` makes it send
+//! ECT(1), for experiments.
 //!
-//! Differs from Linux in: cwnd falls at once, not over a round trip; a fraction of a packet counts.
+//! Differs from Linux in: cwnd falls immediately, not over a round trip; a fraction of a packet counts.
 
-use super::marked_part::MarkedPart;
-use super::{LEAST_SSTHRESH, Law, Marked, Window};
+use super::control::MarkReport;
+use super::marked_fraction::MarkedFraction;
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::notation::setting::flag;
 use crate::table;
 
@@ -31,27 +35,27 @@ table! {
 
 #[derive(Clone, Debug)]
 pub(super) struct Dctcp {
-    part: MarkedPart,
+    fraction: MarkedFraction,
 }
 
 impl Dctcp {
     pub(super) const fn new() -> Dctcp {
         Dctcp {
-            part: MarkedPart::new(),
+            fraction: MarkedFraction::new(),
         }
     }
 }
 
-impl Law for Dctcp {
-    fn on_marked(&mut self, told: &Marked) {
-        if self.part.add(told) {
-            self.part.close(told);
+impl WindowAlgorithm for Dctcp {
+    fn on_marks(&mut self, report: &MarkReport) {
+        if self.fraction.add(report) {
+            self.fraction.close(report);
         }
     }
 
-    fn decrease_by_marks(&mut self, window: &Window, _: &Marked, _: u32) -> Option<f64> {
-        let left = window.cwnd * (1.0 - self.part.alpha() / 2.0);
-        Some(left.max(LEAST_SSTHRESH))
+    fn decrease_by_marks(&mut self, window: &Window, _: &MarkReport, _: u32) -> Option<f64> {
+        let remaining = window.cwnd * (1.0 - self.fraction.alpha() / 2.0);
+        Some(remaining.max(MIN_SSTHRESH))
     }
 }
 

@@ -1,36 +1,41 @@
-//! How growth may differ from a law's: HyStart++ in the first slow start, and ACKs that count by what they cover.
+//! Growth that does not depend on the control: HyStart++ in the first slow start, and byte counting.
 //!
-//! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one once a whole window of segments is
-//! acknowledged, as in Linux's `tcp_cong_avoid_ai`; with any other law an ACK of n segments counts as n ACKs.
-//! Linux's CUBIC and Prague count segments by themselves. As in Linux no limit L bounds what an ACK counts for, but a segment
-//! counts once: what was SACKed does not count again. Without SACK, where Linux counts duplicate ACKs, an ACK
-//! counts for two segments at most until all that was sent before a loss is acknowledged.
+//! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one when a whole window of
+//! segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`. With any other algorithm an ACK of n
+//! segments counts as n ACKs. Linux's CUBIC and Prague count segments by themselves.
+//!
+//! As in Linux, there is no limit L on the segments of an ACK, but each segment counts once: SACKed
+//! segments do not count again. Without SACK, Linux counts duplicate ACKs; here an ACK counts for at
+//! most two segments until all segments sent before a loss are acknowledged.
 
+use super::algorithm::CongestionAlgorithm;
+use super::control::NewAck;
 use super::hystart::HyStart;
-use super::{CongestionControl, NewAck, Window};
+use super::window::Window;
 use crate::tcp::TcpSettings;
 
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
-    /// Watches over the first slow start, until it is over.
+    /// HyStart++, until the first slow start is over.
     hystart: Option<HyStart>,
     count: Count,
 }
 
-/// What an ACK counts for.
+/// The unit of growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// One.
+    /// An ACK counts once.
     Ack,
-    /// As many ACKs as it covers segments.
+    /// An ACK counts once per segment that it covers.
     Acks,
-    /// Its segments: so many are acknowledged since the window grew in congestion avoidance.
+    /// Segments count. The value is the number of segments acknowledged since the window last grew in
+    /// congestion avoidance.
     Segments(u32),
 }
 
 impl Count {
     fn new(settings: &TcpSettings) -> Count {
-        use CongestionControl::{CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
+        use CongestionAlgorithm::{CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
         match settings.congestion {
             _ if !settings.byte_counting => Count::Ack,
             CubicLinux | Prague => Count::Ack,
@@ -41,7 +46,7 @@ impl Count {
 }
 
 impl Extras {
-    /// None where growth is the law's alone.
+    /// Returns `None` if growth depends only on the control.
     pub(super) fn new(settings: &TcpSettings) -> Option<Box<Extras>> {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
@@ -50,14 +55,14 @@ impl Extras {
         .if_any()
     }
 
-    /// Whether the first slow start is over with this ACK.
+    /// Returns whether this ACK ends the first slow start.
     pub(super) fn ends_slow_start(&mut self, window: &mut Window, ack: &NewAck) -> bool {
         let hystart = self.hystart.as_mut();
         hystart.is_some_and(|hystart| hystart.on_ack(window, ack).is_break())
     }
 
-    /// The first slow start is over, or the window was reduced.
-    pub(super) fn begin_anew(mut self) -> Option<Box<Extras>> {
+    /// Processes the end of the first slow start, or a reduction of the window.
+    pub(super) fn after_slow_start(mut self) -> Option<Box<Extras>> {
         self.hystart = None;
         if let Count::Segments(counted) = &mut self.count {
             *counted = 0;
@@ -74,19 +79,20 @@ impl Extras {
     }
 }
 
-/// Reno's growth by `acked` segments, of which `counted` are those since it last grew in congestion avoidance.
+/// Lets the window grow as Reno's by `acked` segments. `counted` is the number of segments since the window
+/// last grew in congestion avoidance.
 pub(super) fn grow_by_segments(window: &mut Window, counted: &mut u32, acked: u32) {
     let mut left = acked;
     while left > 0 && window.slow_start() {
         left -= 1;
     }
-    let whole = window.cwnd.max(1.0) as u32;
-    if *counted >= whole {
+    let packets = window.cwnd.max(1.0) as u32;
+    if *counted >= packets {
         *counted = 0; // counted for a larger window
         window.add(1.0);
     }
     *counted += left;
-    let steps = *counted / whole;
-    *counted -= steps * whole;
+    let steps = *counted / packets;
+    *counted -= steps * packets;
     window.add(f64::from(steps));
 }

@@ -1,23 +1,25 @@
-//! HyStart: slow start ends when ACKs come back as fast as the path carries, or later than before.
+//! HyStart: slow start ends when ACKs arrive at the rate of the path, or later than before.
 //!
 //! References: S. Ha, I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011; the
 //! parameters are those of Linux (`tcp_cubic.c`, 6.x), where CUBIC has it.
 //!
 //! ```text
-//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than half of the least delay
+//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than half of delay_min
 //!        and its cushion                                        --> ssthresh = cwnd
-//! delay: the least RTT of the round, of more than 8 samples, above delay_min + clamp(delay_min/8, 4, 16 ms)
+//! delay: the minimum RTT of the round, of more than 8 samples, above delay_min + clamp(delay_min/8, 4, 16 ms)
 //!                                                               --> ssthresh = cwnd
 //! ```
 //!
-//! Both only from 16 packets on, and once until the next timeout. A round begins with an ACK of a segment
-//! sent after the last one began.
+//! Both rules apply from 16 packets on, and once until the next timeout. A round begins with an ACK of a
+//! segment sent after the last round began.
 //!
-//! Differs from Linux in: the cushion, which makes up for segments that hosts send and take in bunches, is its
-//! upper bound, 1 ms, which Linux falls short of above 2 Gbit/s alone; round-trip times are those that
-//! timestamps give, with the time that a delayed ACK waited; after a timeout a round begins with the next ACK.
+//! Differs from Linux in:
+//! - The cushion, which compensates for segments that hosts send and receive in batches, is its upper
+//!   bound, 1 ms. In Linux it is smaller only above 2 Gbit/s.
+//! - Round-trip times are those of timestamps, including the wait of a delayed ACK.
+//! - After a timeout a round begins with the next ACK.
 
-use super::NewAck;
+use super::control::NewAck;
 use crate::kernel::time::{Span, Time};
 
 const US: u64 = 1_000;
@@ -36,19 +38,19 @@ const MIN_SAMPLES: u32 = 8;
 const DELAY_MIN: Span = Span(4 * MS);
 const DELAY_MAX: Span = Span(16 * MS);
 
-/// Most that `hystart_ack_delay` says.
+/// Largest value of `hystart_ack_delay`.
 const CUSHION: Span = Span(MS);
 
 #[derive(Clone, Debug)]
 pub(super) struct HybridSlowStart {
-    /// Whether the end was found.
-    found: bool,
+    /// Whether HyStart has ended slow start.
+    has_ended: bool,
     round_start: Time,
-    /// The round is over once more than this is acknowledged.
+    /// Number of the last segment of the round: an ACK of more begins the next round.
     end_seq: u32,
     /// The last ACK of the train.
     last_ack: Time,
-    /// Least round-trip time of the round.
+    /// Minimum round-trip time of the round.
     curr_rtt: Span,
     samples: u32,
 }
@@ -56,7 +58,7 @@ pub(super) struct HybridSlowStart {
 impl HybridSlowStart {
     pub(super) fn new() -> HybridSlowStart {
         HybridSlowStart {
-            found: false,
+            has_ended: false,
             round_start: Time::ZERO,
             end_seq: 0,
             last_ack: Time::ZERO,
@@ -65,10 +67,10 @@ impl HybridSlowStart {
         }
     }
 
-    /// An ACK in slow start at the window `cwnd`, with a round-trip time `rtt` of which the least is
-    /// `delay_min`: whether slow start is over.
+    /// Processes an ACK in slow start at the window `cwnd`, with a round-trip time `rtt` whose minimum is
+    /// `delay_min`. Returns whether slow start is over.
     pub(super) fn on_ack(&mut self, ack: &NewAck, cwnd: u32, rtt: Span, delay_min: Span) -> bool {
-        if self.found {
+        if self.has_ended {
             return false;
         }
         if ack.snd_una > self.end_seq {
@@ -79,8 +81,8 @@ impl HybridSlowStart {
         }
         let train = self.is_train(ack.now, delay_min);
         let late = self.is_late(rtt, delay_min);
-        self.found = train || late;
-        self.found
+        self.has_ended = train || late;
+        self.has_ended
     }
 
     fn begin_round(&mut self, ack: &NewAck) {
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
     use crate::tcp::rtt::RttEstimator;
 
-    /// ACK number `snd_una` at `ms` while 100 segments are out.
+    /// Delivers ACK number `snd_una` at `us` while 100 segments are outstanding.
     fn ack(hystart: &mut HybridSlowStart, us: u64, snd_una: u32, cwnd: u32, rtt: u64) -> bool {
         let estimator = RttEstimator::new(Span(1), Span(1));
         let ack = NewAck {
@@ -131,13 +133,13 @@ mod tests {
         hystart.on_ack(&ack, cwnd, Span(rtt * MS), Span(40 * MS))
     }
 
-    /// Half of 40 ms and the cushion: 20.5 ms. A gap of more than 2 ms breaks the train for good.
+    /// Half of 40 ms and the cushion is 20.5 ms. After a gap of more than 2 ms the train does not continue.
     #[test]
-    fn a_train_of_half_the_least_delay_ends_slow_start() {
+    fn a_train_of_half_the_minimum_delay_ends_slow_start() {
         let mut hystart = HybridSlowStart::new();
         let mut ended = None;
         for k in 0..40 {
-            // 1 ms apart, of the round that begins with the first
+            // 1 ms apart, of the round that begins with the first ACK
             if ack(&mut hystart, 1_000 * k, 1 + k as u32, 50, 40) {
                 ended = Some(k);
                 break;
@@ -157,16 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn a_train_is_of_one_round() {
+    fn a_train_does_not_continue_in_the_next_round() {
         let mut hystart = HybridSlowStart::new();
         for k in 0..40 {
-            // ten segments a round
+            // ten segments per round
             let snd_una = 1 + 101 * (k / 10) as u32 + (k % 10) as u32;
             assert!(!ack(&mut hystart, 1_000 * k, snd_una, 50, 40), "{k}");
         }
     }
 
-    /// 40 ms and an eighth: 45 ms are not too late, 46 ms are, by the ninth sample.
+    /// 40 ms and an eighth: an RTT of 45 ms is not too late, and 46 ms is, at the ninth sample.
     #[test]
     fn nine_late_samples_of_a_round_end_slow_start() {
         for (rtt, ends) in [(45, None), (46, Some(9))] {
@@ -174,7 +176,7 @@ mod tests {
             let mut late = |n: u64| ack(&mut hystart, 3_000 * n, n as u32, 50, rtt);
             assert_eq!((1..=30).find(|&n| late(n)), ends);
         }
-        // one sample in time is enough
+        // one sample below the threshold is enough
         let mut hystart = HybridSlowStart::new();
         for n in 1..=30 {
             let rtt = if n == 5 { 40 } else { 90 };
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn small_windows_are_left_alone() {
+    fn small_windows_stay_in_slow_start() {
         let mut hystart = HybridSlowStart::new();
         for n in 1..=30 {
             assert!(!ack(&mut hystart, 100 * n, n as u32, 15, 400));

@@ -3,18 +3,19 @@
 //! Reference: RFC 9406.
 //!
 //! ```text
-//! slow start --least RTT of a round above the last round's by the threshold--> conservative
+//! slow start --minimum RTT of a round above the last round's by the threshold--> conservative
 //! conservative slow start (a quarter of the growth)
-//!     --least RTT below that of its first round--> slow start
-//!     --5 rounds--> congestion avoidance from here: ssthresh = cwnd
+//!     --minimum RTT below that of its first round--> slow start
+//!     --5 rounds--> congestion avoidance: ssthresh = cwnd
 //! ```
 //!
-//! Differs from the RFC in: growth is 1 or 1/4 an ACK, so that L = 8, which bounds what an ACK of many segments
-//! adds, has nothing to bound; with `byte_counting` it is as much a segment, without bound.
+//! Differs from the RFC in: growth is 1 or 1/4 per ACK, so that L = 8, which limits the growth by an ACK of
+//! many segments, has no effect. With `byte_counting`, growth is 1 or 1/4 per segment, without a limit.
 
 use std::ops::ControlFlow;
 
-use super::{NewAck, Window};
+use super::control::NewAck;
+use super::window::Window;
 
 /// Section 4.3. [s]
 const MIN_RTT_THRESH: f64 = 0.004;
@@ -26,7 +27,7 @@ const CSS_ROUNDS: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
-    /// windowEnd: the round is over once this segment is acknowledged.
+    /// windowEnd: the round is over when this segment is acknowledged.
     window_end: Option<u32>,
     /// [s]
     last_round_min_rtt: f64,
@@ -41,7 +42,7 @@ pub(super) struct HyStart {
 struct Conservative {
     /// cssBaselineMinRtt. [s]
     baseline_min_rtt: f64,
-    /// Rounds it has lasted, including the one in which it began.
+    /// Number of rounds so far, including the round in which it began.
     rounds: u32,
 }
 
@@ -56,7 +57,7 @@ impl HyStart {
         }
     }
 
-    /// Sets the gain of slow start, and ssthresh once it is over: then `Break`.
+    /// Sets the gain of slow start. At its end, sets ssthresh and returns `Break`.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &NewAck) -> ControlFlow<()> {
         if window.cwnd >= window.ssthresh {
             return ControlFlow::Break(());
@@ -71,7 +72,7 @@ impl HyStart {
             self.samples += 1;
         }
         if self.samples >= N_RTT_SAMPLE {
-            self.judge();
+            self.compare_rounds();
         }
         window.slow_start_gain = match self.conservative {
             None => 1.0,
@@ -94,7 +95,7 @@ impl HyStart {
         ControlFlow::Continue(())
     }
 
-    fn judge(&mut self) {
+    fn compare_rounds(&mut self) {
         match self.conservative {
             None => {
                 let last = self.last_round_min_rtt;
@@ -116,18 +117,18 @@ impl HyStart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Law;
+    use super::super::window_algorithm::WindowAlgorithm;
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// Slow start under the watch of HyStart++.
+    /// Slow start with HyStart++.
     #[derive(Clone, Debug)]
     struct Watched(Option<HyStart>);
 
-    impl Law for Watched {
+    impl WindowAlgorithm for Watched {
         fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
-            let over = self.0.as_mut().map(|h| h.on_ack(window, &ack));
-            if over.is_some_and(|over| over.is_break()) {
+            let flow = self.0.as_mut().map(|h| h.on_ack(window, &ack));
+            if flow.is_some_and(|flow| flow.is_break()) {
                 self.0 = None;
             }
             window.grow();
@@ -161,11 +162,11 @@ mod tests {
         assert_eq!(driver.window.ssthresh, cwnd);
         let grown = driver.window.cwnd - cwnd;
         assert!((0.9..=1.0).contains(&grown), "{grown}");
-        assert!(driver.law.0.is_none());
+        assert!(driver.algorithm.0.is_none());
     }
 
     #[test]
-    fn a_passing_rise_is_forgotten() {
+    fn a_temporary_rise_has_no_lasting_effect() {
         let mut driver = driver();
         driver.round(100 * MS);
         driver.round(120 * MS);

@@ -6,19 +6,20 @@
 //!
 //! ```text
 //! w + alpha(d)/w per ACK, w (1 - beta(d)) on a loss; d: mean queueing delay of the last round,
-//! of a largest d_m so far
+//! d_m: largest queueing delay so far
 //! alpha: 10 up to d_1 = 0.01 d_m, then kappa_1 / (kappa_2 + d) down to 0.3 at d_m
 //! beta:  1/8 up to d_2 = 0.1 d_m, then linear up to 1/2 at d_3 = 0.8 d_m
 //! ```
 //!
-//! Below 10 packets alpha is 1 and beta 1/2. Once alpha was below its maximum it returns there
-//! after 5 rounds in a row with d up to d_1.
+//! Below 10 packets alpha is 1 and beta 1/2. After alpha has been below its maximum, it returns to it
+//! after 5 consecutive rounds with d up to d_1.
 //!
-//! Differs from Linux in: real numbers; the extremes of the round-trip time are kept through a
-//! timeout.
+//! Differs from Linux in: real numbers; a timeout does not reset the extremes of the round-trip time.
 
+use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
-use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 
 pub(super) const ALPHA_MIN: f64 = 0.3;
 pub(super) const ALPHA_MAX: f64 = 10.0;
@@ -28,23 +29,23 @@ pub(super) const BETA_MAX: f64 = 0.5;
 /// d_1, d_2 and d_3 as parts of d_m. [-]
 pub(super) const ETA: [f64; 3] = [0.01, 0.1, 0.8];
 
-/// Reno below this window. [packets]
+/// Window below which it is Reno. [packets]
 pub(super) const W_THRESH: f64 = 10.0;
 
-/// Rounds in a row with hardly any delay that lead back to the largest alpha.
+/// Number of consecutive rounds with almost no delay after which alpha is the largest again.
 pub(super) const THETA: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct Illinois {
     alpha: f64,
     beta: f64,
-    /// Rounds in a row with d up to d_1 since alpha left its maximum.
+    /// Number of consecutive rounds with d up to d_1 since alpha left its maximum.
     quiet_rounds: u32,
     rounds: Rounds,
 }
 
 impl Illinois {
-    /// Begins as Reno does, until a round has been measured.
+    /// Creates the state, which is Reno's until a round has been measured.
     pub(super) fn new() -> Illinois {
         Illinois {
             alpha: 1.0,
@@ -69,7 +70,7 @@ impl Illinois {
     }
 }
 
-/// alpha(d), f_1 of the paper. [packets per round trip]
+/// Returns alpha(d), f_1 of the paper. [packets per round trip]
 fn increase(d: f64, d_m: f64) -> f64 {
     let d_1 = ETA[0] * d_m;
     if d <= d_1 {
@@ -81,7 +82,7 @@ fn increase(d: f64, d_m: f64) -> f64 {
     kappa_1 / (kappa_2 + d)
 }
 
-/// beta(d), f_2 of the paper. [-]
+/// Returns beta(d), f_2 of the paper. [-]
 fn beta(d: f64, d_m: f64) -> f64 {
     let (d_2, d_3) = (ETA[1] * d_m, ETA[2] * d_m);
     if d <= d_2 {
@@ -95,7 +96,7 @@ fn beta(d: f64, d_m: f64) -> f64 {
     kappa_3 + kappa_4 * d
 }
 
-impl Law for Illinois {
+impl WindowAlgorithm for Illinois {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         if let Turn::Over(round) = self.rounds.on_ack(&ack) {
             self.on_round(round);
@@ -118,12 +119,12 @@ impl Law for Illinois {
         } else {
             self.beta
         };
-        (window.held(flight) * (1.0 - beta)).max(LEAST_SSTHRESH)
+        (window.effective_flight(flight) * (1.0 - beta)).max(MIN_SSTHRESH)
     }
 
-    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         self.rounds.interrupt();
-        window.on_rto(flight, first);
+        window.on_timeout(flight, first);
     }
 }
 
@@ -165,7 +166,7 @@ mod tests {
         driver.round(100 * MS);
         let grown = driver.window.cwnd - before;
         assert!((9.8..10.0).contains(&grown), "{grown}");
-        assert_eq!(driver.law.decrease(&driver.window, 400), 350.0);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 400), 350.0);
     }
 
     #[test]
@@ -175,7 +176,7 @@ mod tests {
         driver.round(100 * MS);
         let cwnd = driver.window.cwnd;
         assert!((6.6..7.0).contains(&cwnd), "{cwnd}");
-        assert_eq!(driver.law.decrease(&driver.window, 6), 3.0);
+        assert_eq!(driver.algorithm.decrease(&driver.window, 6), 3.0);
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! Compound and Illinois for Linux, `crates/bpf`, against the laws here: the same C as is compiled for BPF, compiled for
-//! this machine, answers random traces of ACKs, losses and timeouts.
+//! Compound and Illinois for Linux (`crates/bpf`), compared with the algorithms here. The C code for BPF is
+//! compiled for this machine, and processes random traces of ACKs, losses and timeouts.
 //!
-//! `LASTHOP_FREEZE=1` writes the constants anew.
+//! `LASTHOP_FREEZE=1` writes the constants again.
 
 use super::compound::CompoundSettings;
 use super::illinois::{ALPHA_MAX, ALPHA_MIN, BETA_MAX, BETA_MIN, ETA, THETA, W_THRESH};
-use super::{Congestion, CongestionControl, NewAck};
+use super::state::Congestion;
+use super::{CongestionAlgorithm, CongestionSign, NewAck};
 use crate::in_c::{self, Compiled};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -15,7 +16,7 @@ use crate::tcp::pipe::settings;
 use crate::tcp::rtt::RttEstimator;
 use std::fs;
 
-/// What the laws in C are told of the constants here.
+/// Returns the header with the engine's constants for the C code.
 fn constants() -> String {
     let CompoundSettings {
         alpha,
@@ -53,8 +54,8 @@ fn constants_are_those_here() {
     assert_eq!(fs::read_to_string(&path).unwrap(), constants());
 }
 
-/// A step of a window: the C computes in 2^-32 packets, and parts of a window in 2^-32 of it; what is
-/// rounded there in a trace adds up to less. [packets]
+/// Returns the tolerance of a window. The C code computes in 2^-32 packets, and fractions of a window in
+/// 2^-32 of it. The sum of its rounding errors in a trace is less than this. [packets]
 fn step(cwnd: f64) -> f64 {
     const PACKETS: f64 = 1.0 / 65_536.0;
     const PART: f64 = PACKETS / 4_096.0;
@@ -72,18 +73,18 @@ const AT_ONCE: u32 = 5_000;
 /// Largest number of events in a trace.
 const LONGEST: u32 = 150;
 
-/// The window after each event. [2^-32 packets]
+/// Returns the window after each event, as the C code computes it. [2^-32 packets]
 fn answers(compiled: &Compiled, events: &[Event]) -> Vec<u64> {
-    let told: Vec<u32> = events.iter().flat_map(|event| event.0).collect();
-    let told: Vec<u8> = told.iter().flat_map(|one| one.to_ne_bytes()).collect();
-    compiled.answers(told)
+    let report: Vec<u32> = events.iter().flat_map(|event| event.0).collect();
+    let report: Vec<u8> = report.iter().flat_map(|one| one.to_ne_bytes()).collect();
+    compiled.answers(report)
 }
 
-/// What `user_space.c` reads.
+/// An event as `user_space.c` reads it.
 #[derive(Clone, Copy, Debug)]
 struct Event([u32; 4]);
 
-/// A sender of the engine, and what it went through.
+/// A sender of the engine, driven by events.
 struct Trace {
     congestion: Congestion,
     rtt: RttEstimator,
@@ -91,19 +92,19 @@ struct Trace {
 }
 
 impl Trace {
-    fn new(law: CongestionControl, receive: u32, initial: u32) -> Trace {
+    fn new(algorithm: CongestionAlgorithm, receive: u32, initial: u32) -> Trace {
         Trace {
             congestion: Congestion::new(&TcpSettings {
                 window_packets: receive,
                 initial_cwnd_packets: initial,
-                ..settings(law)
+                ..settings(algorithm)
             }),
             rtt: RttEstimator::new(Span(1), Span(1)),
             una: 0,
         }
     }
 
-    /// An ACK of so many segments, which counts as one.
+    /// Delivers an ACK of `segments` segments, which counts as one ACK.
     fn acked(&mut self, segments: u32, rtt_us: u32) -> Event {
         let flight = self.congestion.usable();
         self.una += segments;
@@ -121,48 +122,49 @@ impl Trace {
     }
 
     fn lost(&mut self) -> Event {
-        self.congestion.decrease(self.congestion.usable());
+        self.congestion
+            .on_loss(self.congestion.usable(), CongestionSign::Selective);
         Event([2, 0, 0, 0])
     }
 
     fn timed_out(&mut self) -> Event {
         self.congestion
-            .on_rto(self.congestion.usable(), true, f64::INFINITY);
+            .on_timeout(self.congestion.usable(), true, f64::INFINITY);
         Event([3, 0, 0, 0])
     }
 
-    /// Whether how many whole packets the window has is beyond doubt.
+    /// Returns whether rounding cannot change the number of whole packets of the window.
     fn is_clear(&self) -> bool {
         let cwnd = self.congestion.cwnd();
-        let beside = cwnd - cwnd.floor();
+        let fraction = cwnd - cwnd.floor();
         let step = step(cwnd);
-        beside == 0.0 || (step..1.0 - step).contains(&beside)
+        fraction == 0.0 || (step..1.0 - step).contains(&fraction)
     }
 }
 
-/// A number from 1 to `most`, each order of magnitude as likely as another.
-fn scattered(stream: &mut Stream, most: u32) -> u32 {
-    let bits = stream.up_to(most.ilog2());
-    (1 + stream.up_to((2 << bits) - 2)).min(most)
+/// Returns a random number from 1 to `max`, with equally likely orders of magnitude.
+fn scattered(stream: &mut Stream, max: u32) -> u32 {
+    let bits = stream.up_to(max.ilog2());
+    (1 + stream.up_to((2 << bits) - 2)).min(max)
 }
 
 /// Appends a random trace: events, and the engine's window after each.
 fn draw(
-    law: CongestionControl,
+    algorithm: CongestionAlgorithm,
     stream: &mut Stream,
     events: &mut Vec<Event>,
     windows: &mut Vec<f64>,
 ) {
     let receive = (64 + scattered(stream, 65_535)).min(65_535);
     let initial = scattered(stream, receive);
-    let mut trace = Trace::new(law, receive, initial);
+    let mut trace = Trace::new(algorithm, receive, initial);
     let mut happened = |event, trace: &Trace| {
         events.push(event);
         windows.push(trace.congestion.cwnd());
     };
     happened(Event([0, receive, initial, 0]), &trace);
     let base_us = 100 + scattered(stream, 500_000);
-    let most_delay_us = scattered(stream, 2_000_000);
+    let max_delay_us = scattered(stream, 2_000_000);
     let mut delay_us = 0;
     let acks_in_a_round = 1 + stream.up_to(20);
     let between_losses = 2 + scattered(stream, 200);
@@ -172,7 +174,7 @@ fn draw(
             1 if trace.is_clear() && stream.up_to(3) == 0 => trace.timed_out(),
             _ => {
                 match stream.up_to(3) {
-                    0 => delay_us = stream.up_to(most_delay_us),
+                    0 => delay_us = stream.up_to(max_delay_us),
                     1 => delay_us /= 2,
                     _ => {}
                 }
@@ -182,27 +184,27 @@ fn draw(
         };
         happened(event, &trace);
         if (trace.congestion.cwnd() - W_THRESH).abs() < step(W_THRESH) {
-            return; // whether it is below is for the last bit to say
+            return; // the last bit decides whether the window is below
         }
     }
 }
 
-/// Answers the same traces here and in C.
+/// Compares the windows of random traces here and in C.
 #[track_caller]
-fn compare(law: CongestionControl, name: &str) {
+fn compare(algorithm: CongestionAlgorithm, name: &str) {
     let compiled = Compiled::new("user_space.c", &format!("{name}.bpf.c"));
     let mut largest = 0.0_f64;
     for first in (0..TRACES).step_by(AT_ONCE as usize) {
         let (mut events, mut windows) = (Vec::new(), Vec::new());
         let mut stream = Streams::new(1, first).stream(name);
         for _ in 0..AT_ONCE {
-            draw(law, &mut stream, &mut events, &mut windows);
+            draw(algorithm, &mut stream, &mut events, &mut windows);
         }
         let answers = answers(&compiled, &events);
         assert_eq!(answers.len(), windows.len());
         for (k, (answer, expected)) in answers.iter().zip(&windows).enumerate() {
-            let found = *answer as f64 / 4_294_967_296.0;
-            let off = (found - expected).abs() / step(*expected);
+            let actual = *answer as f64 / 4_294_967_296.0;
+            let off = (actual - expected).abs() / step(*expected);
             largest = largest.max(off);
             if off > 1.0 {
                 let begin = events[..=k]
@@ -210,7 +212,7 @@ fn compare(law: CongestionControl, name: &str) {
                     .rposition(|event| event.0[0] == 0)
                     .unwrap();
                 panic!(
-                    "{found} instead of {expected} after {:?}",
+                    "{actual} instead of {expected} after {:?}",
                     &events[begin..=k]
                 );
             }
@@ -221,16 +223,16 @@ fn compare(law: CongestionControl, name: &str) {
 
 #[test]
 fn compound_has_the_windows_of_the_engine() {
-    compare(CongestionControl::Compound, "compound");
+    compare(CongestionAlgorithm::Compound, "compound");
 }
 
 #[test]
 fn illinois_has_the_windows_of_the_engine() {
-    compare(CongestionControl::Illinois, "illinois");
+    compare(CongestionAlgorithm::Illinois, "illinois");
 }
 
-/// What an ACK of several packets adds is what as many ACKs add, but for the growth of the window meanwhile; in slow start
-/// up to the threshold, and beyond it by the law.
+/// An ACK of several packets adds as much as several ACKs, except for the growth of the window meanwhile: in
+/// slow start up to the threshold, and above it by the algorithm.
 #[test]
 fn a_stretch_ack_counts_its_packets() {
     for name in ["compound", "illinois"] {
@@ -246,7 +248,7 @@ fn a_stretch_ack_counts_its_packets() {
         assert_eq!(windows(&[begin, stretch(16)])[1], 36.0, "{name}");
         // half of 20, then five packets back to ten and half a round trip of Reno's growth
         let timeout = Event([3, 0, 0, 0]);
-        let found = windows(&[begin, timeout, stretch(9 + 5)])[2];
-        assert!((found - 10.5).abs() < step(10.5), "{name}: {found}");
+        let actual = windows(&[begin, timeout, stretch(9 + 5)])[2];
+        assert!((actual - 10.5).abs() < step(10.5), "{name}: {actual}");
     }
 }

@@ -3,21 +3,21 @@
 //! Reference: RFC 6582, section 3.2.
 //!
 //! Choices that the RFC offers:
-//! - The full ACK sets cwnd = ssthresh (option 2), as in Reno, ns-2 and Linux, at the price of
-//!   a burst when little is outstanding. Option 1, min(ssthresh, max(FlightSize, 1) + 1), would
-//!   return to slow start after each loss of a connection that fills its receive window, which
-//!   can send nothing new in recovery: 5 % less throughput (window 42, RTT 100 ms, 0.1 % loss).
-//! - The "impatient" timer, restarted on the first partial ACK only, so that a window with many
-//!   losses ends in a timeout and slow start instead of one repair per round trip. ns-2 does so
-//!   too (`newreno_changes1_`); Linux restarts it on each.
+//! - The full ACK sets cwnd = ssthresh (option 2), as in Reno, ns-2 and Linux. The cost is a burst when
+//!   few segments are outstanding. Option 1, min(ssthresh, max(FlightSize, 1) + 1), would return to
+//!   slow start after each loss of a connection that fills its receive window and therefore can send
+//!   nothing new in recovery: 5 % less throughput (window 42, RTT 100 ms, 0.1 % loss).
+//! - The "impatient" timer is restarted on the first partial ACK only. So a window with many losses
+//!   ends in a timeout and slow start, instead of one repair per round trip. ns-2 has the same timer
+//!   (`newreno_changes1_`); Linux restarts the timer on each partial ACK.
 //!
 //! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
 //! would make cwnd negative after many lost ACKs.
 
-use super::Law;
+use super::window_algorithm::WindowAlgorithm;
 
-/// NewReno, whose window follows the defaults of [`Law`].
+/// NewReno, whose window follows the defaults of [`WindowAlgorithm`].
 #[derive(Clone, Debug)]
 pub(super) struct NewReno;
 
-impl Law for NewReno {}
+impl WindowAlgorithm for NewReno {}

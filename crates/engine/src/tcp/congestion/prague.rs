@@ -1,28 +1,32 @@
-//! Prague: DCTCP made fit for the Internet.
+//! Prague: DCTCP for the Internet.
 //!
 //! References: draft-briscoe-iccrg-prague-congestion-control-04, 2024; the reference implementation, `tcp_prague.c`
-//! of github.com/L4STeam/linux, version 0.6 (commit 02573a215581), whose names stand in the docstrings; RFC 9331,
+//! of github.com/L4STeam/linux, version 0.6 (commit 02573a215581), whose names are in the docstrings; RFC 9331,
 //! section 4 (the Prague requirements).
 //!
 //! ```text
-//! alpha: `marked_part.rs`, from the first mark on
-//! cwnd (1 - alpha / 2)                      at most once a round trip, if something was marked in it
-//! cwnd + (acked - marked) ai / cwnd         per ACK, while marks come as well
-//! ai = 1, or (RTT / virtual RTT)^2          after `transition` rounds, where the RTT is below the virtual one
+//! alpha: `marked_fraction.rs`, from the first mark on
+//! cwnd (1 - alpha / 2)                      at most once per round trip, if a segment was marked in it
+//! cwnd + (acked - marked) ai / cwnd         per ACK, also while marks arrive
+//! ai = 1, or (RTT / virtual RTT)^2          after `transition` rounds, if the RTT is below the virtual RTT
 //! cwnd / 2                                  a loss
 //! ```
 //!
-//! With ai so reduced a short path has the rate that a path of the virtual round trip would have. Alpha is then
-//! updated, and the window reduced by marks, at most once a virtual round trip (`RTT_CONTROL_RATE`). Growth counts
-//! segments, not ACKs, and so needs no `byte_counting`. Marks are counted (RFC 9768).
+//! With the reduced ai, a short path has the rate of a path with the virtual round-trip time. Alpha is then
+//! updated, and the window reduced by marks, at most once per virtual round trip (`RTT_CONTROL_RATE`).
+//! Growth counts segments, not ACKs, and so needs no `byte_counting`. Marks are counted (RFC 9768).
 //!
-//! Differs from the draft and the implementation in: nothing is paced, segments leave as ACKs come; cwnd moves at
-//! once, not by a packet per ACK, and its whole packets may be sent, where Linux rounds up; there is no
-//! fall-back to classic ECN (`prague_ecn_fallback`, which is off there), so that a queue that marks ECT(1) by RFC 3168 is
-//! not found out; least window 2.
+//! Differs from the draft and the implementation in:
+//! - Segments are not paced unless `pacing` is set.
+//! - cwnd changes immediately, not by a packet per ACK. Its whole packets may be sent; Linux rounds up.
+//! - There is no fall-back to classic ECN (`prague_ecn_fallback`, which is off there). So a queue that
+//!   marks ECT(1) by RFC 3168 is not detected.
+//! - The smallest window is 2.
 
-use super::marked_part::MarkedPart;
-use super::{LEAST_SSTHRESH, Law, Marked, NewAck, Window};
+use super::control::{MarkReport, NewAck};
+use super::marked_fraction::MarkedFraction;
+use super::window::{MIN_SSTHRESH, Window};
+use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{S, count, duration};
 use crate::table;
@@ -40,16 +44,16 @@ table! {
 #[derive(Clone, Debug)]
 pub(super) struct Prague {
     settings: PragueSettings,
-    part: MarkedPart,
-    /// `saw_ce`: whether there was a mark.
+    fraction: MarkedFraction,
+    /// `saw_ce`: whether there has been a mark.
     marked: bool,
-    /// `round`: windows of data since slow start ended.
+    /// `round`: number of windows of data since slow start ended.
     rounds: u32,
-    /// `alpha_stamp`: when alpha was last updated.
+    /// `alpha_stamp`: time of the last update of alpha.
     updated: Time,
-    /// `cwr_stamp`: when marks last reduced the window.
+    /// `cwr_stamp`: time of the last reduction by marks.
     reduced: Option<Time>,
-    /// Segments that the ACK under way tells the marks of.
+    /// Number of marked segments that the present ACK reports.
     marked_now: u32,
     /// Whether the window was in slow start at the last ACK of new data.
     slow_start: bool,
@@ -59,7 +63,7 @@ impl Prague {
     pub(super) const fn new(settings: PragueSettings) -> Prague {
         Prague {
             settings,
-            part: MarkedPart::new(),
+            fraction: MarkedFraction::new(),
             marked: false,
             rounds: 0,
             updated: Time::ZERO,
@@ -69,7 +73,7 @@ impl Prague {
         }
     }
 
-    /// `prague_is_rtt_indep`: whether the virtual round trip counts.
+    /// `prague_is_rtt_indep`: returns whether the virtual round-trip time applies.
     fn is_independent(&self) -> bool {
         let settings = &self.settings;
         settings.virtual_rtt > Span::ZERO
@@ -77,24 +81,24 @@ impl Prague {
             && self.rounds >= settings.transition_rounds
     }
 
-    /// Whether a virtual round trip has passed since `then`, where it counts.
+    /// Returns whether a virtual round trip has passed since `then`, or does not apply.
     fn has_passed(&self, then: Time, now: Time) -> bool {
         !self.is_independent() || now.since(then) >= self.settings.virtual_rtt
     }
 
-    /// Growth by a window of segments acknowledged. [packets]
+    /// Returns the growth per window of acknowledged segments. [packets]
     fn increase(&self, srtt: Option<Span>) -> f64 {
         match srtt {
             Some(srtt) if self.is_independent() && srtt < self.settings.virtual_rtt => {
-                let part = srtt.seconds() / self.settings.virtual_rtt.seconds();
-                part * part
+                let ratio = srtt.seconds() / self.settings.virtual_rtt.seconds();
+                ratio * ratio
             }
             _ => 1.0,
         }
     }
 }
 
-impl Law for Prague {
+impl WindowAlgorithm for Prague {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         let mut left = ack.delivered.saturating_sub(self.marked_now);
         self.slow_start = window.is_below_ssthresh();
@@ -105,31 +109,31 @@ impl Law for Prague {
         window.add(f64::from(left) * increase / window.cwnd);
     }
 
-    fn on_marked(&mut self, told: &Marked) {
-        self.marked_now = told.marked;
-        self.marked |= told.marked > 0;
-        if self.part.add(told) && self.has_passed(self.updated, told.now) {
+    fn on_marks(&mut self, report: &MarkReport) {
+        self.marked_now = report.marked;
+        self.marked |= report.marked > 0;
+        if self.fraction.add(report) && self.has_passed(self.updated, report.now) {
             if self.marked {
-                self.part.close(told);
+                self.fraction.close(report);
             } else {
-                self.part.begin(told);
+                self.fraction.begin(report);
             }
-            self.updated = told.now;
+            self.updated = report.now;
             self.rounds += u32::from(!self.slow_start);
         }
     }
 
-    fn decrease_by_marks(&mut self, window: &Window, told: &Marked, _: u32) -> Option<f64> {
+    fn decrease_by_marks(&mut self, window: &Window, report: &MarkReport, _: u32) -> Option<f64> {
         if self
             .reduced
-            .is_some_and(|then| !self.has_passed(then, told.now))
+            .is_some_and(|then| !self.has_passed(then, report.now))
         {
             return None;
         }
-        self.reduced = Some(told.now);
+        self.reduced = Some(report.now);
         self.slow_start = false;
-        let left = window.cwnd * (1.0 - self.part.alpha() / 2.0);
-        Some(left.max(LEAST_SSTHRESH))
+        let remaining = window.cwnd * (1.0 - self.fraction.alpha() / 2.0);
+        Some(remaining.max(MIN_SSTHRESH))
     }
 }
 

@@ -5,13 +5,14 @@
 //! Differs from Linux in: Linux's `reno` repairs as NewReno and shrinks the window by
 //! proportional rate reduction (RFC 6937).
 
-use super::{Law, Repair};
+use super::window_algorithm::WindowAlgorithm;
+use crate::tcp::recovery::RecoveryMode;
 
 #[derive(Clone, Debug)]
 pub(super) struct Reno;
 
-impl Law for Reno {
-    fn repair(&self) -> Repair {
-        Repair::FirstHole
+impl WindowAlgorithm for Reno {
+    fn recovery_mode(&self) -> RecoveryMode {
+        RecoveryMode::FirstHole
     }
 }

@@ -1,38 +1,38 @@
-//! Round trips, told apart by sequence numbers, and the round-trip times seen in them.
+//! Round trips, which sequence numbers delimit, and their round-trip times.
 //!
 //! A round begins with an ACK and ends before the ACK of the first segment sent after that.
-//! Delay-based laws decide once a round. Sums are of whole nanoseconds, so that a path without
+//! Delay-based algorithms decide once per round. Sums are of whole nanoseconds, so that a path without
 //! any queue has a delay of exactly 0.
 
-use super::NewAck;
+use super::control::NewAck;
 use crate::kernel::time::Span;
 
-/// What an ACK means to the rounds.
+/// The place of an ACK in the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
-    /// The round goes on.
+    /// The round continues.
     Within,
     /// A round begins, the first or the first after a loss.
     Begins,
-    /// A round begins, and this one is over.
+    /// A round begins, and this round is over.
     Over(Round),
 }
 
-/// What a round showed. [s]
+/// The round-trip times of a round. [s]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Round {
     /// Mean of its round-trip times.
     pub(super) mean_rtt: f64,
-    /// Queueing delay in that mean: what it is above the least round-trip time so far (baseRTT).
+    /// Queueing delay in this mean: its excess over the smallest round-trip time so far (baseRTT).
     pub(super) delay: f64,
     /// Largest queueing delay of any segment so far.
     pub(super) largest_delay: f64,
 }
 
-/// Tells rounds apart.
+/// The present round.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// The segment whose ACK begins the next round: the next to send when this round began.
+    /// The segment whose ACK begins the next round: the next segment to send when this round began.
     end: Option<u32>,
     sum: Span,
     samples: u64,
@@ -52,7 +52,7 @@ impl Rounds {
         }
     }
 
-    /// Takes the sample of an ACK.
+    /// Adds the sample of an ACK.
     pub(super) fn on_ack(&mut self, ack: &NewAck) -> Turn {
         let Some(sample) = ack.rtt.last_sample() else {
             return Turn::Within;
@@ -73,14 +73,14 @@ impl Rounds {
         turn
     }
 
-    /// A loss: the round under way does not count, the next one begins with the next ACK.
+    /// Ends the present round without a result, because of a loss. The next round begins with the next ACK.
     pub(super) fn interrupt(&mut self) {
         self.end = None;
         self.sum = Span::ZERO;
         self.samples = 0;
     }
 
-    /// The round that is over; it began with an ACK, so that it has a sample.
+    /// Returns the round that is over. It has a sample, because it began with an ACK.
     fn round(&self) -> Round {
         let samples = self.samples as f64;
         let delay = Span(self.sum.0 - self.samples * self.least.0);

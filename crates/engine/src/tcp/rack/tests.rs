@@ -1,4 +1,4 @@
-//! RACK beside the RFC's pseudocode over a plain list of segments.
+//! RACK, compared with the RFC's pseudocode over a plain list of segments.
 
 use super::*;
 use crate::kernel::streams::{Stream, Streams};
@@ -6,7 +6,7 @@ use crate::tcp::pipe::MS;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// RFC 8985, section 5.2: a segment as its sender knows it.
+/// RFC 8985, section 5.2: the sender's state of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     number: u32,
@@ -76,11 +76,11 @@ impl Oracle {
     fn on_ack(&mut self, now: Time, next: u32, echo: Time, blocks: &Blocks) {
         let covers =
             |number: u32| number < next || blocks.iter().any(|b| (b.0..b.1).contains(&number));
-        let mut news: Vec<Segment> = Vec::new();
+        let mut reported: Vec<Segment> = Vec::new();
         for segment in &mut self.segments {
             if !segment.arrived && covers(segment.number) {
                 segment.arrived = true;
-                news.push(*segment);
+                reported.push(*segment);
             }
         }
         // step 1
@@ -88,8 +88,8 @@ impl Oracle {
             self.min_rtt = self.min_rtt.min(now.since(echo));
         }
         // step 2
-        news.sort_by_key(|segment| segment.order);
-        for segment in &news {
+        reported.sort_by_key(|segment| segment.order);
+        for segment in &reported {
             let rtt = now.since(segment.xmit_ts);
             if segment.retransmitted {
                 let cumulative = segment.number < next;
@@ -103,12 +103,12 @@ impl Oracle {
                 (self.xmit_ts, self.order) = (xmit_ts, order);
             }
         }
-        let once = news.iter().filter(|segment| !segment.retransmitted);
+        let once = reported.iter().filter(|segment| !segment.retransmitted);
         let least = once.map(|segment| now.since(segment.xmit_ts)).min();
         self.min_rtt = self.min_rtt.min(least.unwrap_or(self.min_rtt));
         // step 3
-        news.sort_by_key(|segment| segment.number);
-        for segment in &news {
+        reported.sort_by_key(|segment| segment.number);
+        for segment in &reported {
             let end_seq = segment.number + 1;
             if end_seq > self.fack {
                 self.fack = end_seq;
@@ -120,19 +120,19 @@ impl Oracle {
     }
 
     /// Step 4.
-    fn reo_wnd(&self, standing: Standing) -> Span {
+    fn reo_wnd(&self, state: SenderState) -> Span {
         let sacked = self.segments[self.snd_una as usize..].iter();
         let sacked = sacked.filter(|segment| segment.arrived).count();
-        if !self.reordering_seen && (standing.recovers || sacked >= 3) {
+        if !self.reordering_seen && (state.recovers || sacked >= 3) {
             return Span::ZERO;
         }
-        Span(self.min_rtt.0 / 4).min(standing.srtt.unwrap())
+        Span(self.min_rtt.0 / 4).min(state.srtt.unwrap())
     }
 
     /// Step 5.
-    fn detect_loss(&mut self, now: Time, standing: Standing) -> u32 {
-        let reo_wnd = self.reo_wnd(standing);
-        let (mut timeout, mut found) = (None, 0);
+    fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
+        let reo_wnd = self.reo_wnd(state);
+        let (mut timeout, mut losses) = (None, 0);
         for segment in &mut self.segments[self.snd_una as usize..] {
             let Segment { xmit_ts, order, .. } = *segment;
             if segment.arrived
@@ -144,18 +144,18 @@ impl Oracle {
             let due = xmit_ts + self.rtt + reo_wnd;
             if due <= now {
                 segment.lost = true;
-                found += 1;
+                losses += 1;
             } else {
                 timeout = timeout.max(Some(due));
             }
         }
         self.deadline = timeout.unwrap_or(Time::NEVER);
-        found
+        losses
     }
 
     /// Section 6.3.
-    fn on_rto(&mut self, now: Time, standing: Standing) {
-        let (rtt, reo_wnd) = (self.rtt, self.reo_wnd(standing));
+    fn on_rto(&mut self, now: Time, state: SenderState) {
+        let (rtt, reo_wnd) = (self.rtt, self.reo_wnd(state));
         let first = self.snd_una;
         for segment in &mut self.segments[first as usize..] {
             let is_late = segment.xmit_ts + rtt + reo_wnd <= now;
@@ -167,7 +167,7 @@ impl Oracle {
     }
 }
 
-/// Both, the receiver, and what is under way between them.
+/// RACK, the pseudocode, the receiver, and the packets in flight.
 struct Play {
     rack: Rack,
     oracle: Oracle,
@@ -181,7 +181,7 @@ struct Play {
     rcv_nxt: u32,
     ahead: BTreeSet<u32>,
     ts_recent: Time,
-    standing: Standing,
+    state: SenderState,
 }
 
 impl Rack {
@@ -209,7 +209,7 @@ impl Play {
             rcv_nxt: 0,
             ahead: BTreeSet::new(),
             ts_recent: Time::ZERO,
-            standing: Standing {
+            state: SenderState {
                 recovers: false,
                 srtt: Some(Span(8 * MS)),
             },
@@ -241,10 +241,10 @@ impl Play {
             9 | 10 if !self.acks.is_empty() => self.acknowledge(reorders),
             11 if self.now >= self.rack.deadline() => self.detect(),
             11 if self.snd_una < self.snd_max && self.below(8) == 0 => {
-                self.rack.on_rto(self.now, self.snd_una, self.standing);
-                self.oracle.on_rto(self.now, self.standing);
+                self.rack.on_rto(self.now, self.snd_una, self.state);
+                self.oracle.on_rto(self.now, self.state);
             }
-            _ => self.standing.recovers = self.below(4) == 0,
+            _ => self.state.recovers = self.below(4) == 0,
         }
     }
 
@@ -317,8 +317,8 @@ impl Play {
     }
 
     fn detect(&mut self) {
-        let found = self.rack.detect_loss(self.now, self.standing);
-        assert_eq!(found, self.oracle.detect_loss(self.now, self.standing));
+        let losses = self.rack.detect_loss(self.now, self.state);
+        assert_eq!(losses, self.oracle.detect_loss(self.now, self.state));
     }
 
     fn seen_of_rack(&self) -> Seen {
@@ -365,7 +365,7 @@ proptest! {
     }
 }
 
-/// The random traces have what they are to show.
+/// The random traces contain the events that they must cover.
 #[test]
 fn random_traces_lose_retransmissions_and_see_reordering() {
     let (mut losses, mut seen, mut timers) = (0, 0, 0);

@@ -1,17 +1,17 @@
-//! How long a segment may be late before RACK takes it for lost.
+//! The reordering window: how late a segment may be before RACK declares it lost.
 //!
 //! Reference: RFC 8985, section 6.2, steps 1 and 4.
 //!
 //! ```text
-//! RACK.reo_wnd = 0                                            no reordering seen, and in recovery
+//! RACK.reo_wnd = 0                                            no reordering so far, and in recovery
 //!                                                             or DupThresh segments SACKed
 //!              = min(RACK.min_RTT / 4 * RACK.reo_wnd_mult, SRTT)   otherwise
 //! ```
 //!
-//! RACK.reo_wnd_mult grows by one a round trip in which a D-SACK tells of a segment sent twice for
-//! nothing, and is 1 again after sixteen recoveries without.
+//! RACK.reo_wnd_mult grows by one per round trip in which a D-SACK reports a needless retransmission,
+//! and returns to 1 after sixteen recoveries without one.
 //!
-//! RACK.min_RTT is the least of the last 150 to 300 s; Linux keeps three samples of 300 s
+//! RACK.min_RTT is the minimum of the last 150 to 300 s; Linux keeps three samples of 300 s
 //! (`tcp_min_rtt_wlen`).
 
 use crate::kernel::time::{Span, Time};
@@ -19,18 +19,18 @@ use crate::kernel::time::{Span, Time};
 /// DupThresh.
 const DUP_THRESH: u32 = 3;
 
-/// Recoveries without a D-SACK after which the multiplier is 1 again.
+/// Number of recoveries without a D-SACK after which the multiplier returns to 1.
 const PERSIST: u32 = 16;
 
-/// Each of two stretches of time of which the least round-trip time is known.
-const STRETCH: Span = Span(150_000_000_000);
+/// Length of each of the two periods of the minimum round-trip time.
+const PERIOD: Span = Span(150_000_000_000);
 
-/// Where a connection stands when the window is asked for.
+/// The state of a sender on which the window depends.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tcp) struct Standing {
-    /// Whether it is in fast recovery or in that of a timeout.
+pub(in crate::tcp) struct SenderState {
+    /// Whether the sender is in fast recovery or in recovery from a timeout.
     pub(in crate::tcp) recovers: bool,
-    /// SRTT, if there was a sample.
+    /// SRTT, if there has been a sample.
     pub(in crate::tcp) srtt: Option<Span>,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct ReorderingWindow {
     persist: u32,
     /// RACK.dsack_round.
     dsack_round: Option<u32>,
-    /// Least round-trip time of this stretch and of the one before.
-    least: [Span; 2],
-    stretch_began: Time,
+    /// Minimum round-trip time of this period and of the previous period.
+    minima: [Span; 2],
+    period_start: Time,
 }
 
 impl ReorderingWindow {
@@ -56,33 +56,33 @@ impl ReorderingWindow {
             mult: 1,
             persist: PERSIST,
             dsack_round: None,
-            least: [Span(u64::MAX); 2],
-            stretch_began: Time::ZERO,
+            minima: [Span(u64::MAX); 2],
+            period_start: Time::ZERO,
         }
     }
 
-    /// RACK.min_RTT; beyond all bounds before the first sample.
+    /// RACK.min_RTT: returns the minimum round-trip time, unbounded before the first sample.
     #[inline]
     pub(super) fn min_rtt(&self) -> Span {
-        self.least[0].min(self.least[1])
+        self.minima[0].min(self.minima[1])
     }
 
-    /// Step 1: takes a round-trip time.
+    /// Step 1: adds a round-trip time.
     #[inline]
     pub(super) fn on_sample(&mut self, now: Time, rtt: Span) {
-        if now.since(self.stretch_began) >= STRETCH {
-            self.stretch_began = now;
-            self.least = [rtt, self.least[0]];
+        if now.since(self.period_start) >= PERIOD {
+            self.period_start = now;
+            self.minima = [rtt, self.minima[0]];
         }
-        self.least[0] = self.least[0].min(rtt);
+        self.minima[0] = self.minima[0].min(rtt);
     }
 
-    /// A segment sent once arrived after one sent later.
+    /// Notes that a segment sent once arrived after a segment sent later.
     pub(super) fn on_reordering(&mut self) {
         self.seen = true;
     }
 
-    /// An ACK up to `snd_una` bore a D-SACK.
+    /// Processes a D-SACK on an ACK up to `snd_una`.
     pub(super) fn on_dsack(&mut self, snd_una: u32, snd_nxt: u32) {
         if self.dsack_round.is_some_and(|round| snd_una < round) {
             return;
@@ -92,7 +92,7 @@ impl ReorderingWindow {
         self.persist = PERSIST;
     }
 
-    /// A recovery is over.
+    /// Processes the end of a recovery.
     pub(super) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -100,14 +100,14 @@ impl ReorderingWindow {
         }
     }
 
-    /// Step 4: RACK.reo_wnd while `sacked` segments are SACKed.
+    /// Step 4: returns RACK.reo_wnd while `sacked` segments are SACKed.
     #[inline]
-    pub(super) fn size(&self, sacked: u32, standing: Standing) -> Span {
-        if !self.seen && (standing.recovers || sacked >= DUP_THRESH) {
+    pub(super) fn size(&self, sacked: u32, state: SenderState) -> Span {
+        if !self.seen && (state.recovers || sacked >= DUP_THRESH) {
             return Span::ZERO;
         }
         let quarters = (self.min_rtt().0 / 4).saturating_mul(u64::from(self.mult));
-        Span(quarters).min(standing.srtt.unwrap_or(Span(quarters)))
+        Span(quarters).min(state.srtt.unwrap_or(Span(quarters)))
     }
 }
 
@@ -116,11 +116,11 @@ mod tests {
     use super::*;
     use crate::tcp::pipe::MS;
 
-    const OPEN: Standing = Standing {
+    const OPEN: SenderState = SenderState {
         recovers: false,
         srtt: Some(Span(110 * MS)),
     };
-    const RECOVERY: Standing = Standing {
+    const RECOVERY: SenderState = SenderState {
         recovers: true,
         ..OPEN
     };
@@ -143,13 +143,13 @@ mod tests {
         assert_eq!(window.size(3, RECOVERY), Span(25 * MS));
     }
 
-    /// One step a round trip, up to SRTT; sixteen recoveries without a D-SACK take it all back.
+    /// One step per round trip, up to SRTT. Sixteen recoveries without a D-SACK end the widening.
     #[test]
-    fn dsacks_widen_the_window_once_a_round_trip() {
+    fn dsacks_widen_the_window_once_per_round_trip() {
         let mut window = window();
         window.on_dsack(10, 20);
         assert_eq!(window.size(0, OPEN), Span(50 * MS));
-        window.on_dsack(19, 30); // the same round trip
+        window.on_dsack(19, 30); // in the same round trip
         assert_eq!(window.size(0, OPEN), Span(50 * MS));
         window.on_dsack(20, 30);
         assert_eq!(window.size(0, OPEN), Span(75 * MS));
@@ -162,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn the_least_round_trip_time_is_forgotten() {
+    fn the_minimum_round_trip_time_expires() {
         let mut window = window();
         window.on_sample(Time(149_000 * MS), Span(140 * MS));
         assert_eq!(window.min_rtt(), Span(100 * MS));
         window.on_sample(Time(151_000 * MS), Span(150 * MS));
-        assert_eq!(window.min_rtt(), Span(100 * MS)); // of the stretch before
+        assert_eq!(window.min_rtt(), Span(100 * MS)); // of the previous period
         window.on_sample(Time(302_000 * MS), Span(160 * MS));
         assert_eq!(window.min_rtt(), Span(150 * MS));
     }

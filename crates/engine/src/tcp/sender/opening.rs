@@ -1,4 +1,4 @@
-//! How a connection begins: SYN and SYN-ACK, and what it costs that one of them is lost.
+//! The handshake at the beginning of a connection: SYN and SYN-ACK, and the effect of their loss.
 //!
 //! References: RFC 9293, section 3.5; RFC 6298, rules 2.1, 5.5 and 5.7; RFC 5681, section 3.1; RFC 7323,
 //! section 3.2.
@@ -8,34 +8,36 @@
 //!                   ^---- the timer expires ----'
 //! ```
 //!
-//! Who has data opens the connection. The first segment carries the ACK that ends the handshake. The
-//! SYN-ACK echoes the time of the SYN that it answers, so that it is a round-trip sample even where
-//! the SYN was repeated.
+//! The side that has data opens the connection. The first segment carries the ACK that ends the
+//! handshake. The SYN-ACK echoes the time of the SYN that it answers, so that it is a round-trip sample
+//! even if the SYN was repeated.
 //!
-//! Differs from the RFCs in: whoever answers keeps no timer of its own, but answers every SYN; where
-//! a SYN-ACK is lost the next SYN comes when that timer would have expired, unless it is lost too.
-//! FIN is left out: whoever has nothing more to send is done. Differs from Linux in: after a lost SYN
-//! one segment is sent and not `initial_window` (RFC 5681, section 3.1), and the RTO is 3 s (RFC 6298,
-//! rule 5.7).
+//! Differs from the RFCs in:
+//! - The answering side has no timer, but answers every SYN. If a SYN-ACK is lost, the next SYN arrives
+//!   when that timer would have expired, unless this SYN is lost as well.
+//! - There is no FIN: a sender that has no more data is done.
+//!
+//! Differs from Linux in: after a lost SYN one segment is sent and not `initial_window` (RFC 5681,
+//! section 3.1), and the RTO is 3 s (RFC 6298, rule 5.7).
 
 use super::Sender;
 use crate::kernel::time::{Span, Time};
 
-/// Least RTO after a lost SYN, until the next sample (RFC 6298, rule 5.7).
-const RTO_AFTER_LOSS: Span = Span(3_000_000_000);
+/// Smallest RTO after a lost SYN, until the next sample (RFC 6298, rule 5.7).
+const MIN_RTO_AFTER_LOSS: Span = Span(3_000_000_000);
 
-/// What a connection is at.
+/// The stage of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Closed,
-    /// A SYN has to leave.
+    /// A SYN must leave.
     Due,
     /// A SYN has left.
     Sent,
     Open,
 }
 
-/// The beginning of a connection.
+/// The state of the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opening {
     stage: Stage,
@@ -56,7 +58,7 @@ impl Opening {
     }
 }
 
-/// A SYN to be sent.
+/// A SYN to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syn {
     /// Whether it was sent before.
@@ -64,14 +66,14 @@ pub struct Syn {
 }
 
 impl Sender {
-    /// The connection is to be opened, if it has a handshake; [`open`](Sender::open) does so too.
+    /// Begins the handshake, if the connection has one. [`open`](Sender::open) also does this.
     pub fn connect(&mut self) {
         if self.opening.stage == Stage::Closed {
             self.opening.stage = Stage::Due;
         }
     }
 
-    /// What may be sent once the connection is open; all of it from now on if it is.
+    /// Permits segments before `limit`, which may leave when the connection is open.
     pub(super) fn grant(&mut self, limit: u32) {
         self.granted = limit;
         if self.opening.stage == Stage::Open {
@@ -79,18 +81,18 @@ impl Sender {
         }
     }
 
-    /// Whether a SYN has to leave; to be asked once there is no [`next_segment`](Sender::next_segment).
+    /// Returns whether a SYN must leave, after [`next_segment`](Sender::next_segment) has returned `None`.
     #[inline(always)]
     pub fn has_to_open(&self) -> bool {
         self.opening.stage == Stage::Due
     }
 
-    /// Whether data may be sent.
+    /// Returns whether data may be sent.
     pub(super) fn is_open(&self) -> bool {
         self.opening.stage == Stage::Open
     }
 
-    /// The SYN that has to leave, which counts as sent from here on.
+    /// Returns the SYN that must leave, which counts as sent from now on.
     #[cold]
     pub fn next_opening(&mut self, now: Time) -> Option<Syn> {
         if !self.has_to_open() {
@@ -103,7 +105,7 @@ impl Sender {
         })
     }
 
-    /// The timer expired; whether it was that of a SYN, which has to leave again.
+    /// Processes the expiry of the timer. Returns whether it was the timer of a SYN, which must leave again.
     pub(super) fn repeats_syn(&mut self) -> bool {
         if self.opening.stage != Stage::Sent {
             return false;
@@ -111,11 +113,11 @@ impl Sender {
         self.opening.stage = Stage::Due;
         self.opening.repeated = true;
         self.rtt.back_off();
-        self.deadline = Time::NEVER;
+        self.timer = Time::NEVER;
         true
     }
 
-    /// A SYN-ACK arrived, which answers a SYN sent at `echo`; poll for segments afterwards.
+    /// Processes a SYN-ACK that answers the SYN sent at `echo`. Poll for segments afterwards.
     #[cold]
     pub fn on_syn_ack(&mut self, now: Time, echo: Time) {
         if !matches!(self.opening.stage, Stage::Due | Stage::Sent) {
@@ -123,19 +125,19 @@ impl Sender {
         }
         self.rtt.on_sample(now.since(echo), 1);
         if self.opening.repeated {
-            self.rtt.be_at_least(RTO_AFTER_LOSS);
+            self.rtt.be_at_least(MIN_RTO_AFTER_LOSS);
             self.congestion.begin_with_one();
         }
         self.opening.stage = Stage::Open;
         self.limit = self.granted;
-        self.deadline = Time::NEVER;
+        self.timer = Time::NEVER;
     }
 
-    /// Nothing is to be sent any more; a connection that is not open will not be opened.
+    /// Ends a handshake that is not complete, because nothing more will be sent.
     pub(super) fn stop_opening(&mut self) {
         if self.opening.stage != Stage::Open {
             self.opening.stage = Stage::Open;
-            self.deadline = Time::NEVER;
+            self.timer = Time::NEVER;
         }
     }
 }

@@ -2,29 +2,31 @@
 //!
 //! Reference: RFC 6675, section 5; its steps are named below.
 //!
-//! Outside recovery the window bounds what is outstanding and not SACKed, so that the first two
-//! duplicate ACKs let new segments out (limited transmit, step 3). In recovery it bounds the pipe,
-//! or proportional rate reduction counts what may leave. The retransmission timer is restarted by
-//! each ACK of new data (RFC 6298, rule 5.3), unlike NewReno's.
+//! Outside recovery the window limits the number of outstanding segments that are not SACKed, so that
+//! the first two duplicate ACKs let new segments leave (limited transmit, step 3). In recovery the
+//! window limits the pipe, or proportional rate reduction counts the segments that may leave. Each ACK
+//! of new data restarts the retransmission timer (RFC 6298, rule 5.3), unlike NewReno's.
 //!
-//! Reno and NewReno are the same here: neither says how losses are repaired.
+//! The recovery mode of the congestion control has no effect here, so Reno and NewReno are the same.
 //!
-//! While all arrives in order there is nothing to select: the sender does what it does without SACK.
+//! While all segments arrive in order, the sender works as without SACK.
 
+use super::Sender;
 use super::timed::Timed;
-use super::{Segment, Sender};
 use crate::kernel::time::Time;
+use crate::tcp::congestion::{CongestionSign, RecoveryAck};
 use crate::tcp::limit::Limit;
+use crate::tcp::next::{Next, Reason};
 use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
-use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
+use crate::tcp::scoreboard::{Scoreboard, Update};
 use crate::tcp::{Ack, Blocks, TcpSettings};
 
-/// How a sender with SACK finds losses.
+/// The scoreboard of a sender with SACK, by the method of loss detection.
 #[derive(Clone, Debug)]
 pub(super) enum Board {
-    /// By three SACKed segments above.
+    /// A segment is lost if three segments above it are SACKed.
     Counted(Scoreboard),
-    /// By time.
+    /// A segment is lost if it is late.
     Timed(Box<Timed>),
 }
 
@@ -39,21 +41,21 @@ impl Board {
 }
 
 impl Sender {
-    /// Whether this ACK is to be given to [`on_sack`](Sender::on_sack), with its blocks.
+    /// Returns whether this ACK must be passed to [`on_sack`](Sender::on_sack), with its blocks.
     #[inline]
     pub fn needs_blocks(&self, ack: &Ack) -> bool {
-        self.by_scoreboard
-            || self.scoreboard.is_some() && (ack.sack != 0 || ack.next <= self.snd_una)
+        self.in_detail || self.scoreboard.is_some() && (ack.sack != 0 || ack.next <= self.snd_una)
     }
 
-    /// An ACK arrived at a sender with SACK; poll for segments afterwards.
+    /// Processes an ACK with its SACK blocks. Poll for segments afterwards.
     #[inline(never)]
     pub fn on_sack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
         if ack.ece.speaks() {
             self.on_echo(now, ack.next, ack.ece);
         }
+        self.congestion.on_delivered(now, ack.next, blocks);
         let Some(mut board) = self.scoreboard.take() else {
-            return;
+            return self.take_ack(now, ack, ack.ece.is_set());
         };
         match &mut *board {
             Board::Counted(board) => self.on_counted_ack(now, ack, blocks, board),
@@ -62,7 +64,7 @@ impl Sender {
         self.scoreboard = Some(board);
     }
 
-    /// An ACK arrived, whose mark has been heeded.
+    /// Processes an ACK after its ECN echo.
     #[inline]
     fn on_counted_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, board: &mut Scoreboard) {
         if ack.next >= self.snd_una && self.snd_una < self.snd_max {
@@ -75,38 +77,39 @@ impl Sender {
                 self.snd_nxt = self.snd_nxt.max(ack.next);
             }
             let acked = ack.next - before;
-            self.judge(now, acked, update, board);
+            self.update_recovery(now, acked, update, board);
             if acked > 0 && !recovers && !ack.ece.is_set() {
                 self.grow(now, acked, update.delivered);
             }
             if self.snd_una == self.snd_max {
-                self.deadline = Time::NEVER;
+                self.timer = Time::NEVER;
             } else if ack.next > before {
                 self.restart_timer(now);
             }
         }
-        self.by_scoreboard = self.recovery != Recovery::START || !board.is_empty();
+        self.in_detail =
+            self.recovery != Recovery::START || !board.is_empty() || self.congestion.is_tracked();
     }
 
-    /// What an ACK of `acked` new segments means to recovery.
-    fn judge(&mut self, now: Time, acked: u32, update: Update, board: &mut Scoreboard) {
+    /// Updates the state of recovery by an ACK of `acked` new segments.
+    fn update_recovery(&mut self, now: Time, acked: u32, update: Update, board: &mut Scoreboard) {
         match self.recovery {
             Recovery::Fast { recover, .. } => {
                 if self.snd_una >= recover {
                     self.recovery = Recovery::START; // step A
-                    self.congestion.on_recovered();
+                    self.congestion.on_recovery_ack(RecoveryAck::Full);
                 } else {
                     self.count_in_recovery(acked, update, board); // steps B and C
                 }
             }
-            // section 5.1: no recovery until all that was sent before the timeout has arrived
+            // section 5.1: no recovery until all segments sent before the timeout have arrived
             Recovery::Careful { recover } => {
                 if self.snd_una >= recover {
                     self.recovery = Recovery::START;
                 }
             }
             Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,
-            Recovery::Open { dupacks } if update.news > 0 => {
+            Recovery::Open { dupacks } if update.sacked > 0 => {
                 if dupacks == 0 {
                     board.limited = 0;
                 }
@@ -121,14 +124,16 @@ impl Sender {
         }
     }
 
-    /// Step 4. FlightSize is without the segments of limited transmit (RFC 5681, section 3.2).
+    /// Begins a recovery (step 4). FlightSize does not include the segments of limited transmit (RFC 5681,
+    /// section 3.2).
     fn begin_recovery(&mut self, now: Time, update: Update, board: &mut Scoreboard) {
         self.recovery = Recovery::Fast {
             recover: self.snd_max,
             partial: false,
         };
         if !self.reduced_in_this_window() {
-            self.congestion.decrease(self.flight() - board.limited);
+            let flight = self.flight() - board.limited;
+            self.congestion.on_loss(flight, CongestionSign::Selective);
             self.reduced();
         }
         board.begin_recovery(self.snd_una, update);
@@ -142,32 +147,40 @@ impl Sender {
         board.on_ack_in_recovery(self.snd_una, self.snd_max, update, acked > 0, cwnd);
     }
 
-    /// The next segment to send.
-    #[inline(never)]
-    pub(super) fn next_by_scoreboard(&mut self, now: Time) -> Option<Segment> {
-        let mut board = self.scoreboard.take()?;
-        let next = match &mut *board {
-            Board::Counted(board) => self.next_by_count(now, board),
-            Board::Timed(timed) => self.next_by_time(now, timed),
-        };
-        self.scoreboard = Some(board);
-        next
-    }
-
+    /// Chooses the next segment.
     #[inline]
-    fn next_by_count(&mut self, now: Time, board: &mut Scoreboard) -> Option<Segment> {
-        let next = match self.recovery {
-            Recovery::Fast { recover, .. } => self.next_in_recovery(recover, board),
-            Recovery::Open { .. } | Recovery::Careful { .. } => self.next_in_order(board),
-        };
-        let (number, retransmission) = next?;
-        if self.deadline == Time::NEVER {
-            self.restart_timer(now); // RFC 6298, rule 5.1
+    pub(super) fn choose_by_scoreboard(&mut self, board: &mut Board) -> Option<Next> {
+        match board {
+            Board::Timed(timed) => self.choose_by_time(timed),
+            Board::Counted(board) => match self.recovery {
+                Recovery::Fast { .. } => self.choose_in_recovery(board),
+                Recovery::Open { .. } | Recovery::Careful { .. } => self.choose_unsacked(board),
+            },
         }
-        Some(self.segment(number, retransmission))
     }
 
-    /// One past the last segment that the receive window and the flow's length allow.
+    /// Counts the chosen segment as sent.
+    #[inline]
+    pub(super) fn count_by_scoreboard(&mut self, now: Time, next: Next, board: &mut Board) {
+        match board {
+            Board::Timed(timed) => self.count_by_time(now, next, timed),
+            Board::Counted(board) => self.count_by_count(next, board),
+        }
+    }
+
+    fn count_by_count(&mut self, next: Next, board: &mut Scoreboard) {
+        match self.recovery {
+            Recovery::Fast { recover, .. } => board.on_sent(next.number, next.reason, recover),
+            Recovery::Open { dupacks: 1.. } => board.limited += 1, // step 3
+            Recovery::Open { .. } | Recovery::Careful { .. } => {}
+        }
+        if next.reason == Reason::InOrder {
+            self.snd_nxt = next.number + 1;
+            self.snd_max = self.snd_max.max(self.snd_nxt);
+        }
+    }
+
+    /// Returns one past the last segment that the receive window and the flow's length permit.
     pub(super) fn right_edge(&self) -> u32 {
         let edge = self
             .snd_una
@@ -175,13 +188,8 @@ impl Sender {
         edge.min(self.limit)
     }
 
-    /// A poll finds the window used up.
-    #[inline]
-    pub(super) fn meet_window(&mut self) {
-        self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
-    }
-
-    /// A poll finds the [`right_edge`](Sender::right_edge) at `next`: the end of the data, or of the receive window.
+    /// Notes that `next` is the [`right_edge`](Sender::right_edge): the end of the data or of the receive
+    /// window.
     #[inline]
     pub(super) fn meet_right_edge(&mut self, next: u32) {
         if next >= self.limit {
@@ -191,31 +199,23 @@ impl Sender {
         }
     }
 
-    /// Number of the next segment, and whether it was sent before.
-    fn next_in_recovery(&mut self, recover: u32, board: &mut Scoreboard) -> Option<(u32, bool)> {
+    /// Chooses the next segment in recovery.
+    fn choose_in_recovery(&mut self, board: &Scoreboard) -> Option<Next> {
         if !board.has_room(self.snd_una, self.snd_max, self.congestion.usable()) {
             self.meet_window();
             return None;
         }
         let fresh = self.snd_max < self.right_edge();
-        let Some(next) = board.next_seg(self.snd_una, self.snd_max, recover, fresh) else {
+        let next = board.next_seg(self.snd_una, self.snd_max, fresh);
+        if next.is_none() {
             self.meet_right_edge(self.snd_max);
-            return None;
-        };
-        board.on_sent();
-        Some(match next {
-            NextSeg::Again(number) => (number, true),
-            NextSeg::New => {
-                let number = self.snd_max;
-                self.snd_max += 1;
-                self.snd_nxt = self.snd_max;
-                (number, false)
-            }
-        })
+        }
+        next
     }
 
-    /// Outside recovery: new segments, but after a timeout first those sent before and not SACKed.
-    fn next_in_order(&mut self, board: &mut Scoreboard) -> Option<(u32, bool)> {
+    /// Chooses the next segment outside recovery: new ones, but after a timeout first those that were sent
+    /// before and not SACKed.
+    fn choose_unsacked(&mut self, board: &Scoreboard) -> Option<Next> {
         while self.snd_nxt < self.snd_max && board.is_sacked(self.snd_nxt) {
             self.snd_nxt += 1;
         }
@@ -227,22 +227,19 @@ impl Sender {
             self.meet_window();
             return None;
         }
-        if let Recovery::Open { dupacks: 1.. } = self.recovery {
-            board.limited += 1; // step 3
-        }
-        let number = self.snd_nxt;
-        self.snd_nxt += 1;
-        let retransmission = number < self.snd_max;
-        self.snd_max = self.snd_max.max(self.snd_nxt);
-        Some((number, retransmission))
+        Some(Next {
+            number: self.snd_nxt,
+            is_retransmission: self.snd_nxt < self.snd_max,
+            reason: Reason::InOrder,
+        })
     }
 }
 
 #[cfg(test)]
 impl Sender {
-    /// Uses the scoreboard, needed or not: what the shortcut must equal.
+    /// Uses the scoreboard even if it is not needed. The result must be the same.
     pub(in crate::tcp) fn look_at_scoreboard(&mut self) {
-        self.by_scoreboard = self.scoreboard.is_some();
+        self.in_detail = self.scoreboard.is_some();
     }
 }
 

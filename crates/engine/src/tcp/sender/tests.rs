@@ -1,11 +1,11 @@
-//! Traces worked by hand: one row per event, with what is sent and the window after it.
+//! Traces worked by hand: one row per event, with the segments sent and the window after it.
 
 use super::*;
-use crate::tcp::CongestionControl::{self, NewReno, Reno, Tahoe};
+use crate::tcp::CongestionAlgorithm::{self, NewReno, Reno, Tahoe};
 use crate::tcp::Feedback;
 use crate::tcp::pipe::{MS, plain, settings};
 
-/// Plays the events of a table and compares each row with what the sender does.
+/// Plays the events of a table and compares each row with the sender.
 ///
 /// A row reads `event | segments sent | cwnd | ssthresh | flight  # why`; `'` behind a segment: it was
 /// sent before, `*`: it says that the window was reduced (CWR). Events are 10 ms apart: `open`,
@@ -73,8 +73,8 @@ fn again(segment: &Segment) -> &str {
     if segment.retransmission { "'" } else { "" }
 }
 
-/// Ten segments leave at once, so that losses fall into a window of about ten.
-fn from_ten(congestion: CongestionControl) -> TcpSettings {
+/// Ten segments leave together, so that losses occur in a window of about ten.
+fn from_ten(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         initial_cwnd_packets: 10,
         ..settings(congestion)
@@ -170,7 +170,7 @@ fn tahoe_starts_slowly_after_a_fast_retransmit() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// A second timeout of the same segment leaves ssthresh alone; ACK 5 skips what had arrived.
+/// A second timeout of the same segment does not change ssthresh. ACK 5 skips segments that had arrived.
 #[test]
 fn timeout_goes_back_to_the_first_hole() {
     let from_six = TcpSettings {
@@ -194,7 +194,7 @@ fn timeout_goes_back_to_the_first_hole() {
 }
 
 /// Segments sent twice after a timeout cause duplicate ACKs that are no sign of loss, until an
-/// ACK covers more than what had been sent before.
+/// ACK covers more than the segments sent before.
 #[test]
 fn duplicate_acks_after_a_timeout_are_ignored_until_new_data_is_acknowledged() {
     check(
@@ -359,8 +359,8 @@ fn a_sender_stays_small() {
     assert!(size_of::<Sender>() <= 192, "{}", size_of::<Sender>());
 }
 
-/// By segments: the first is lost and sent again after a timeout, and the ACK covers the nine behind it as well,
-/// which arrived before. It counts as a delayed ACK; what is acknowledged later counts in full.
+/// The first segment is lost and sent again after a timeout. The ACK also covers the nine segments after it,
+/// which arrived before. With byte counting it counts as a delayed ACK, and later ACKs count in full.
 #[test]
 fn after_a_timeout_an_ack_counts_two_segments_at_most() {
     for congestion in [Tahoe, Reno, NewReno] {

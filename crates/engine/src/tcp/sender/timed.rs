@@ -1,51 +1,57 @@
-//! The sender with RACK-TLP: losses by time, probes, three timers that take turns.
+//! The sender with RACK-TLP: loss detection by time, probes, and three timers.
 //!
-//! Reference: RFC 8985; what it leaves open is as in [`super::selective`].
+//! Reference: RFC 8985. Choices that the RFC leaves open are as in [`super::selective`].
 //!
-//! In recovery lost segments leave before new ones while fewer than cwnd are in the network, or as many as
-//! proportional rate reduction lets out. A timeout takes for lost what RACK would, and `snd_una`
-//! (section 6.3); nothing is sent again that may still be under way, so `snd_nxt` never goes back.
+//! In recovery lost segments leave before new ones, while fewer than cwnd segments are in the network,
+//! or as many as proportional rate reduction permits. A timeout declares `snd_una` lost, and the
+//! segments that RACK would declare lost (section 6.3). No segment is sent again that may still be in
+//! the network, so `snd_nxt` never goes back.
 //!
-//! As in Linux, ACKs that only SACK give round-trip samples, too, of segments sent once; and such an ACK of what
-//! was sent before the first hole was sent again restarts the retransmission timer, since the retransmission
-//! stands behind all of that in the queue.
+//! As in Linux, ACKs that only SACK also give round-trip samples, of segments sent once. Such an ACK
+//! restarts the retransmission timer if it SACKs a segment sent before the retransmission of the first
+//! hole, because the retransmission is after this segment in the queue.
 //!
-//! One timer is armed at a time (section 8): for reordering, for a probe, or for retransmission. The last of
-//! these keeps its deadline meanwhile, and is never late because of the others.
+//! One timer is armed at a time (section 8): for reordering, for a probe, or for retransmission. The
+//! retransmission timer keeps its deadline while another timer is armed, and is never late because of
+//! another timer.
 //!
-//! A retransmission that gets lost is one loss more of the same recovery and reduces the window no further, as
-//! in Linux; RFC 5681, section 4.3, would. What was lost above `recover` begins the next recovery.
+//! The loss of a retransmission belongs to the same recovery and does not reduce the window further, as
+//! in Linux; RFC 5681, section 4.3, would reduce it. Losses above `recover` begin the next recovery.
 
 use super::selective::Board;
 use super::undo::Undo;
-use super::{Recovery, Segment, Sender};
+use super::{Recovery, Sender};
 use crate::kernel::time::{Span, Time};
+use crate::tcp::congestion::{CongestionSign, RecoveryAck};
+use crate::tcp::next::{Next, Reason};
 use crate::tcp::prr::{Progress, RateReduction};
-use crate::tcp::rack::{Rack, Standing, Step};
+use crate::tcp::rack::{Rack, SenderState, Step};
 use crate::tcp::sack::dsack;
 use crate::tcp::scoreboard::Update;
 use crate::tcp::tlp::{LossProbe, Outlook};
 use crate::tcp::{Ack, Blocks, TcpSettings};
 
-/// What a sender with RACK-TLP knows beyond others.
+/// The state of RACK-TLP at a sender.
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
     pub(super) rack: Rack,
     probe: LossProbe,
-    /// Whether a probe has to leave.
+    /// Whether a probe must leave.
     probes: bool,
-    /// Whether the next lost segment is the first of a recovery, which leaves whatever is in the network.
+    /// Whether the next lost segment is the first of a recovery, which leaves regardless of the number of
+    /// segments in the network.
     first: bool,
-    /// Segments that left since the first SACK after the last progress, which FlightSize does not count.
+    /// Number of segments that left since the first SACK after the last progress. FlightSize does not include
+    /// them.
     limited: u32,
     reduces: bool,
     reduction: Option<Reduction>,
     undoes: bool,
     undo: Option<Undo>,
-    /// Whether the ACK that ends fast recovery counts for the growth of the window, as in Linux, where the state is
-    /// open again when `tcp_cong_control` looks at it.
+    /// Whether the ACK that ends fast recovery lets the window grow, as in Linux, where the state is already
+    /// open when `tcp_cong_control` reads it.
     counts_last: bool,
-    /// When the retransmission timer expires.
+    /// Expiry of the retransmission timer.
     rto: Time,
 }
 
@@ -53,16 +59,17 @@ pub(super) struct Timed {
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     rate: RateReduction,
-    /// cwnd of RFC 9937: what was in the network after the last ACK, and could leave then. [packets]
+    /// cwnd of RFC 9937: the segments in the network after the last ACK, and those that could leave then.
+    /// [packets]
     cwnd: u32,
 }
 
-/// What an ACK, or the reordering timer, tells.
+/// The progress that an ACK, or the reordering timer, reports.
 #[derive(Clone, Copy, Debug)]
-struct News {
-    /// Segments that moved `snd_una`.
+struct AckUpdate {
+    /// Number of segments by which `snd_una` moved.
     acked: u32,
-    /// FlightSize before it. [packets]
+    /// FlightSize before the event. [packets]
     flight: u32,
     update: Update,
 }
@@ -93,14 +100,14 @@ impl Timed {
         }
     }
 
-    /// The armed timer, and when it expires.
+    /// Returns the armed timer and its expiry.
     #[inline]
     fn timer(&self) -> (Timer, Time) {
         let (timer, at) = match (self.rack.deadline(), self.probe.deadline()) {
             (Time::NEVER, probe) => (Timer::Probe, probe),
             (reordering, _) => (Timer::Reordering, reordering),
         };
-        // a probe that is due with the retransmission timer leaves in its place (section 7.2)
+        // a probe that is due together with the retransmission timer replaces it (section 7.2)
         if at == Time::NEVER || at > self.rto && timer == Timer::Reordering {
             (Timer::Retransmission, self.rto)
         } else {
@@ -108,14 +115,14 @@ impl Timed {
         }
     }
 
-    /// Whether a segment may leave where the window is `cwnd`.
+    /// Returns whether a segment may leave with the window `cwnd`.
     #[inline]
     fn has_room(&self, cwnd: u32) -> bool {
         let cwnd = self.reduction.map_or(cwnd, |reduction| reduction.cwnd);
         self.rack.in_flight() < cwnd || self.first && self.rack.has_lost()
     }
 
-    /// An ACK in fast recovery, which reduces the window to `ssthresh`; `safe`: as in RFC 9937.
+    /// Processes an ACK in fast recovery, which reduces the window to `ssthresh`. `safe` is SafeACK of RFC 9937.
     fn reduce(&mut self, update: Update, safe: bool, ssthresh: u32) {
         let in_flight = self.rack.in_flight();
         if let Some(Reduction { rate, cwnd }) = &mut self.reduction {
@@ -134,7 +141,7 @@ impl Timed {
 }
 
 impl Sender {
-    /// An ACK arrived, whose mark has been heeded.
+    /// Processes an ACK after its ECN echo.
     pub(super) fn on_timed_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, timed: &mut Timed) {
         let (before, flight) = (self.snd_una, self.flight_size(timed));
         if ack.next < before {
@@ -177,12 +184,12 @@ impl Sender {
         }
         let recovers = self.recovery.is_fast() && !timed.counts_last;
         let undone = acked > 0 && self.undoes_by(&ack, timed);
-        let news = News {
+        let update_by_ack = AckUpdate {
             acked,
             flight,
             update,
         };
-        self.judge_by_time(now, news, timed);
+        self.update_timed_recovery(now, update_by_ack, timed);
         let reduced = repaired || recovers || undone || self.recovery.is_fast();
         if acked > 0 && !reduced && !ack.ece.is_set() {
             self.grow(now, acked, update.delivered);
@@ -190,12 +197,12 @@ impl Sender {
         if update.delivered > 0 {
             self.plan_probe(now, timed);
         }
-        self.deadline = timed.timer().1;
+        self.timer = timed.timer().1;
     }
 
-    /// What an ACK means to recovery.
-    fn judge_by_time(&mut self, now: Time, news: News, timed: &mut Timed) {
-        let News { acked, update, .. } = news;
+    /// Updates the state of recovery by an ACK.
+    fn update_timed_recovery(&mut self, now: Time, ack: AckUpdate, timed: &mut Timed) {
+        let AckUpdate { acked, update, .. } = ack;
         let mut begins = false;
         match self.recovery {
             Recovery::Fast { recover, .. } | Recovery::Careful { recover }
@@ -206,19 +213,19 @@ impl Sender {
             }
             Recovery::Fast { .. } | Recovery::Careful { .. } => {}
             Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,
-            Recovery::Open { dupacks: 0 } if update.news > 0 => {
+            Recovery::Open { dupacks: 0 } if update.sacked > 0 => {
                 self.recovery = Recovery::Open { dupacks: 1 };
                 timed.limited = 0;
             }
             Recovery::Open { .. } => {}
         }
-        let found = timed.rack.detect_loss(now, self.standing());
+        let losses = timed.rack.detect_loss(now, self.state());
         match self.recovery {
             Recovery::Open { .. } if begins || timed.rack.has_lost() => {
-                self.begin_timed_recovery(now, news, timed);
+                self.begin_timed_recovery(now, ack, timed);
             }
             Recovery::Fast { .. } => {
-                timed.reduce(update, acked > 0 && found == 0, self.congestion.usable());
+                timed.reduce(update, acked > 0 && losses == 0, self.congestion.usable());
             }
             Recovery::Open { .. } | Recovery::Careful { .. } => {}
         }
@@ -226,7 +233,7 @@ impl Sender {
 
     fn end_recovery(&mut self, timed: &mut Timed) {
         if self.recovery.is_fast() {
-            self.congestion.on_recovered();
+            self.congestion.on_recovery_ack(RecoveryAck::Full);
         }
         self.recovery = Recovery::START;
         timed.undo = None;
@@ -235,8 +242,8 @@ impl Sender {
         timed.rack.on_recovered();
     }
 
-    fn begin_timed_recovery(&mut self, now: Time, news: News, timed: &mut Timed) {
-        let News { flight, update, .. } = news;
+    fn begin_timed_recovery(&mut self, now: Time, ack: AckUpdate, timed: &mut Timed) {
+        let AckUpdate { flight, update, .. } = ack;
         self.recovery = Recovery::Fast {
             recover: self.snd_max,
             partial: false,
@@ -244,7 +251,7 @@ impl Sender {
         let undoes = timed.undoes && !timed.rack.has_repeated();
         timed.undo = undoes.then(|| Undo::new(self.congestion.prior()));
         if !self.reduced_in_this_window() {
-            self.congestion.decrease(flight);
+            self.congestion.on_loss(flight, CongestionSign::Selective);
             self.reduced();
         }
         timed.probe.init();
@@ -258,7 +265,7 @@ impl Sender {
         self.fast_retransmits += 1;
     }
 
-    /// Whether an ACK of new data says that the recovery is needless, which is undone then.
+    /// Undoes the recovery if an ACK of new data shows that it is needless. Returns whether it was undone.
     fn undoes_by(&mut self, ack: &Ack, timed: &mut Timed) -> bool {
         let Some(decision) = timed.undo.and_then(|undo| undo.decided_by(ack)) else {
             return false;
@@ -273,18 +280,19 @@ impl Sender {
         true
     }
 
-    /// A probe has repaired the loss of the last segment: the window pays for it (section 7.4.2).
+    /// Reduces the window because a probe has repaired the loss of the last segment (section 7.4.2).
     #[cold]
     fn on_repair_by_probe(&mut self) {
         if matches!(self.recovery, Recovery::Open { .. }) && !self.reduced_in_this_window() {
-            self.congestion.decrease(self.flight());
+            self.congestion
+                .on_loss(self.flight(), CongestionSign::Selective);
             self.reduced();
             self.fast_retransmits += 1;
         }
     }
 
-    /// FlightSize: in recovery without what has been SACKed or lost, which is of the window before, otherwise
-    /// without the segments of limited transmit (RFC 5681, section 3.2).
+    /// Returns FlightSize. In recovery it excludes SACKed and lost segments, which belong to the window before
+    /// the recovery. Otherwise it excludes the segments of limited transmit (RFC 5681, section 3.2).
     fn flight_size(&self, timed: &Timed) -> u32 {
         match self.recovery {
             Recovery::Open { .. } => self.flight() - timed.limited,
@@ -292,14 +300,14 @@ impl Sender {
         }
     }
 
-    fn standing(&self) -> Standing {
-        Standing {
+    fn state(&self) -> SenderState {
+        SenderState {
             recovers: !matches!(self.recovery, Recovery::Open { .. }),
             srtt: self.rtt.srtt(),
         }
     }
 
-    /// Section 7.2.
+    /// Plans a probe (section 7.2).
     #[inline]
     fn plan_probe(&self, now: Time, timed: &mut Timed) {
         if timed.rack.sacked() == 0 && matches!(self.recovery, Recovery::Open { .. }) {
@@ -313,12 +321,12 @@ impl Sender {
         }
     }
 
-    /// The deadline has come; whether RACK-TLP takes it.
-    pub(super) fn takes_by_time(&mut self, now: Time) -> bool {
+    /// Processes the deadline of a sender with RACK-TLP. Returns false, without a change, for other senders.
+    pub(super) fn on_deadline_by_time(&mut self, now: Time) -> bool {
         let Some(mut board) = self.scoreboard.take() else {
             return false;
         };
-        let takes = match &mut *board {
+        let is_timed = match &mut *board {
             Board::Timed(timed) => {
                 self.on_timed_deadline(now, timed);
                 true
@@ -326,25 +334,25 @@ impl Sender {
             Board::Counted(_) => false,
         };
         self.scoreboard = Some(board);
-        takes
+        is_timed
     }
 
     fn on_timed_deadline(&mut self, now: Time, timed: &mut Timed) {
         match timed.timer().0 {
             Timer::Reordering => {
-                timed.rack.detect_loss(now, self.standing());
+                timed.rack.detect_loss(now, self.state());
                 if timed.rack.has_lost() && matches!(self.recovery, Recovery::Open { .. }) {
                     let outstanding = self.flight() - timed.rack.sacked();
-                    let nothing = News {
+                    let no_ack = AckUpdate {
                         acked: 0,
                         flight: self.flight_size(timed),
                         update: Update {
                             delivered: 0,
-                            news: 0,
+                            sacked: 0,
                             outstanding,
                         },
                     };
-                    self.begin_timed_recovery(now, nothing, timed);
+                    self.begin_timed_recovery(now, no_ack, timed);
                 }
             }
             Timer::Probe => {
@@ -354,35 +362,47 @@ impl Sender {
             }
             Timer::Retransmission => self.on_timed_rto(now, timed),
         }
-        self.deadline = timed.timer().1;
+        self.timer = timed.timer().1;
     }
 
     fn on_timed_rto(&mut self, now: Time, timed: &mut Timed) {
-        let standing = self.standing();
+        let state = self.state();
         if timed.undoes && timed.undo.is_none() {
             timed.undo = Some(Undo::new(self.congestion.prior()));
         }
         self.collapse(self.flight_size(timed));
-        timed.rack.on_rto(now, self.snd_una, standing);
+        timed.rack.on_rto(now, self.snd_una, state);
         timed.probe.init();
         timed.first = true;
         timed.reduction = None;
         timed.rto = now + self.rtt.rto();
     }
 
-    /// The next segment to send.
-    pub(super) fn next_by_time(&mut self, now: Time, timed: &mut Timed) -> Option<Segment> {
-        let (number, again) = match timed.probes {
-            true => self.next_probe(timed),
-            false => self.next_in_window(timed)?,
-        };
-        if again {
-            timed.rack.on_sent_again(now, number);
+    /// Chooses the next segment.
+    #[inline]
+    pub(super) fn choose_by_time(&mut self, timed: &mut Timed) -> Option<Next> {
+        match timed.probes {
+            true => Some(self.choose_probe(timed)),
+            false => self.choose_in_window(timed),
+        }
+    }
+
+    /// Counts the chosen segment as sent.
+    #[inline]
+    pub(super) fn count_by_time(&mut self, now: Time, next: Next, timed: &mut Timed) {
+        if next.reason != Reason::Probe {
+            timed.first = false;
+            if let Some(reduction) = &mut timed.reduction {
+                reduction.rate.on_sent();
+            }
+        }
+        if next.is_retransmission {
+            timed.rack.on_sent_again(now, next.number);
             if let Some(undo) = &mut timed.undo {
-                undo.on_sent_again(now, number);
+                undo.on_sent_again(now, next.number);
             }
         } else {
-            timed.rack.on_sent(now, self.snd_una, number);
+            timed.rack.on_sent(now, self.snd_una, next.number);
             self.snd_max += 1;
             self.snd_nxt = self.snd_max;
             timed.limited += u32::from(self.recovery == Recovery::Open { dupacks: 1 });
@@ -391,27 +411,27 @@ impl Sender {
             timed.rto = now + self.rtt.rto(); // RFC 6298, rule 5.1
         }
         if std::mem::take(&mut timed.probes) {
-            timed.probe.on_sent(self.snd_max, again);
-        } else if !again {
+            timed.probe.on_sent(self.snd_max, next.is_retransmission);
+        } else if !next.is_retransmission {
             self.plan_probe(now, timed);
         }
-        self.deadline = timed.timer().1;
-        Some(self.segment(number, again))
+        self.timer = timed.timer().1;
     }
 
-    /// Section 7.3: a new segment if there is one, else the last one again.
+    /// Chooses a probe (section 7.3): a new segment if there is one, else the last one again.
     #[cold]
-    fn next_probe(&self, timed: &Timed) -> (u32, bool) {
+    fn choose_probe(&self, timed: &Timed) -> Next {
         debug_assert!(timed.rack.sacked() == 0, "a probe after a gap");
-        if self.snd_max < self.right_edge() {
-            (self.snd_max, false)
-        } else {
-            (self.snd_max - 1, true)
+        let is_retransmission = self.snd_max >= self.right_edge();
+        Next {
+            number: self.snd_max - u32::from(is_retransmission),
+            is_retransmission,
+            reason: Reason::Probe,
         }
     }
 
     #[inline]
-    fn next_in_window(&mut self, timed: &mut Timed) -> Option<(u32, bool)> {
+    fn choose_in_window(&mut self, timed: &mut Timed) -> Option<Next> {
         if !timed.has_room(self.congestion.usable()) {
             match timed.rack.has_lost() || self.snd_max < self.limit {
                 true => self.meet_window(),
@@ -419,19 +439,14 @@ impl Sender {
             }
             return None;
         }
-        let next = match timed.rack.first_lost(self.snd_una, self.snd_max) {
-            Some(number) => (number, true),
-            None if self.snd_max < self.right_edge() => (self.snd_max, false),
+        match timed.rack.first_lost(self.snd_una, self.snd_max) {
+            Some(number) => Some(Next::again(number)),
+            None if self.snd_max < self.right_edge() => Some(Next::new(self.snd_max)),
             None => {
                 self.meet_right_edge(self.snd_max);
-                return None;
+                None
             }
-        };
-        timed.first = false;
-        if let Some(reduction) = &mut timed.reduction {
-            reduction.rate.on_sent();
         }
-        Some(next)
     }
 }
 

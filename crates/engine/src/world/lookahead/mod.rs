@@ -18,7 +18,7 @@
 //! - the packets of an endpoint with lookahead arrive in order and leave through its own link, in the same order; on
 //!   later links either an event waits for them, or their order is that of the single link that all have passed;
 //! - a receiver has lookahead only if it acknowledges each segment immediately, and does nothing else;
-//! - an ACK that arrives after the sender's timer expires is deferred until the timer;
+//! - an ACK that arrives after the sender's deadline, its timer or a paced departure, is deferred until the deadline;
 //! - nothing is processed beyond the **safe time**, before which there is neither a planned event (a stop, a change, a
 //!   start except that of TCP) nor an observation (the end of the warm-up, a sample); packets that arrive later are
 //!   deferred;
@@ -212,7 +212,7 @@ fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) ->
 /// Returns whether nothing changes the sender of flow `index` before `at`.
 fn may_take(flows: &Flows, at: Time, index: usize) -> bool {
     let sender = flows.states[index].sender();
-    at <= flows.deferred.safe_until && sender.is_some_and(|sender| at <= sender.deadline())
+    at <= flows.deferred.safe_until && sender.is_some_and(|sender| sender.may_act_at(at))
 }
 
 /// Processes the events before `at` that do not change the sender of flow `index`.

@@ -2,9 +2,10 @@ use super::*;
 use crate::kernel::time::Time;
 use crate::tcp::congestion::tests::Driver;
 
-/// What an ACK tells that acknowledges `acked` segments up to `snd_una`, `marked` of them marked, a window of ten out.
-pub(in crate::tcp::congestion) fn told(snd_una: u32, acked: u32, marked: u32) -> Marked {
-    Marked {
+/// Returns the report of an ACK of `acked` segments up to `snd_una`, of which `marked` are marked, while ten
+/// segments are outstanding.
+pub(in crate::tcp::congestion) fn report(snd_una: u32, acked: u32, marked: u32) -> MarkReport {
+    MarkReport {
         now: Time::ZERO,
         acked,
         marked,
@@ -19,12 +20,12 @@ pub(in crate::tcp::congestion) fn told(snd_una: u32, acked: u32, marked: u32) ->
 #[test]
 fn alpha_worked_by_hand() {
     let mut dctcp = Dctcp::new();
-    let mut alphas = vec![dctcp.part.alpha()];
+    let mut alphas = vec![dctcp.fraction.alpha()];
     let mut una = 0;
     let mut ack = |acked, marked| {
         una += acked;
-        dctcp.on_marked(&told(una, acked, marked));
-        alphas.push(dctcp.part.alpha());
+        dctcp.on_marks(&report(una, acked, marked));
+        alphas.push(dctcp.fraction.alpha());
     };
     ack(1, 0); // 1 - 1/16; the window ends with 11
     ack(5, 0);
@@ -53,14 +54,16 @@ fn alpha_worked_by_hand() {
 fn what_marks_leave() {
     let mut driver = Driver::new(Dctcp::new(), 40.0);
     let left = |driver: &mut Driver<Dctcp>| {
-        let told = told(1, 1, 1);
-        driver.law.decrease_by_marks(&driver.window, &told, 39)
+        let report = report(1, 1, 1);
+        driver
+            .algorithm
+            .decrease_by_marks(&driver.window, &report, 39)
     };
     assert_eq!(left(&mut driver), Some(20.0)); // alpha is 1
-    driver.law.on_marked(&told(1, 1, 0));
+    driver.algorithm.on_marks(&report(1, 1, 0));
     assert_eq!(left(&mut driver), Some(40.0 * (1.0 - 0.9375 / 2.0)));
     driver.window.cwnd = 2.5;
     assert_eq!(left(&mut driver), Some(2.0));
     // a loss halves, whatever alpha is
-    assert_eq!(driver.law.decrease(&driver.window, 40), 20.0);
+    assert_eq!(driver.algorithm.decrease(&driver.window, 40), 20.0);
 }

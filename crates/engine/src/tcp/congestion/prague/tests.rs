@@ -1,8 +1,8 @@
 use super::*;
 use crate::notation::setting::FileTable;
-use crate::tcp::CongestionControl;
+use crate::tcp::CongestionAlgorithm;
 use crate::tcp::TcpSettings;
-use crate::tcp::congestion::dctcp::tests::told;
+use crate::tcp::congestion::dctcp::tests::report;
 use crate::tcp::congestion::tests::{Driver, MS};
 use crate::tcp::pipe::{Packet, Pipe, settings};
 
@@ -14,41 +14,41 @@ fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
 }
 
-/// Until something is marked alpha is 1; then it follows the windows.
+/// alpha is 1 until the first mark. Then it follows the windows.
 #[test]
 fn alpha_begins_with_the_first_mark() {
     let mut prague = Prague::new(usual());
     prague.slow_start = false;
     for una in (10..100).step_by(10) {
-        prague.on_marked(&told(una + 1, 10, 0));
+        prague.on_marks(&report(una + 1, 10, 0));
     }
-    assert_eq!((prague.part.alpha(), prague.rounds), (1.0, 5)); // windows of ten end with the eleventh
-    prague.on_marked(&told(111, 10, 5)); // half of a window
-    near(prague.part.alpha(), 15.0 / 16.0 + 0.5 / 16.0);
+    assert_eq!((prague.fraction.alpha(), prague.rounds), (1.0, 5)); // windows of ten end with the eleventh
+    prague.on_marks(&report(111, 10, 5)); // half of a window
+    near(prague.fraction.alpha(), 15.0 / 16.0 + 0.5 / 16.0);
 }
 
-/// Ten segments of which three are told to be marked: seven parts of a packet in the window.
+/// Ten segments, of which three are reported as marked: the window grows by seven fractions of a packet.
 #[test]
 fn growth_counts_what_was_not_marked() {
     let mut driver = Driver::new(Prague::new(usual()), 20.0);
-    driver.law.on_marked(&told(10, 10, 3));
+    driver.algorithm.on_marks(&report(10, 10, 3));
     driver.acked(100 * MS, 10);
     near(driver.window.cwnd, 20.0 + 7.0 / 20.0);
     // more marks than this ACK covers
     let before = driver.window.cwnd;
-    driver.law.on_marked(&told(11, 1, 4));
+    driver.algorithm.on_marks(&report(11, 1, 4));
     driver.acked(100 * MS, 1);
     near(driver.window.cwnd, before);
     // slow start, up to the threshold
     driver.window.cwnd = 5.0;
     driver.window.ssthresh = 8.0;
-    driver.law.on_marked(&told(21, 10, 0));
+    driver.algorithm.on_marks(&report(21, 10, 0));
     driver.acked(100 * MS, 10);
     near(driver.window.cwnd, 8.0 + 7.0 / 8.0);
 }
 
-/// After 500 rounds a path of 10 ms grows by (10/25)^2 a round trip, and one of 50 ms by 1; marks then count once in
-/// 25 ms.
+/// After 500 rounds the window of a 10 ms path grows by (10/25)^2 per round trip, and that of a 50 ms path by 1.
+/// Marks then count once per 25 ms.
 #[test]
 fn short_paths_behave_as_those_of_the_virtual_round_trip() {
     let mut prague = Prague::new(usual());
@@ -64,13 +64,13 @@ fn short_paths_behave_as_those_of_the_virtual_round_trip() {
     let driver = Driver::new(Prague::new(usual()), 20.0);
     let mut reduces = |at: u64, una: u32| {
         let now = Time(at * MS);
-        let told = Marked {
+        let report = MarkReport {
             now,
-            ..told(una, 1, 1)
+            ..report(una, 1, 1)
         };
-        prague.on_marked(&told);
+        prague.on_marks(&report);
         prague
-            .decrease_by_marks(&driver.window, &told, 20)
+            .decrease_by_marks(&driver.window, &report, 20)
             .is_some()
     };
     assert!(reduces(100, 100));
@@ -88,8 +88,8 @@ fn short_paths_behave_as_those_of_the_virtual_round_trip() {
     near(own.increase(ms(10)), 1.0);
 }
 
-/// With every n-th segment marked a window grows by 1 - p in a round trip and loses half of alpha, which is p: it settles
-/// where (1 - p) = p W/2 (section 2.4.3 of the draft has 2/p).
+/// If every n-th segment is marked, the window grows by 1 - p per round trip and loses half of alpha, which is
+/// p. It converges to (1 - p) = p W/2 (section 2.4.3 of the draft has 2/p).
 #[test]
 fn the_window_is_two_over_the_part_that_is_marked() {
     for every in [10, 20, 40] {
@@ -100,7 +100,7 @@ fn the_window_is_two_over_the_part_that_is_marked() {
                 virtual_rtt: Span::ZERO,
                 ..usual()
             },
-            ..settings(CongestionControl::Prague)
+            ..settings(CongestionAlgorithm::Prague)
         };
         let mut pipe = Pipe::new(&settings, |packet| {
             Some(Span(match packet {

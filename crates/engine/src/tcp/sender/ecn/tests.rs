@@ -1,6 +1,6 @@
 //! Traces worked by hand; see `sender/tests.rs` for how to read them.
 
-use crate::tcp::CongestionControl::{Dctcp, NewReno, Prague, Tahoe};
+use crate::tcp::CongestionAlgorithm::{Dctcp, NewReno, Prague, Tahoe};
 use crate::tcp::TcpSettings;
 use crate::tcp::pipe::settings;
 use crate::tcp::sender::tests::check;
@@ -13,8 +13,8 @@ fn from_ten() -> TcpSettings {
     }
 }
 
-/// The receiver echoes until it sees CWR, a window later: one halving. The next one is for a mark on
-/// a segment sent after that.
+/// The receiver echoes a mark until CWR arrives, a window later, so that there is one halving. The next
+/// halving is for a mark on a segment sent after that.
 #[test]
 fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
     let sender = check(
@@ -40,7 +40,7 @@ fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 0));
 }
 
-/// 2 is marked and 7, of the same window, gets lost: repaired with the window as it is.
+/// Segment 2 is marked, and 7 of the same window is lost: the loss is repaired without a further reduction.
 #[test]
 fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     check(
@@ -63,10 +63,10 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     );
 }
 
-/// Whatever reduces the window is told by the next new segment; a mark on a segment sent before a
-/// loss was found reduces it no further.
+/// The next new segment reports any reduction of the window. A mark on a segment sent before a loss was
+/// detected does not reduce it further.
 #[test]
-fn losses_and_timeouts_are_told_as_well() {
+fn losses_and_timeouts_are_reported_by_cwr() {
     check(
         &from_ten(),
         "
@@ -88,7 +88,7 @@ fn losses_and_timeouts_are_told_as_well() {
     );
 }
 
-/// A mark costs Tahoe half a window; it has lost nothing, so that there is no slow start.
+/// A mark halves Tahoe's window. There is no slow start, because nothing is lost.
 #[test]
 fn tahoe_does_not_start_slowly_for_a_mark() {
     check(
@@ -104,8 +104,8 @@ fn tahoe_does_not_start_slowly_for_a_mark() {
     );
 }
 
-/// 2 and 3 are marked. alpha is 15/16 when the first of them is told, 15/16 of that and 2/16 of 10 when the window is over.
-/// A window has one reduction; no mark is answered by a loss, nor a loss by a mark.
+/// Segments 2 and 3 are marked. alpha is 15/16 at the first report, and at the end of the window 15/16 of this
+/// plus 1/16 of 2/10. A window has one reduction by marks. A loss and a mark each cause their own reduction.
 #[test]
 fn a_sender_reduces_by_half_of_alpha_once_a_window() {
     let settings = TcpSettings {
@@ -133,7 +133,8 @@ fn a_sender_reduces_by_half_of_alpha_once_a_window() {
     assert_eq!(sender.fast_retransmits(), 1);
 }
 
-/// Marks are counted; growth goes on while they come. The first halves the window: alpha is 1 less 15/16 of a 16th.
+/// Marks are counted, and growth continues while they arrive. The first mark halves the window: alpha is 1 less
+/// 15/16 of a 16th.
 #[test]
 fn a_sender_grows_between_marks() {
     let settings = TcpSettings {

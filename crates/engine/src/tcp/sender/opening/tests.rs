@@ -2,7 +2,7 @@
 
 use super::super::tests::check;
 use super::*;
-use crate::tcp::CongestionControl::NewReno;
+use crate::tcp::CongestionAlgorithm::NewReno;
 use crate::tcp::TcpSettings;
 use crate::tcp::pipe::{MS, Packet, Pipe, settings};
 
@@ -13,18 +13,18 @@ fn opened() -> TcpSettings {
     }
 }
 
-/// What a pipe of 100 ms has seen, but for what is got.
+/// Returns the events of a pipe of 100 ms, except arrivals.
 fn log_of(settings: &TcpSettings, mut is_lost: impl FnMut(Packet) -> bool) -> Vec<String> {
     let mut pipe = Pipe::new(settings, |packet| {
         (!is_lost(packet)).then_some(Span(50 * MS))
     });
     pipe.run(Time(60_000 * MS));
-    let told = |what: &str| {
+    let is_shown = |what: &str| {
         ["send", "timeout", "acked", "lost"]
             .iter()
             .any(|word| what.starts_with(word))
     };
-    let log = pipe.log.iter().filter(|(_, what)| told(what));
+    let log = pipe.log.iter().filter(|(_, what)| is_shown(what));
     log.map(|(at_ms, what)| format!("{at_ms} {what}")).collect()
 }
 
@@ -67,7 +67,7 @@ syn-ack|0                   | 1.000 | 42.0 |  1
     assert_eq!(sender.rtt.rto(), Span(3_000 * MS));
 }
 
-/// RFC 6298, rule 5.7: the sample after it sets the RTO again.
+/// RFC 6298, rule 5.7: the next sample sets the RTO again.
 #[test]
 fn three_seconds_hold_until_the_next_sample() {
     let sender = check(
@@ -132,7 +132,7 @@ fn ten_segments_take_four_round_trips() {
 }
 
 /// The SYN is lost, then the SYN-ACK: 1 s and 2 s pass (RFC 6298, rules 2.1 and 5.5), then one segment
-/// is sent, which is lost too: 3 s.
+/// is sent, which is also lost: 3 s.
 #[test]
 fn losses_of_a_handshake_take_what_the_rfcs_say() {
     let (mut syns, mut answers, mut segments) = (0, 0, 0);

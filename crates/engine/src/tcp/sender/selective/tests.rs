@@ -1,16 +1,31 @@
-//! Traces worked by hand: one row per event, with what is sent and the window after it.
+//! Traces worked by hand: one row per event, with the segments sent and the window after it.
 
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
 use crate::packet::EcnEcho;
-use crate::tcp::CongestionControl::{Cubic, NewReno};
+use crate::tcp::CongestionAlgorithm::{Cubic, NewReno};
 use crate::tcp::TcpSettings;
 use crate::tcp::limit::Limit;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {
-    /// Segments taken to be in the network.
+    /// Returns the number of segments whose state the congestion control has given out and not got back.
+    pub(in crate::tcp) fn pending(&self) -> u32 {
+        self.congestion.pending()
+    }
+
+    /// Returns the number of segments that were sent and neither acknowledged nor SACKed.
+    pub(in crate::tcp) fn not_known_to_have_arrived(&self) -> u32 {
+        let outstanding = self.snd_max - self.snd_una;
+        match self.scoreboard.as_deref() {
+            None => outstanding,
+            Some(Board::Timed(timed)) => outstanding - timed.rack.sacked(),
+            Some(Board::Counted(board)) => board.unsacked(self.snd_una, self.snd_max),
+        }
+    }
+
+    /// Returns the number of segments that are assumed to be in the network.
     pub(in crate::tcp) fn in_network(&self) -> u32 {
         let board = match self.scoreboard.as_deref() {
             None => return self.flight(),
@@ -23,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// Asserts that the limit met is one that the windows and the data allow; to be called after a poll.
+    /// Asserts after a poll that windows and data allow the limit that was met.
     pub(in crate::tcp) fn check_limit(&self) {
         let (cwnd, receive) = (self.congestion.cwnd(), self.congestion.receive_window());
         let sent_all = self.snd_max == self.limit;
@@ -32,12 +47,15 @@ impl Sender {
             Limit::None => !self.is_open() || self.finished(),
             Limit::App => self.is_open() && !self.finished() && sent_all,
             Limit::Rwnd => cwnd >= f64::from(receive) || at_edge && !sent_all,
-            Limit::Cwnd => cwnd < f64::from(receive) && self.limit > 0,
+            Limit::Cwnd => {
+                let is_paced = self.departure != Time::NEVER;
+                (cwnd < f64::from(receive) || is_paced) && self.limit > 0
+            }
         };
         assert!(holds, "{:?} of {self:?}", self.limit_met());
     }
 
-    /// Whether `number` was SACKed.
+    /// Returns whether `number` was SACKed.
     pub(in crate::tcp) fn knows_of(&self, number: u32) -> bool {
         match self.scoreboard.as_deref() {
             None => false,
@@ -46,8 +64,8 @@ impl Sender {
         }
     }
 
-    /// The bound of what may be in the network when the next segment leaves; none for the first of
-    /// a recovery, for rate reduction and without SACK.
+    /// Returns the limit of segments in the network when the next segment leaves, or `None` for the first
+    /// segment of a recovery, for rate reduction and without SACK.
     pub(in crate::tcp) fn room(&self) -> Option<u32> {
         let board = match self.scoreboard.as_deref()? {
             Board::Timed(timed) => return timed.room(self.congestion.usable()),
@@ -59,7 +77,7 @@ impl Sender {
     }
 }
 
-/// Plays the events of a table and compares each row with what the sender does.
+/// Plays the events of a table and compares each row with the sender.
 ///
 /// A row reads `event | segments sent, ' if again | cwnd | ssthresh | pipe  # why`. Events are
 /// 10 ms apart: `open`, `close`, `ack N` (N is expected next; the echo is 100 ms old) with the
@@ -115,7 +133,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
     sender
 }
 
-/// Ten segments leave at once.
+/// Ten segments leave together.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,
@@ -153,7 +171,7 @@ fn two_losses_of_a_window_are_repaired_in_one_round_trip() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Six of ten are lost: all that IsLost() says leaves at once, within the window.
+/// Six of ten are lost: all segments that IsLost() returns leave immediately, within the window.
 #[test]
 fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
     check(
@@ -225,7 +243,7 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
             let segments = std::iter::from_fn(|| sender.next_segment(now)).collect::<Vec<_>>();
             sent.push(match segments[..] {
                 [] => '.',
-                [one] if one.retransmission => 'R',
+                [segment] if segment.retransmission => 'R',
                 [_] => 'N',
                 _ => panic!("a burst on ACK {arrived}"),
             });
@@ -238,7 +256,7 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
     assert_eq!(sent_with(true), "NNR.N.N.N.N.N.N.N..NN");
 }
 
-/// The retransmission gets lost: SACK says nothing of it (RFC 6675 has no such detection), and the
+/// The retransmission is lost: SACK does not show this (RFC 6675 has no such detection), and the
 /// timer repairs it. What was SACKed is not sent again; ACKs mean no further loss until all that
 /// was sent before has arrived.
 #[test]
@@ -271,7 +289,7 @@ fn a_lost_retransmission_is_repaired_by_the_timer() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// After a timeout the holes are sent again in slow start, what was SACKed is passed over.
+/// After a timeout the holes are sent again in slow start, without the SACKed segments.
 #[test]
 fn a_timeout_sends_only_the_holes_again() {
     check(
@@ -435,7 +453,7 @@ fn one_ack_with_three_sacked_segments_is_enough() {
     );
 }
 
-/// The receive window bounds what is outstanding, SACKed or not.
+/// The receive window limits the outstanding segments, SACKed or not.
 #[test]
 fn the_receive_window_holds_while_the_pipe_is_short() {
     check(
@@ -454,7 +472,7 @@ fn the_receive_window_holds_while_the_pipe_is_short() {
     );
 }
 
-/// A law of its own decrease keeps it: CUBIC leaves 0.7 of FlightSize.
+/// A algorithm of its own decrease keeps it: CUBIC leaves 0.7 of FlightSize.
 #[test]
 fn the_law_of_growth_says_what_a_loss_leaves() {
     let cubic = TcpSettings {
@@ -519,7 +537,7 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// While all arrives in order the sender leaves the scoreboard alone: that changes nothing.
+/// While all segments arrive in order the sender does not use the scoreboard. This changes nothing.
 #[test]
 fn the_scoreboard_has_nothing_to_say_before_a_loss_and_after_its_repair() {
     let mut losses = 0;

@@ -1,11 +1,11 @@
-//! Traces worked by hand: one row per event, with what is sent, the window after it and the timer.
+//! Traces worked by hand: one row per event, with the segments sent, the window after it and the timer.
 
 use super::*;
 use crate::packet::EcnEcho;
-use crate::tcp::CongestionControl::NewReno;
+use crate::tcp::CongestionAlgorithm::NewReno;
 use crate::tcp::pipe::{MS, settings};
 
-/// Plays the events of a table and compares each row with what the sender does.
+/// Plays the events of a table and compares each row with the sender.
 ///
 /// A row reads `time event | segments sent, ' if again | cwnd | in the network | timer  # why`, times in ms.
 /// Events are `open`, `more N` (so many further segments), `close`, `ack N` (N is expected next) with the
@@ -14,7 +14,7 @@ use crate::tcp::pipe::{MS, settings};
 /// deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     let rows = table.trim().lines();
     let rows: Vec<&str> = rows
         .map(|row| row.split('#').next().unwrap().trim())
@@ -73,16 +73,16 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
             Time::NEVER => String::new(),
             at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3), // SRTT is cut to whole ns
         };
-        found.push(format!(
+        actual.push(format!(
             "{event}|{}|{:.3}|{}|{letter}{timer}",
             sent.join(" "),
             sender.cwnd(),
             sender.in_network(),
         ));
     }
-    let found: Vec<String> = found.iter().map(|row| squeezed(row)).collect();
+    let actual: Vec<String> = actual.iter().map(|row| squeezed(row)).collect();
     let rows: Vec<String> = rows.iter().map(|row| squeezed(row)).collect();
-    assert_eq!(found, rows, "\n{}", found.join("\n"));
+    assert_eq!(actual, rows, "\n{}", actual.join("\n"));
     sender
 }
 
@@ -92,15 +92,15 @@ fn squeezed(row: &str) -> String {
 }
 
 impl Timed {
-    /// The bound of what may be in the network when the next segment leaves; none for a probe and for the
-    /// first of a recovery.
+    /// Returns the limit of segments in the network when the next segment leaves, or `None` for a probe and for
+    /// the first segment of a recovery.
     pub(in crate::tcp) fn room(&self, cwnd: u32) -> Option<u32> {
         let free = self.probes || self.first && self.rack.has_lost();
         (!free).then(|| self.reduction.map_or(cwnd, |reduction| reduction.cwnd))
     }
 }
 
-/// Ten segments leave at once.
+/// Ten segments leave together.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,
@@ -138,7 +138,7 @@ fn three_sacked_segments_close_the_window() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// With two SACKed segments RFC 6675 knows no loss; the timer does.
+/// With two SACKed segments RFC 6675 detects no loss, but the timer does.
 #[test]
 fn a_quarter_of_the_round_trip_later_it_is_lost() {
     let five = TcpSettings {
@@ -183,7 +183,7 @@ fn who_has_seen_reordering_waits() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// The retransmission gets lost; a segment sent after it tells. RFC 6675 waits for the timeout.
+/// The retransmission is lost, and a segment sent after it shows this. RFC 6675 waits for the timeout.
 #[test]
 fn a_retransmission_that_gets_lost_is_sent_again() {
     let sender = check(
@@ -203,7 +203,7 @@ fn a_retransmission_that_gets_lost_is_sent_again() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// The last three of a flow get lost. The probe is of the last one, and its ACK tells of the others.
+/// The last three segments of a flow are lost. The probe repeats the last one, and its ACK shows the others.
 #[test]
 fn a_lost_tail_is_probed() {
     let ten = TcpSettings {
@@ -263,7 +263,7 @@ fn a_needless_probe_costs_nothing() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 0));
 }
 
-/// New data waits behind the window: the probe is the next segment.
+/// New data waits for the window: the probe is the next segment.
 #[test]
 fn a_probe_is_new_data_if_there_is_some() {
     check(
@@ -295,7 +295,7 @@ fn a_timeout_follows_a_lost_probe() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 1));
 }
 
-/// Section 6.3: what left a round trip ago at most is not sent again after a timeout.
+/// Section 6.3: segments that left at most a round trip ago are not sent again after a timeout.
 #[test]
 fn a_timeout_spares_what_was_sent_lately() {
     let sender = check(
@@ -441,7 +441,7 @@ fn a_needed_recovery_is_not_undone() {
     );
 }
 
-/// The first retransmission of a recovery has arrived: what it was sent for was lost, though the timer came early.
+/// The first retransmission of a recovery has arrived: the original was lost, although the timer was early.
 #[test]
 fn an_early_timeout_does_not_undo_the_recovery_before_it() {
     let sender = check(

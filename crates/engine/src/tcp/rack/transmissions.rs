@@ -1,29 +1,29 @@
-//! Segments in the network, in the order in which they were sent.
+//! Segments in the network, in the order of their transmissions.
 //!
-//! A list through a ring of slots, one for each segment outstanding: whatever is sent, sent again or
-//! leaves costs the same at any window, and who looks for what was sent long ago begins at its front.
-//! The ring doubles when the flight outgrows it, and never shrinks.
+//! The list links the slots of a ring, one slot for each outstanding segment. So a departure, a
+//! retransmission and an arrival cost the same for any window, and the oldest transmissions are at the
+//! front. The ring doubles when the flight exceeds it, and never shrinks.
 
 use crate::kernel::time::Time;
 
-/// A transmission of a segment. RACK_sent_after() is the order of these.
+/// A transmission of a segment. RACK_sent_after() is the order of transmissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sent {
-    /// Transmissions before it.
+    /// Number of earlier transmissions.
     order: u64,
     /// Segment.xmit_ts.
     pub(super) xmit_ts: Time,
 }
 
 impl Sent {
-    /// Before all others.
+    /// A transmission before all others.
     pub(super) const NEVER: Sent = Sent {
         order: 0,
         xmit_ts: Time::ZERO,
     };
 }
 
-/// A segment's last transmission, and its neighbours while it is in the list.
+/// The last transmission of a segment, and the neighbours of the segment while it is in the list.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     sent: Sent,
@@ -31,65 +31,65 @@ struct Slot {
     after: u32,
 }
 
-/// No segment: numbers end below it.
+/// No segment. All numbers are smaller.
 const NONE: u32 = u32::MAX;
 
-/// Slots to begin with.
-const FEWEST: usize = 16;
+/// Initial number of slots.
+const MIN_SLOTS: usize = 16;
 
 #[derive(Clone, Debug)]
-pub(super) struct Flying {
+pub(super) struct TransmissionList {
     slots: Vec<Slot>,
     oldest: u32,
     newest: u32,
-    /// Segments in the list.
-    held: u32,
-    /// Transmissions so far.
+    /// Number of segments in the list.
+    length: u32,
+    /// Number of transmissions so far.
     sent: u64,
 }
 
-impl Flying {
-    pub(super) fn new() -> Flying {
+impl TransmissionList {
+    pub(super) fn new() -> TransmissionList {
         let empty = Slot {
             sent: Sent::NEVER,
             before: NONE,
             after: NONE,
         };
-        Flying {
-            slots: vec![empty; FEWEST],
+        TransmissionList {
+            slots: vec![empty; MIN_SLOTS],
             oldest: NONE,
             newest: NONE,
-            held: 0,
+            length: 0,
             sent: 0,
         }
     }
 
-    /// Segments in the network.
+    /// Returns the number of segments in the network.
     #[inline]
-    pub(super) fn held(&self) -> u32 {
-        self.held
+    pub(super) fn length(&self) -> u32 {
+        self.length
     }
 
-    /// The segment sent first.
+    /// Returns the segment that was sent first.
     #[inline]
     pub(super) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// The segment sent next after `number`.
+    /// Returns the segment that was sent next after `number`.
     #[inline]
     pub(super) fn after(&self, number: u32) -> Option<u32> {
         let after = self.slot(number).after;
         (after != NONE).then_some(after)
     }
 
-    /// The last transmission of `number`, which is outstanding.
+    /// Returns the last transmission of `number`, which is outstanding.
     #[inline]
     pub(super) fn sent(&self, number: u32) -> Sent {
         self.slot(number).sent
     }
 
-    /// Makes room for segments from `snd_una` up to and including `number`, which is to be sent.
+    /// Makes room for segments from `snd_una` up to and including `number`, which will be sent.
     #[inline]
     pub(super) fn make_room(&mut self, snd_una: u32, number: u32) {
         if (number - snd_una) as usize >= self.slots.len() {
@@ -97,7 +97,7 @@ impl Flying {
         }
     }
 
-    /// `number` is sent at `now`, no earlier than any other.
+    /// Appends `number`, which is sent at `now`.
     #[inline]
     pub(super) fn push(&mut self, now: Time, number: u32) {
         self.sent += 1;
@@ -112,10 +112,10 @@ impl Flying {
         };
         self.link(before, number);
         self.newest = number;
-        self.held += 1;
+        self.length += 1;
     }
 
-    /// `number`, which has left the list without being sent again, is back in its place.
+    /// Inserts `number`, which was removed and not sent again, at its previous place.
     pub(super) fn put_back(&mut self, number: u32) {
         let sent = self.sent(number);
         let (mut before, mut after) = (NONE, self.oldest);
@@ -124,18 +124,18 @@ impl Flying {
         }
         self.link(before, number);
         self.link(number, after);
-        self.held += 1;
+        self.length += 1;
     }
 
-    /// `number`, which is in the list, leaves it.
+    /// Removes `number`, which is in the list.
     #[inline]
     pub(super) fn remove(&mut self, number: u32) {
         let Slot { before, after, .. } = *self.slot(number);
         self.link(before, after);
-        self.held -= 1;
+        self.length -= 1;
     }
 
-    /// `before` and `after` are neighbours from now on.
+    /// Makes `before` and `after` neighbours.
     #[inline]
     fn link(&mut self, before: u32, after: u32) {
         match before {
@@ -153,8 +153,8 @@ impl Flying {
         let old = self.clone();
         let length = (number - snd_una + 1).next_power_of_two() as usize;
         self.slots.resize(length, old.slots[0]);
-        for known in snd_una..number {
-            *self.slot_mut(known) = *old.slot(known);
+        for outstanding in snd_una..number {
+            *self.slot_mut(outstanding) = *old.slot(outstanding);
         }
     }
 
@@ -175,37 +175,40 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    impl Flying {
+    impl TransmissionList {
         fn all(&self) -> Vec<u32> {
             std::iter::successors(self.oldest(), |&number| self.after(number)).collect()
         }
     }
 
     #[test]
-    fn what_is_sent_again_goes_to_the_end() {
-        let mut flying = Flying::new();
+    fn a_segment_sent_again_moves_to_the_end() {
+        let mut transmissions = TransmissionList::new();
         for number in 0..5 {
-            flying.push(Time(10), number);
+            transmissions.push(Time(10), number);
         }
-        flying.remove(1);
-        flying.remove(3);
-        assert_eq!(flying.all(), [0, 2, 4]);
-        flying.push(Time(20), 5);
-        flying.push(Time(20), 1);
-        assert_eq!(flying.all(), [0, 2, 4, 5, 1]);
-        let at = |number| flying.sent(number).xmit_ts;
+        transmissions.remove(1);
+        transmissions.remove(3);
+        assert_eq!(transmissions.all(), [0, 2, 4]);
+        transmissions.push(Time(20), 5);
+        transmissions.push(Time(20), 1);
+        assert_eq!(transmissions.all(), [0, 2, 4, 5, 1]);
+        let at = |number| transmissions.sent(number).xmit_ts;
         assert_eq!((at(0), at(1)), (Time(10), Time(20)));
-        assert!(flying.sent(4) < flying.sent(5) && flying.sent(5) < flying.sent(1));
-        assert_eq!(flying.held(), 5);
+        assert!(
+            transmissions.sent(4) < transmissions.sent(5)
+                && transmissions.sent(5) < transmissions.sent(1)
+        );
+        assert_eq!(transmissions.length(), 5);
     }
 
     proptest! {
-        /// Against a plain list: segments are sent, leave and are sent again, while the window grows.
+        /// Compares with a plain list: segments are sent, arrive and are sent again, while the window grows.
         #[test]
         fn the_order_is_that_of_a_plain_list(
             steps in prop::collection::vec((0..4_u8, 0..200_u32, 0..3_u64), 1..400),
         ) {
-            let mut flying = Flying::new();
+            let mut transmissions = TransmissionList::new();
             let mut plain: Vec<u32> = Vec::new();
             let mut last = vec![Time::ZERO; 400];
             let (mut now, mut snd_una, mut snd_max) = (Time::ZERO, 0, 0);
@@ -216,35 +219,35 @@ mod tests {
                 let is_out = plain.iter().position(|&n| n == chosen);
                 match (what, is_out) {
                     (0 | 1, _) => {
-                        flying.make_room(snd_una, snd_max);
-                        flying.push(now, snd_max);
+                        transmissions.make_room(snd_una, snd_max);
+                        transmissions.push(now, snd_max);
                         plain.push(snd_max);
                         last[snd_max as usize] = now;
                         snd_max += 1;
                     }
                     (2, Some(place)) => {
-                        flying.remove(chosen);
+                        transmissions.remove(chosen);
                         plain.remove(place);
                         if chosen == snd_una {
                             snd_una += 1;
                         }
                     }
                     (_, None) if chosen < snd_max => {
-                        flying.push(now, chosen);
+                        transmissions.push(now, chosen);
                         plain.push(chosen);
                         last[chosen as usize] = now;
                     }
                     (3, Some(place)) => {
-                        flying.remove(chosen);
-                        flying.put_back(chosen);
+                        transmissions.remove(chosen);
+                        transmissions.put_back(chosen);
                         prop_assert_eq!(plain[place], chosen);
                     }
                     _ => {}
                 }
-                prop_assert_eq!(&flying.all(), &plain);
-                prop_assert_eq!(flying.held() as usize, plain.len());
+                prop_assert_eq!(&transmissions.all(), &plain);
+                prop_assert_eq!(transmissions.length() as usize, plain.len());
                 for number in snd_una..snd_max {
-                    prop_assert_eq!(flying.sent(number).xmit_ts, last[number as usize]);
+                    prop_assert_eq!(transmissions.sent(number).xmit_ts, last[number as usize]);
                 }
             }
         }

@@ -1,0 +1,69 @@
+//! The congestion controls that a scenario can name.
+
+use super::external::ExternalName;
+use crate::tcp::Feedback;
+use crate::words;
+
+words! {
+    /// Congestion control of a TCP sender.
+    pub enum CongestionAlgorithm {
+        /// Slow start after every loss.
+        Tahoe = "tahoe",
+        /// Fast recovery, left on the first new ACK (RFC 2581).
+        Reno = "reno",
+        /// Fast recovery with partial ACKs (RFC 6582).
+        NewReno = "newreno",
+        /// Reno's window plus a window that follows the queueing delay (Tan et al. 2006).
+        Compound = "compound",
+        /// The window as a cubic function of the time since the last loss (RFC 9438).
+        Cubic = "cubic",
+        /// CUBIC in whole packets and with HyStart, as in Linux (Ha et al. 2008).
+        CubicLinux = "cubic_linux",
+        /// Reno with an increase and a decrease that depend on the queueing delay (Liu et al. 2008).
+        Illinois = "illinois",
+        /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
+        Africa = "africa",
+        /// Reno that reduces its window to the amount that the path has carried (Grieco, Mascolo 2004).
+        Westwood = "westwood",
+        /// Reno that reduces its window by half of the marked part, for private networks (RFC 8257).
+        Dctcp = "dctcp",
+        /// DCTCP for the Internet, with ECT(1) for L4S (draft-briscoe-iccrg-prague-congestion-control).
+        Prague = "prague",
+        ;
+        /// Congestion control of another crate.
+        External(ExternalName)
+    }
+}
+
+impl CongestionAlgorithm {
+    /// Returns the hint of the error message for an unknown name.
+    pub(in crate::tcp) fn meant(name: &str) -> Option<String> {
+        name.starts_with("bbr").then(|| {
+            "BBR needs pacing and rate samples in every sender, a change of their own that is not built"
+                .to_owned()
+        })
+    }
+
+    /// Returns how the receiver reports marks to this control, if the connection uses ECN.
+    pub(in crate::tcp) fn feedback(self) -> Feedback {
+        match self {
+            CongestionAlgorithm::Dctcp => Feedback::Each,
+            CongestionAlgorithm::Prague => Feedback::Count,
+            CongestionAlgorithm::Reno
+            | CongestionAlgorithm::Tahoe
+            | CongestionAlgorithm::NewReno
+            | CongestionAlgorithm::Cubic
+            | CongestionAlgorithm::CubicLinux
+            | CongestionAlgorithm::Compound
+            | CongestionAlgorithm::Illinois
+            | CongestionAlgorithm::Africa
+            | CongestionAlgorithm::Westwood
+            | CongestionAlgorithm::External(_) => Feedback::Flag,
+        }
+    }
+
+    /// Returns whether the control reacts to the number of marked segments, and therefore needs ECN.
+    pub(in crate::tcp) fn needs_ecn(self) -> bool {
+        self.feedback() != Feedback::Flag
+    }
+}

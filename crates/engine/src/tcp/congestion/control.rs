@@ -1,0 +1,166 @@
+//! The interface of a congestion control: how much may be in flight, and when the next segment may leave.
+//!
+//! ```text
+//! sender --on_sent, on_delivered, on_lost, on_ack, on_loss, on_timeout, on_marks--> control
+//! sender <------ window (cwnd, ssthresh), earliest departure, recovery mode ------- control
+//! ```
+//!
+//! The sender owns the [`Window`] and passes it to each event, as Linux does with `snd_cwnd`. So the
+//! sender reads cwnd without a call.
+//!
+//! Most controls only say how the window grows and what a loss leaves of it. Such a control implements
+//! `WindowAlgorithm` (`window_algorithm.rs`), and gets Reno's recovery and no pacing with it.
+
+use std::fmt::Debug;
+
+use super::window::Window;
+use crate::kernel::time::{Span, Time};
+use crate::tcp::recovery::RecoveryMode;
+use crate::tcp::rtt::RttEstimator;
+
+/// A congestion control of one sender. `flight` is the number of outstanding segments before an event.
+pub trait CongestionControl {
+    /// State of one transmission, such as the data of a delivery-rate sample. The control returns it when
+    /// the segment leaves, and gets it back when the segment is acknowledged or lost.
+    type PacketInfo: Copy + Debug;
+
+    /// Returns how losses that duplicate ACKs report are repaired.
+    fn recovery_mode(&self) -> RecoveryMode {
+        RecoveryMode::EachHole
+    }
+
+    /// Processes the departure of a segment.
+    fn on_sent(&mut self, window: &Window, sent: &Sent) -> Self::PacketInfo;
+
+    /// Processes an ACK that is the first to report the arrival of segments, before any other event of this
+    /// ACK. `newest` is the state of the transmission that left last among the reported ones.
+    fn on_delivered(&mut self, window: &mut Window, arrival: &Arrival, newest: Self::PacketInfo);
+
+    /// Processes the loss of a transmission, when its segment is sent again.
+    fn on_lost(&mut self, window: &mut Window, now: Time, lost: Self::PacketInfo);
+
+    /// Returns the time at which the next segment may leave if the window permits it. A time up to `now`
+    /// means immediately.
+    fn earliest_departure(&self, now: Time) -> Time;
+
+    /// Processes an ACK of new data outside fast recovery.
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck);
+
+    /// Processes an ACK in fast recovery, or the ACK that ends it.
+    fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck);
+
+    /// Processes the first sign of congestion in a window of data: a loss, or the echo of a mark.
+    fn on_loss(&mut self, window: &mut Window, flight: u32, sign: CongestionSign);
+
+    /// Processes the expiry of the retransmission timer. `first` is false if the timer has already expired
+    /// for the same segment.
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool);
+
+    /// Processes the number of marked segments that an ACK reports, before any other event of this ACK
+    /// except [`on_delivered`](CongestionControl::on_delivered).
+    fn on_marks(&mut self, report: &MarkReport);
+
+    /// Reduces the window because an ACK reports marks, the first since the last reduction. Returns whether
+    /// the window was reduced.
+    fn decrease_by_marks(&mut self, window: &mut Window, report: &MarkReport, flight: u32) -> bool;
+}
+
+/// A departure of a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Time of the departure.
+    pub now: Time,
+    /// Number of the segment in its flow.
+    pub number: u32,
+    /// Whether the segment repeats the last one as a probe for a loss, so that no loss is known.
+    pub is_probe: bool,
+    /// Outstanding segments, including this one. [packets]
+    pub flight: u32,
+    /// Smoothed round-trip time, if there has been a sample.
+    pub srtt: Option<Span>,
+}
+
+/// The segments that an ACK is the first to report.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Arrival time of the ACK.
+    pub now: Time,
+    /// Number of these segments.
+    pub segments: u32,
+}
+
+/// An ACK of new data, as far as the growth of a window depends on it.
+#[derive(Clone, Copy)]
+pub struct NewAck<'a> {
+    /// Arrival time of the ACK.
+    pub now: Time,
+    /// Number of segments that it acknowledges.
+    pub acked: u32,
+    /// Number of segments whose arrival it is the first to report. This number is less than `acked` if some
+    /// of those were SACKed before, and more if the ACK also SACKs others. Without SACK it is at most two
+    /// after a loss.
+    pub delivered: u32,
+    /// First unacknowledged segment after this ACK.
+    pub snd_una: u32,
+    /// Next segment to send.
+    pub snd_nxt: u32,
+    /// Round-trip estimator, which already has the sample of this ACK.
+    pub rtt: &'a RttEstimator,
+}
+
+impl NewAck<'_> {
+    /// Splits the ACK into ACKs of one segment each, one for each delivered segment.
+    pub(super) fn split(self) -> impl Iterator<Item = Self> {
+        let last = self.acked.saturating_sub(1);
+        (0..self.delivered).rev().map(move |later| NewAck {
+            acked: 1,
+            delivered: 1,
+            snd_una: self.snd_una - later.min(last),
+            ..self
+        })
+    }
+}
+
+/// The effect of an ACK on fast recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryAck {
+    /// A duplicate ACK: another segment has left the network.
+    Duplicate,
+    /// An ACK of some, but not all, segments that were sent before the loss.
+    Partial {
+        /// Number of segments that it acknowledges.
+        acked: u32,
+    },
+    /// The ACK that ends fast recovery.
+    Full,
+}
+
+/// The sign by which a sender detects congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionSign {
+    /// Three duplicate ACKs.
+    DuplicateAcks,
+    /// Three duplicate ACKs in a window of data for which a mark has already reduced the window.
+    DuplicateAcksAfterMark,
+    /// A loss that SACK blocks, a timer or a probe show, or the echo of a mark. The sender knows how much
+    /// is in the network, so the window need not be inflated (RFC 6675, step 4.2; RFC 3168, section 6.1.2).
+    Selective,
+}
+
+/// The marks that an ACK reports to a control that reacts to their number.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkReport {
+    /// Arrival time of the ACK.
+    pub now: Time,
+    /// Number of segments that it acknowledges.
+    pub acked: u32,
+    /// Number of segments whose marks it is the first to report. It can exceed `acked`, because segments
+    /// above a gap have marks as well.
+    pub marked: u32,
+    /// First unacknowledged segment after this ACK.
+    pub snd_una: u32,
+    /// Next segment to send.
+    pub snd_nxt: u32,
+    /// Smoothed round-trip time before this ACK.
+    pub srtt: Option<Span>,
+}

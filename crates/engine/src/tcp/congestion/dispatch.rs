@@ -1,0 +1,103 @@
+//! The list of controls as an enum: one variant per control, one `match` per event.
+
+/// Generates the enum `Control` from the list of controls and the signatures of their events.
+///
+/// `algorithms` are the controls that only change a window. The sender reports single segments to
+/// `tracked` controls, and asks them when the next segment may leave.
+macro_rules! controls {
+    (
+        algorithms $algorithms:tt
+        tracked $tracked:tt
+        $( $event:ident $arguments:tt: $parameters:tt -> $answer:ty; )+
+    ) => {
+        controls! { @control $algorithms $tracked }
+
+        /// Single segments are reported by [`Control::segment_events`].
+        impl CongestionControl for Control {
+            type PacketInfo = ();
+
+            fn on_sent(&mut self, _: &Window, _: &Sent) {}
+
+            fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
+
+            fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
+
+            fn earliest_departure(&self, now: Time) -> Time {
+                now
+            }
+
+            controls! { @mode $algorithms $tracked }
+            $( controls! {
+                @event $algorithms $tracked $event $arguments $parameters -> $answer
+            } )+
+        }
+    };
+    (
+        @control
+        { $( $variant:ident($algorithm:ty) = |$settings:pat_param| $new:expr; )+ }
+        { $( $tracked:ident($state:ty), )* }
+    ) => {
+        /// A congestion control. States of more than a word are boxed, so that a NewReno sender stays small.
+        #[derive(Clone, Debug)]
+        enum Control {
+            $( $variant($algorithm), )+
+            External(Box<ExternalAlgorithm>),
+            $( $tracked(Box<Tracked<$state>>), )*
+        }
+
+        impl Control {
+            /// Creates the control that the settings name.
+            fn named(settings: &TcpSettings) -> Control {
+                match settings.congestion {
+                    $( CongestionAlgorithm::$variant => {
+                        let $settings = settings;
+                        Control::$variant($new)
+                    } )+
+                    CongestionAlgorithm::External(_) => match &settings.external {
+                        Some(external) => Control::External(external.algorithm().into()),
+                        None => unreachable!("the settings of TCP include those of its control"),
+                    },
+                }
+            }
+
+            /// Returns the control as a receiver of the events of single segments, if it is tracked.
+            fn segment_events(&mut self) -> Option<&mut dyn SegmentEvents> {
+                match self {
+                    $( Control::$variant(_) => None, )+
+                    Control::External(_) => None,
+                    $( Control::$tracked(tracked) => Some(&mut **tracked), )*
+                }
+            }
+        }
+    };
+    (
+        @mode
+        { $( $variant:ident $algorithm:tt = |$settings:pat_param| $new:expr; )+ }
+        { $( $tracked:ident $state:tt, )* }
+    ) => {
+        fn recovery_mode(&self) -> RecoveryMode {
+            match self {
+                $( Control::$variant(control) => control.recovery_mode(), )+
+                Control::External(control) => control.recovery_mode(),
+                $( Control::$tracked(tracked) => tracked.control.recovery_mode(), )*
+            }
+        }
+    };
+    (
+        @event
+        { $( $variant:ident $algorithm:tt = |$settings:pat_param| $new:expr; )+ }
+        { $( $tracked:ident $state:tt, )* }
+        $event:ident $arguments:tt ($( $parameters:tt )+) -> $answer:ty
+    ) => {
+        #[inline(always)]
+        fn $event(&mut self, $( $parameters )+) -> $answer {
+            match self {
+                $( Control::$variant(control) => control.$event $arguments, )+
+                Control::External(control) => control.$event $arguments,
+                $( Control::$tracked(tracked) => tracked.control.$event $arguments, )*
+            }
+        }
+    };
+}
+
+pub(super) use controls;

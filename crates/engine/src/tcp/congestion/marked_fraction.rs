@@ -1,0 +1,68 @@
+//! The smoothed fraction of segments that are marked.
+//!
+//! Reference: RFC 8257, section 3.3. The names of the RFC are in the docstrings.
+//!
+//! ```text
+//! M = BytesMarked / BytesAcked             once a window of data
+//! alpha = alpha (1 - g) + g M              g = 1/16
+//! ```
+//!
+//! Segments replace bytes, because all segments have full size.
+
+use super::control::MarkReport;
+
+/// Estimation gain g; section 4.2 recommends it. [-]
+const GAIN: f64 = 1.0 / 16.0;
+
+/// `DCTCP.Alpha`, and the window of data for its next update.
+#[derive(Clone, Debug)]
+pub(super) struct MarkedFraction {
+    alpha: f64,
+    /// `DCTCP.BytesAcked`. [segments]
+    acked: u32,
+    /// `DCTCP.BytesMarked`. [segments]
+    marked: u32,
+    /// `DCTCP.WindowEnd`.
+    window_end: u32,
+}
+
+impl MarkedFraction {
+    /// Creates an estimate of 1, so that the first marks halve the window (section 3.3, step 1).
+    pub(super) const fn new() -> MarkedFraction {
+        MarkedFraction {
+            alpha: 1.0,
+            acked: 0,
+            marked: 0,
+            window_end: 0,
+        }
+    }
+
+    /// Returns the estimate. [-]
+    pub(super) fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Adds the report of an ACK. Returns whether the window of data is over, so that
+    /// [`close`](MarkedFraction::close) may be called.
+    pub(super) fn add(&mut self, report: &MarkReport) -> bool {
+        self.acked += report.acked;
+        self.marked += report.marked;
+        report.snd_una > self.window_end
+    }
+
+    /// Ends the window of data with this ACK, and updates the estimate.
+    pub(super) fn close(&mut self, report: &MarkReport) {
+        if self.acked > 0 {
+            let fraction = (f64::from(self.marked) / f64::from(self.acked)).min(1.0);
+            self.alpha += GAIN * (fraction - self.alpha);
+        }
+        self.begin(report);
+    }
+
+    /// Begins a window of data with this ACK.
+    pub(super) fn begin(&mut self, report: &MarkReport) {
+        self.acked = 0;
+        self.marked = 0;
+        self.window_end = report.snd_nxt;
+    }
+}

@@ -1,0 +1,109 @@
+//! Pacing: segments leave one at a time, at a multiple of the rate cwnd/SRTT.
+//!
+//! Reference: Linux 6.x, `tcp_update_pacing_rate` in net/ipv4/tcp_input.c, `tcp_pacing_check` and
+//! `tcp_update_skb_after_send` in net/ipv4/tcp_output.c; the factors are the defaults of
+//! `net.ipv4.tcp_pacing_ss_ratio` and `net.ipv4.tcp_pacing_ca_ratio`.
+//!
+//! ```text
+//! rate = 2   max(cwnd, flight) / SRTT     cwnd < ssthresh / 2
+//!      = 1.2 max(cwnd, flight) / SRTT     otherwise
+//! a segment leaves no earlier than 1 / rate after the segment before it
+//! ```
+//!
+//! Retransmissions and probes are paced as well. The window decides how many segments may be in flight, so
+//! that the average rate remains cwnd/RTT.
+//!
+//! Differs from Linux in:
+//! - A segment that leaves late does not let the next one leave earlier. Linux shortens the next gap by up
+//!   to a half, to make up for late timers of the host.
+//! - The first ten segments are paced, too, if there is a round-trip sample (of the handshake).
+//! - The rate is that of the window when a segment leaves, not of the window after the last ACK.
+
+use super::control::{
+    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
+};
+use super::window::Window;
+use crate::kernel::time::{Span, Time};
+use crate::tcp::recovery::RecoveryMode;
+
+/// `net.ipv4.tcp_pacing_ss_ratio`, while the window is far below ssthresh. [-]
+const SLOW_START_FACTOR: f64 = 2.0;
+
+/// `net.ipv4.tcp_pacing_ca_ratio`. [-]
+const FACTOR: f64 = 1.2;
+
+/// A congestion control whose segments are paced.
+#[derive(Clone, Debug)]
+pub(super) struct Paced<C> {
+    control: C,
+    /// Earliest departure of the next segment.
+    departure: Time,
+}
+
+impl<C> Paced<C> {
+    pub(super) fn new(control: C) -> Paced<C> {
+        Paced {
+            control,
+            departure: Time::ZERO,
+        }
+    }
+}
+
+/// Returns the time between two segments.
+fn spacing(window: &Window, flight: u32, srtt: Span) -> Span {
+    let factor = match window.cwnd < window.ssthresh / 2.0 {
+        true => SLOW_START_FACTOR,
+        false => FACTOR,
+    };
+    let segments_per_rtt = factor * window.cwnd.max(f64::from(flight));
+    Span::from_nanoseconds((srtt.nanoseconds() / segments_per_rtt).ceil())
+}
+
+impl<C: CongestionControl<PacketInfo = ()>> CongestionControl for Paced<C> {
+    type PacketInfo = ();
+
+    fn recovery_mode(&self) -> RecoveryMode {
+        self.control.recovery_mode()
+    }
+
+    fn on_sent(&mut self, window: &Window, sent: &Sent) {
+        if let Some(srtt) = sent.srtt {
+            self.departure = sent.now + spacing(window, sent.flight, srtt);
+        }
+    }
+
+    fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
+
+    fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
+
+    fn earliest_departure(&self, _: Time) -> Time {
+        self.departure
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+        self.control.on_ack(window, ack);
+    }
+
+    fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck) {
+        self.control.on_recovery_ack(window, ack);
+    }
+
+    fn on_loss(&mut self, window: &mut Window, flight: u32, sign: CongestionSign) {
+        self.control.on_loss(window, flight, sign);
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
+        self.control.on_timeout(window, flight, first);
+    }
+
+    fn on_marks(&mut self, report: &MarkReport) {
+        self.control.on_marks(report);
+    }
+
+    fn decrease_by_marks(&mut self, window: &mut Window, report: &MarkReport, flight: u32) -> bool {
+        self.control.decrease_by_marks(window, report, flight)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The congestion state of a sender: the window, the control that sets it, and extras of its growth.
+
+use super::Control;
+use super::control::{CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent};
+use super::extras::{Count, Extras, grow_by_segments};
+use super::undo::PriorWindow;
+use super::window::{MIN_SSTHRESH, Window};
+use crate::kernel::time::Time;
+use crate::tcp::TcpSettings;
+use crate::tcp::recovery::RecoveryMode;
+use crate::tcp::sack::Blocks;
+
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Congestion {
+    pub(super) window: Window,
+    pub(super) control: Control,
+    /// Growth in addition to the control's, if there is any.
+    extras: Option<Box<Extras>>,
+}
+
+impl Congestion {
+    pub(in crate::tcp) fn new(settings: &TcpSettings) -> Congestion {
+        let receive = f64::from(settings.window_packets);
+        let initial = f64::from(settings.initial_cwnd_packets);
+        Congestion {
+            window: Window::new(initial.min(receive), receive, receive),
+            control: Control::new(settings),
+            extras: Extras::new(settings),
+        }
+    }
+
+    /// Returns the window before a reduction that may be undone.
+    pub(in crate::tcp) fn prior(&self) -> PriorWindow {
+        PriorWindow::of(&self.window)
+    }
+
+    /// Undoes a reduction that was needless.
+    pub(in crate::tcp) fn restore(&mut self, prior: PriorWindow) {
+        prior.restore(&mut self.window);
+    }
+
+    /// Begins the connection with a window of one packet, because a SYN was lost (RFC 5681, section 3.1).
+    pub(in crate::tcp) fn begin_with_one(&mut self) {
+        self.window.collapse();
+    }
+
+    pub(in crate::tcp) fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    pub(in crate::tcp) fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    /// Returns the receive window. [packets]
+    pub(in crate::tcp) fn receive_window(&self) -> u32 {
+        self.window.receive as u32
+    }
+
+    /// Returns the number of whole segments that may be outstanding: min(cwnd, receive window).
+    #[inline]
+    pub(in crate::tcp) fn usable(&self) -> u32 {
+        let Window { cwnd, receive, .. } = self.window;
+        (if cwnd < receive { cwnd } else { receive }) as i32 as u32 // neither is negative or 2^31
+    }
+
+    /// Returns whether [`usable`](Congestion::usable) is the receive window.
+    #[inline(always)]
+    pub(in crate::tcp) fn fills_receive_window(&self) -> bool {
+        self.window.cwnd >= self.window.receive
+    }
+
+    pub(in crate::tcp) fn recovery_mode(&self) -> RecoveryMode {
+        self.control.recovery_mode()
+    }
+
+    /// Returns whether the sender must report single segments, and ask when the next one may leave.
+    pub(in crate::tcp) fn is_tracked(&mut self) -> bool {
+        self.control.segment_events().is_some()
+    }
+
+    /// Processes the departure of a segment.
+    pub(in crate::tcp) fn on_sent(&mut self, sent: &Sent) {
+        if let Some(events) = self.control.segment_events() {
+            events.on_sent(&mut self.window, sent);
+        }
+    }
+
+    /// Processes the segments that an ACK up to `next` with its SACK blocks is the first to report.
+    pub(in crate::tcp) fn on_delivered(&mut self, now: Time, next: u32, blocks: &Blocks) {
+        if let Some(events) = self.control.segment_events() {
+            events.on_delivered(&mut self.window, now, next, blocks);
+        }
+    }
+
+    /// Returns the time at which the next segment may leave if the window permits it.
+    pub(in crate::tcp) fn earliest_departure(&mut self, now: Time) -> Time {
+        self.control
+            .segment_events()
+            .map_or(now, |events| events.earliest_departure(now))
+    }
+
+    #[inline(always)]
+    pub(in crate::tcp) fn on_ack(&mut self, ack: NewAck) {
+        if self.extras.is_some() {
+            self.on_ack_with_extras(ack);
+        } else {
+            self.control.on_ack(&mut self.window, ack);
+        }
+    }
+
+    #[cold]
+    fn on_ack_with_extras(&mut self, ack: NewAck) {
+        let Some(extras) = &mut self.extras else {
+            return;
+        };
+        let ends = extras.ends_slow_start(&mut self.window, &ack);
+        match extras.count() {
+            Count::Ack => self.control.on_ack(&mut self.window, ack),
+            Count::Acks => {
+                for ack in ack.split() {
+                    self.control.on_ack(&mut self.window, ack);
+                }
+            }
+            Count::Segments(counted) => grow_by_segments(&mut self.window, counted, ack.delivered),
+        }
+        if ends {
+            self.leave_first_slow_start();
+        }
+    }
+
+    fn leave_first_slow_start(&mut self) {
+        self.extras = self
+            .extras
+            .take()
+            .and_then(|extras| extras.after_slow_start());
+        self.window.slow_start_gain = 1.0;
+    }
+
+    /// Processes a sign of congestion while `flight` segments are outstanding.
+    pub(in crate::tcp) fn on_loss(&mut self, flight: u32, sign: CongestionSign) {
+        if sign != CongestionSign::DuplicateAcksAfterMark {
+            self.leave_first_slow_start();
+        }
+        self.control.on_loss(&mut self.window, flight, sign);
+    }
+
+    /// Processes the number of marked segments that an ACK reports. It must be called for each ACK of a
+    /// connection whose receiver reports such numbers.
+    pub(in crate::tcp) fn on_marks(&mut self, report: &MarkReport) {
+        self.control.on_marks(report);
+    }
+
+    /// Reduces the window because segments were marked. Returns whether the control reduced it.
+    pub(in crate::tcp) fn decrease_by_marks(&mut self, report: &MarkReport, flight: u32) -> bool {
+        let reduced = self
+            .control
+            .decrease_by_marks(&mut self.window, report, flight);
+        if reduced {
+            self.leave_first_slow_start();
+        }
+        reduced
+    }
+
+    pub(in crate::tcp) fn on_recovery_ack(&mut self, ack: RecoveryAck) {
+        self.control.on_recovery_ack(&mut self.window, ack);
+    }
+
+    /// Processes the expiry of the retransmission timer. ssthresh is at most the fraction `remaining` of its
+    /// value before.
+    ///
+    /// A timeout in fast recovery has the same cause as the reduction of ssthresh: it may reduce ssthresh
+    /// further, but must not raise it because of the segments sent since, which are queued after the hole.
+    /// So `remaining` is 1 there, a half as in ns-2, and infinite otherwise.
+    pub(in crate::tcp) fn on_timeout(&mut self, flight: u32, first: bool, remaining: f64) {
+        let max_ssthresh = (remaining * self.window.ssthresh).max(MIN_SSTHRESH);
+        self.leave_first_slow_start();
+        self.control.on_timeout(&mut self.window, flight, first);
+        self.window.ssthresh = self.window.ssthresh.min(max_ssthresh);
+    }
+}

@@ -1,0 +1,113 @@
+//! The state that a congestion control attaches to transmissions, from departure to arrival or loss.
+//!
+//! A segment has at most one transmission here: its last, until an ACK or a SACK block reports the segment
+//! for the first time. If the segment is sent again before that, the earlier transmission counts as lost,
+//! unless the segment is sent as a probe.
+
+use std::collections::VecDeque;
+
+use super::control::{Arrival, CongestionControl, Sent};
+use super::window::Window;
+use crate::kernel::time::Time;
+use crate::tcp::ring::Ring;
+use crate::tcp::sack::Blocks;
+
+/// The events of single segments, for controls of any type.
+pub(super) trait SegmentEvents {
+    /// Processes the departure of a segment.
+    fn on_sent(&mut self, window: &mut Window, sent: &Sent);
+
+    /// Processes an ACK up to `next` with its SACK blocks.
+    fn on_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks);
+
+    /// Returns the time at which the next segment may leave.
+    fn earliest_departure(&self, now: Time) -> Time;
+}
+
+/// A congestion control with the states of its transmissions.
+#[derive(Clone, Debug)]
+pub(super) struct Tracked<C: CongestionControl> {
+    pub(super) control: C,
+    /// Segments whose last transmission has neither arrived nor been lost.
+    pub(super) pending: Ring,
+    /// Last transmissions of the segments from `snd_una` on, pending or not.
+    transmissions: VecDeque<Transmission<C::PacketInfo>>,
+    /// Number of the first segment of `transmissions`.
+    snd_una: u32,
+    /// Number of transmissions so far.
+    sent: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Transmission<I> {
+    /// Number of earlier transmissions.
+    order: u64,
+    info: I,
+}
+
+impl<C: CongestionControl> Tracked<C> {
+    /// Creates the tracker of a connection with a receive window of `receive` packets.
+    pub(super) fn new(control: C, receive: u32) -> Tracked<C> {
+        Tracked {
+            control,
+            pending: Ring::new(receive),
+            transmissions: VecDeque::new(),
+            snd_una: 0,
+            sent: 0,
+        }
+    }
+}
+
+impl<C: CongestionControl> SegmentEvents for Tracked<C> {
+    fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
+        let place = (sent.number - self.snd_una) as usize;
+        if self.pending.remove(sent.number) && !sent.is_probe {
+            let lost = self.transmissions[place].info;
+            self.control.on_lost(window, sent.now, lost);
+        }
+        let transmission = Transmission {
+            order: self.sent,
+            info: self.control.on_sent(window, sent),
+        };
+        match self.transmissions.get_mut(place) {
+            Some(earlier) => *earlier = transmission,
+            None => self.transmissions.push_back(transmission),
+        }
+        self.pending.insert(sent.number);
+        self.sent += 1;
+    }
+
+    fn on_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks) {
+        let next = next.max(self.snd_una);
+        let end = self.snd_una + self.transmissions.len() as u32;
+        let mut segments = 0;
+        let mut newest: Option<Transmission<C::PacketInfo>> = None;
+        for (from, to) in [(self.snd_una, next)].into_iter().chain(*blocks) {
+            let (from, to) = (from.max(self.snd_una), to.min(end));
+            while from < to
+                && let Some(number) = self.pending.first_present(from, to)
+            {
+                self.pending.remove(number);
+                segments += 1;
+                let reported = self.transmissions[(number - self.snd_una) as usize];
+                if newest.is_none_or(|newest| newest.order < reported.order) {
+                    newest = Some(reported);
+                }
+            }
+        }
+        let acked = (next.min(end) - self.snd_una) as usize;
+        self.transmissions.drain(..acked);
+        self.snd_una = next;
+        if let Some(newest) = newest {
+            let arrival = Arrival { now, segments };
+            self.control.on_delivered(window, &arrival, newest.info);
+        }
+    }
+
+    fn earliest_departure(&self, now: Time) -> Time {
+        self.control.earliest_departure(now)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The window that a congestion control sets: cwnd and ssthresh.
+//!
+//! Reference: RFC 5681, section 3.
+
+/// Smallest slow-start threshold (RFC 5681, equation 4). [packets]
+pub(super) const MIN_SSTHRESH: f64 = 2.0;
+
+/// Slow-start threshold after a loss (RFC 5681, equation 4). [packets]
+pub(super) fn half(flight: u32) -> f64 {
+    (f64::from(flight) / 2.0).max(MIN_SSTHRESH)
+}
+
+/// The congestion window and its bounds. [packets]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Congestion window. In fast recovery it includes the inflation.
+    pub cwnd: f64,
+    /// Slow-start threshold: slow start below it, congestion avoidance from it on.
+    pub ssthresh: f64,
+    /// Receive window.
+    pub(super) receive: f64,
+    /// Growth per ACK in slow start: 1 unless HyStart++ reduces it.
+    pub(super) slow_start_gain: f64,
+}
+
+impl Window {
+    pub(super) fn new(cwnd: f64, ssthresh: f64, receive: f64) -> Window {
+        Window {
+            cwnd,
+            ssthresh,
+            receive,
+            slow_start_gain: 1.0,
+        }
+    }
+
+    /// Grows on an ACK of new data, by slow start or congestion avoidance (RFC 5681, section 3.1,
+    /// equations 2 and 3).
+    #[inline]
+    pub fn grow(&mut self) {
+        if self.cwnd < self.receive && !self.slow_start() {
+            self.add(1.0 / self.cwnd);
+        }
+    }
+
+    /// Grows in slow start. Returns false, without a change, in congestion avoidance.
+    #[inline]
+    pub fn slow_start(&mut self) -> bool {
+        let below = self.cwnd < self.ssthresh;
+        if below {
+            self.add(self.slow_start_gain);
+        }
+        below
+    }
+
+    /// Returns whether the window is in slow start.
+    pub fn is_below_ssthresh(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Grows by `increase`, up to the receive window.
+    #[inline]
+    pub fn add(&mut self, increase: f64) {
+        if self.cwnd < self.receive {
+            self.cwnd = (self.cwnd + increase).min(self.receive);
+        }
+    }
+
+    /// Enters fast recovery: the segments that caused the three duplicate ACKs have left the
+    /// network (RFC 5681, section 3.2, step 3).
+    pub fn inflate(&mut self) {
+        self.cwnd = self.ssthresh + 3.0;
+    }
+
+    /// Returns the part of `flight` that the window covers, for decreases that leave more than half of it.
+    /// FlightSize also counts segments that were SACKed, or sent while the window was inflated, so that
+    /// 7/8 of FlightSize may exceed the window. [packets]
+    pub fn effective_flight(&self, flight: u32) -> f64 {
+        f64::from(flight).min(self.cwnd)
+    }
+
+    /// Ends the inflation at the end of fast recovery (RFC 5681, section 3.2, step 6). The window never
+    /// exceeds the receive window, which can be smaller than the smallest ssthresh.
+    pub fn deflate(&mut self) {
+        self.cwnd = self.ssthresh.min(self.receive);
+    }
+
+    /// Sets the loss window of one segment (RFC 5681, section 3.1).
+    pub fn collapse(&mut self) {
+        self.cwnd = 1.0;
+    }
+
+    /// Reduces the window after a timeout as Reno does; see
+    /// `WindowAlgorithm::on_timeout`.
+    pub fn on_timeout(&mut self, flight: u32, first: bool) {
+        if first {
+            self.ssthresh = half(flight);
+        }
+        self.collapse();
+    }
+}

@@ -1,0 +1,123 @@
+//! Reno's recovery for congestion controls that only say how the window grows and what a loss leaves of it.
+//!
+//! References: RFC 5681, section 3.2; RFC 6582, section 3.2.
+//!
+//! ```text
+//! loss            ssthresh = what the algorithm leaves, cwnd = ssthresh + 3    (GoBackN: cwnd = 1)
+//! duplicate ACK   cwnd + 1
+//! partial ACK     cwnd - acked + 1
+//! full ACK        cwnd = ssthresh
+//! timeout         ssthresh = flight/2, cwnd = 1, unless the algorithm differs
+//! ```
+//!
+//! Segments may leave whenever the window has room: such a control is not paced, and the sender does not
+//! report single segments to it.
+
+use super::control::{
+    Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
+};
+use super::window::{Window, half};
+use crate::kernel::time::Time;
+use crate::tcp::recovery::RecoveryMode;
+
+/// The growth and the decrease of a window. The defaults are those of NewReno, see `newreno.rs`.
+/// `flight` is the number of outstanding segments before an event.
+pub trait WindowAlgorithm {
+    /// Returns how losses that duplicate ACKs report are repaired.
+    fn recovery_mode(&self) -> RecoveryMode {
+        RecoveryMode::EachHole
+    }
+
+    /// Processes an ACK of new data outside fast recovery.
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, _ack: NewAck) {
+        window.grow();
+    }
+
+    /// Returns what a loss among `flight` segments leaves of the window: the new ssthresh, at least 2.
+    fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
+        half(flight)
+    }
+
+    /// Processes the number of marked segments that an ACK reports, before any other event of this ACK.
+    fn on_marks(&mut self, _report: &MarkReport) {}
+
+    /// Returns what the marks of an ACK leave of the window, or `None` if the window stays as it is.
+    fn decrease_by_marks(
+        &mut self,
+        window: &Window,
+        _report: &MarkReport,
+        flight: u32,
+    ) -> Option<f64> {
+        Some(self.decrease(window, flight))
+    }
+
+    /// Processes the expiry of the retransmission timer. If `first` is false, the timer has already expired
+    /// for the same segment, and ssthresh stays (RFC 5681, section 3.1).
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
+        window.on_timeout(flight, first);
+    }
+}
+
+impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
+    type PacketInfo = ();
+
+    fn recovery_mode(&self) -> RecoveryMode {
+        WindowAlgorithm::recovery_mode(self)
+    }
+
+    fn on_sent(&mut self, _: &Window, _: &Sent) {}
+
+    fn on_delivered(&mut self, _: &mut Window, _: &Arrival, (): ()) {}
+
+    fn on_lost(&mut self, _: &mut Window, _: Time, (): ()) {}
+
+    fn earliest_departure(&self, now: Time) -> Time {
+        now
+    }
+
+    #[inline(always)]
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+        WindowAlgorithm::on_ack(self, window, ack);
+    }
+
+    fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck) {
+        match ack {
+            RecoveryAck::Duplicate => window.cwnd += 1.0,
+            // one segment more for the retransmission
+            RecoveryAck::Partial { acked } => {
+                window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
+            }
+            RecoveryAck::Full => window.deflate(),
+        }
+    }
+
+    fn on_loss(&mut self, window: &mut Window, flight: u32, sign: CongestionSign) {
+        if sign != CongestionSign::DuplicateAcksAfterMark {
+            window.ssthresh = self.decrease(window, flight);
+        }
+        match (sign, WindowAlgorithm::recovery_mode(self)) {
+            (CongestionSign::Selective, _) => window.deflate(),
+            (_, RecoveryMode::GoBackN) => window.collapse(),
+            (_, RecoveryMode::FirstHole | RecoveryMode::EachHole) => window.inflate(),
+        }
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
+        WindowAlgorithm::on_timeout(self, window, flight, first);
+    }
+
+    fn on_marks(&mut self, report: &MarkReport) {
+        WindowAlgorithm::on_marks(self, report);
+    }
+
+    fn decrease_by_marks(&mut self, window: &mut Window, report: &MarkReport, flight: u32) -> bool {
+        let Some(ssthresh) = WindowAlgorithm::decrease_by_marks(self, window, report, flight)
+        else {
+            return false;
+        };
+        window.ssthresh = ssthresh;
+        window.deflate();
+        true
+    }
+}
