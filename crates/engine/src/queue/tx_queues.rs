@@ -76,7 +76,13 @@ impl TxQueues {
         let verdict = match self.admission {
             Admission::DropTail(limit) if self.length(now) < limit as usize => Verdict::Enter,
             Admission::DropTail(_) => Verdict::Drop,
-            _ => self.judge(now, packet),
+            Admission::Red(_)
+            | Admission::Proportional(_)
+            | Admission::Pi(_)
+            | Admission::Pie(_)
+            | Admission::BufferSharing(_)
+            | Admission::Price(_)
+            | Admission::Plugin(_) => self.judge(now, packet),
         };
         if verdict == Verdict::Drop {
             self.counters.refuse();
@@ -315,7 +321,13 @@ impl TxQueues {
     pub fn is_full(&self, now: Time) -> bool {
         match self.admission {
             Admission::DropTail(limit) => self.length(now) >= limit as usize,
-            _ => true,
+            Admission::Red(_)
+            | Admission::Proportional(_)
+            | Admission::Pi(_)
+            | Admission::Pie(_)
+            | Admission::BufferSharing(_)
+            | Admission::Price(_)
+            | Admission::Plugin(_) => true,
         }
     }
 
@@ -333,7 +345,13 @@ impl TxQueues {
     pub fn sharing(&self) -> Option<&SharedBuffer> {
         match &self.admission {
             Admission::BufferSharing(sharing) => Some(sharing),
-            _ => None,
+            Admission::DropTail(_)
+            | Admission::Red(_)
+            | Admission::Proportional(_)
+            | Admission::Pi(_)
+            | Admission::Pie(_)
+            | Admission::Price(_)
+            | Admission::Plugin(_) => None,
         }
     }
 
