@@ -705,7 +705,7 @@ def test_costs_are_those_of_the_stored_measurement(monkeypatch):
         "memory_threads_mb": [2.3, 2.5],
         "memory_one_thread_mb": [0.1, 0.2],
     }
-    monkeypatch.setattr(costs, "kept", lambda: {"rounds": rounds})
+    monkeypatch.setattr(costs, "measured_costs", lambda: {"rounds": rounds})
     expect(
         measure("costs", {}),
         socket_s=(1e-6, 3e-6),
