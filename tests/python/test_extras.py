@@ -144,7 +144,7 @@ def test_extras_are_those_of_the_package() -> None:
     assert base == {"rich", "typer"}
 
 
-ASKED = {"stations": "pandas", "plot": "matplotlib"}
+ASKED = {"stations": "pandas", "plot()": "matplotlib"}
 
 
 @pytest.mark.parametrize("what", ASKED)

@@ -25,7 +25,6 @@ class Plots:
     """
 
     def __init__(self, answer: Any) -> None:
-        need("a picture", "matplotlib")
         self._answer = answer
 
     def __call__(self, *, figure: "Place | None" = None) -> "Figure":
@@ -56,6 +55,7 @@ class Plots:
         return self
 
     def _draw(self, function: str, *arguments: Any) -> "Figure":
+        need("a picture", "matplotlib")
         drawn: Figure = named(function)(self._answer, *arguments)
         return drawn
 
