@@ -1,4 +1,4 @@
-//! What takes the place of a feature in a build without it: the same names, which raise `UserError`.
+//! Replacements for the names of the features that a build leaves out. Each raises `UserError`.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

@@ -136,7 +136,7 @@ def compare(
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
-    others = measurements(scenario, files)  # What is wrong with them is told before anything runs.
+    others = measurements(scenario, files)  # Their errors are reported before anything runs.
     if others is not None:
         warn(*others.unused)
     given = model_options(options)

@@ -34,7 +34,7 @@ class CaptureFile:
     descriptor: int | None = None
 
     def ended(self, text: Mapping[str, Any] | None) -> Captured | None:
-        """What became of it, as the emulator `text`; what failed takes nothing's place."""
+        """Return the outcome of a capture. A failed capture replaces no file."""
         if text is None or self.path is None or self.partial is None:
             return None
         if text["error"] is not None and self.partial != self.path:
