@@ -33,13 +33,13 @@ class CaptureFile:
     partial: Path | None = None
     descriptor: int | None = None
 
-    def ended(self, text: Mapping[str, Any] | None) -> Captured | None:
+    def ended(self, report: Mapping[str, Any] | None) -> Captured | None:
         """Return the outcome of a capture. A failed capture replaces no file."""
-        if text is None or self.path is None or self.partial is None:
+        if report is None or self.path is None or self.partial is None:
             return None
-        if text["error"] is not None and self.partial != self.path:
+        if report["error"] is not None and self.partial != self.path:
             self.partial.unlink(missing_ok=True)
-        return Captured(self.path, text["frames"], not text["full"], text["error"])
+        return Captured(self.path, report["frames"], not report["full"], report["error"])
 
 
 def capturing(scenario: Scenario, name: str) -> dict[str, int]:
