@@ -7,7 +7,7 @@
 //!
 //! | file | contents | source |
 //! |---|---|---|
-//! | `sender.rs`, `next.rs` | sequence numbers, timers, the choice of the next segment | RFC 9293, RFC 6298 |
+//! | `sender.rs` | sequence numbers, timers, the choice of the next segment | RFC 9293, RFC 6298 |
 //! | `sender/opening.rs` | SYN, SYN-ACK, and the effect of their loss | RFC 9293, RFC 6298, RFC 5681 |
 //! | `limit.rs` | the limit that keeps the sender from sending more | Linux, `tcp_chrono` |
 //! | `recovery.rs` | the ACKs that start, continue or end loss recovery | RFC 5681, RFC 6582 |
@@ -33,7 +33,6 @@
 mod congestion;
 mod feedback;
 mod limit;
-mod next;
 #[cfg(test)]
 mod pipe;
 mod prr;

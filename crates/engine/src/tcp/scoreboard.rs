@@ -17,7 +17,6 @@
 //! The loss of a retransmission, and of a tail, is repaired by a timeout, as in the RFC. Linux detects
 //! losses by time, see [`super::rack`].
 
-use super::next::{Next, Reason};
 use super::prr::{Progress, RateReduction};
 use super::ring::Ring;
 use super::sack::Blocks;
@@ -44,6 +43,17 @@ pub(super) struct Scoreboard {
     lost_edge: u32,
     reduces: bool,
     prr: Option<RateReduction>,
+}
+
+/// The choice of NextSeg().
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextSeg {
+    /// This segment again.
+    Again(u32),
+    /// This segment again, the last one of a recovery that has nothing else to send (rule 4).
+    Rescue(u32),
+    /// The next segment that was never sent.
+    New,
 }
 
 /// The segments that an ACK is the first to report.
@@ -176,13 +186,13 @@ impl Scoreboard {
             }
     }
 
-    /// Processes the departure of a segment in recovery, up to `recover`, that NextSeg() chose.
-    pub(super) fn on_sent(&mut self, number: u32, reason: Reason, recover: u32) {
+    /// Processes the departure of the segment that NextSeg() chose in a recovery up to `recover`.
+    pub(super) fn on_sent(&mut self, next: NextSeg, recover: u32) {
         self.first = false;
-        match reason {
-            Reason::Lost => self.high_rxt = number + 1,
-            Reason::Rescue => self.rescue = recover, // HighRxt stays
-            Reason::InOrder | Reason::Probe => {}
+        match next {
+            NextSeg::Again(number) => self.high_rxt = number + 1,
+            NextSeg::Rescue(_) => self.rescue = recover, // HighRxt stays
+            NextSeg::New => {}
         }
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
@@ -190,7 +200,7 @@ impl Scoreboard {
     }
 
     /// Returns the segment that NextSeg() chooses. `fresh` permits a segment that was never sent.
-    pub(super) fn next_seg(&self, snd_una: u32, snd_max: u32, fresh: bool) -> Option<Next> {
+    pub(super) fn next_seg(&self, snd_una: u32, snd_max: u32, fresh: bool) -> Option<NextSeg> {
         let from = self.high_rxt.max(snd_una);
         // the first retransmission is of the segment that three duplicate ACKs ask for, even if
         // too few above it are SACKed
@@ -199,22 +209,19 @@ impl Scoreboard {
             .max(snd_una + u32::from(self.first));
         // rule 1
         if let Some(number) = self.sacked.first_absent(from, lost_below) {
-            return Some(Next::again(number));
+            return Some(NextSeg::Again(number));
         }
         // rule 2
         if fresh {
-            return Some(Next::new(snd_max));
+            return Some(NextSeg::New);
         }
         // rule 3
         if let Some(number) = self.sacked.first_absent(from, self.high_sacked.max(from)) {
-            return Some(Next::again(number));
+            return Some(NextSeg::Again(number));
         }
         // rule 4: the remaining segments are above all that were SACKed or sent again
         if from < snd_max && self.high_sacked < snd_max && snd_una > self.rescue {
-            return Some(Next {
-                reason: Reason::Rescue,
-                ..Next::again(snd_max - 1)
-            });
+            return Some(NextSeg::Rescue(snd_max - 1));
         }
         None
     }
@@ -241,16 +248,11 @@ mod tests {
         }
     }
 
-    /// Sends the segment that NextSeg() chooses, up to `recover`, and returns its number and the reason.
-    fn send(
-        board: &mut Scoreboard,
-        snd_una: u32,
-        recover: u32,
-        fresh: bool,
-    ) -> Option<(u32, Reason)> {
-        let Next { number, reason, .. } = board.next_seg(snd_una, recover, fresh)?;
-        board.on_sent(number, reason, recover);
-        Some((number, reason))
+    /// Sends the segment that NextSeg() chooses in a recovery up to `recover`.
+    fn send(board: &mut Scoreboard, snd_una: u32, recover: u32, fresh: bool) -> Option<NextSeg> {
+        let next = board.next_seg(snd_una, recover, fresh)?;
+        board.on_sent(next, recover);
+        Some(next)
     }
 
     fn block(from: u32, to: u32) -> Blocks {
@@ -271,17 +273,17 @@ mod tests {
         board.begin_recovery(2, update);
         // 3, 4 and 6 SACKed: 2 is lost; 5 and 7 to 13 count
         assert_eq!(board.pipe(2, 14), 8);
-        assert_eq!(send(&mut board, 2, 14, true), Some((2, Reason::Lost)));
+        assert_eq!(send(&mut board, 2, 14, true), Some(NextSeg::Again(2)));
         assert_eq!(board.pipe(2, 14), 9);
         // 7 and 8 as well: three above 5
         board.update(2, 2, 14, &block(6, 9));
         assert_eq!(board.pipe(2, 14), 6); // 2 sent again, 9 to 13
-        assert_eq!(send(&mut board, 2, 14, true), Some((5, Reason::Lost)));
-        assert_eq!(send(&mut board, 2, 14, true), Some((14, Reason::InOrder)));
+        assert_eq!(send(&mut board, 2, 14, true), Some(NextSeg::Again(5)));
+        assert_eq!(send(&mut board, 2, 14, true), Some(NextSeg::New));
         // without new data nothing below the highest SACKed segment remains; a rescue after 2 has arrived
         assert_eq!(send(&mut board, 2, 14, false), None);
         board.update(2, 5, 14, &block(6, 9));
-        assert_eq!(send(&mut board, 5, 14, false), Some((13, Reason::Rescue)));
+        assert_eq!(send(&mut board, 5, 14, false), Some(NextSeg::Rescue(13)));
         assert_eq!(send(&mut board, 5, 14, false), None);
     }
 
@@ -294,10 +296,10 @@ mod tests {
         board.begin_recovery(0, update);
         // 0 is lost; 3, 6 and 7 count
         assert_eq!(board.pipe(0, 8), 3);
-        assert_eq!(send(&mut board, 0, 8, true), Some((0, Reason::Lost)));
-        assert_eq!(send(&mut board, 0, 8, true), Some((8, Reason::InOrder)));
+        assert_eq!(send(&mut board, 0, 8, true), Some(NextSeg::Again(0)));
+        assert_eq!(send(&mut board, 0, 8, true), Some(NextSeg::New));
         assert_eq!(board.pipe(0, 8), 4);
-        assert_eq!(send(&mut board, 0, 8, false), Some((3, Reason::Lost)));
+        assert_eq!(send(&mut board, 0, 8, false), Some(NextSeg::Again(3)));
         assert_eq!(board.pipe(0, 8), 5);
     }
 

@@ -30,7 +30,6 @@ use super::Ack;
 use super::congestion::state::Congestion;
 use super::congestion::{CongestionSign, NewAck, RecoveryAck, Sent};
 use super::limit::Limit;
-use super::next::Reason;
 use super::recovery::{Reaction, Recovery, RecoveryMode};
 use super::rtt::RttEstimator;
 use crate::kernel::time::{Span, Time};
@@ -105,7 +104,7 @@ impl Sender {
     /// Creates a sender, which sends nothing before it is opened.
     pub fn new(settings: &TcpSettings) -> Sender {
         let end = settings.segments.unwrap_or(u64::MAX);
-        let mut congestion = Congestion::new(settings);
+        let congestion = Congestion::new(settings);
         let is_tracked = congestion.is_tracked();
         Sender {
             snd_una: 0,
@@ -234,21 +233,27 @@ impl Sender {
     fn next_in_detail(&mut self, now: Time) -> Option<(u32, bool)> {
         let is_tracked = self.congestion.is_tracked();
         let may_leave = |sender: &mut Sender| !is_tracked || sender.may_depart(now);
-        let mut is_probe = false;
-        let next = match self.scoreboard.take() {
-            None => self.next_in_order(may_leave),
-            Some(mut board) => {
-                let next = self.choose_by_scoreboard(&mut board);
-                let next = next.filter(|_| may_leave(self));
-                if let Some(next) = next {
-                    self.count_by_scoreboard(now, next, &mut board);
-                    is_probe = next.reason == Reason::Probe;
-                }
-                self.scoreboard = Some(board);
-                next.map(|next| (next.number, next.is_retransmission))
-            }
+        let Some(mut board) = self.scoreboard.take() else {
+            let next = self.next_in_order(may_leave);
+            self.report_departure(now, next, false);
+            return next;
         };
-        if is_tracked && let Some((number, _)) = next {
+        let is_probe = board.has_probe();
+        let next = match &mut *board {
+            Board::Counted(board) => self.next_by_count(board, may_leave),
+            Board::Timed(timed) => self.next_by_time(now, timed, may_leave),
+        };
+        self.scoreboard = Some(board);
+        if is_tracked {
+            self.report_departure(now, next, is_probe);
+        }
+        next
+    }
+
+    /// Reports a departure to the congestion control, if a segment leaves.
+    #[cold]
+    fn report_departure(&mut self, now: Time, next: Option<(u32, bool)>, is_probe: bool) {
+        if let Some((number, _)) = next {
             self.congestion.on_sent(&Sent {
                 now,
                 number,
@@ -257,10 +262,10 @@ impl Sender {
                 srtt: self.rtt.srtt(),
             });
         }
-        next
     }
 
     /// Returns whether the congestion control lets a segment leave now. If not, notes the departure.
+    #[cold]
     fn may_depart(&mut self, now: Time) -> bool {
         let departure = self.congestion.earliest_departure(now);
         let is_due = departure <= now;

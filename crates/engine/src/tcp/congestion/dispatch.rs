@@ -60,6 +60,16 @@ macro_rules! controls {
                 }
             }
 
+            /// Returns whether the control is tracked.
+            #[inline(always)]
+            fn is_tracked(&self) -> bool {
+                match self {
+                    $( Control::$variant(_) => false, )+
+                    Control::External(_) => false,
+                    $( Control::$tracked(_) => true, )*
+                }
+            }
+
             /// Returns the control as a receiver of the events of single segments, if it is tracked.
             fn segment_events(&mut self) -> Option<&mut dyn SegmentEvents> {
                 match self {

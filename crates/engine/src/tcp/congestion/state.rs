@@ -75,8 +75,9 @@ impl Congestion {
     }
 
     /// Returns whether the sender must report single segments, and ask when the next one may leave.
-    pub(in crate::tcp) fn is_tracked(&mut self) -> bool {
-        self.control.segment_events().is_some()
+    #[inline(always)]
+    pub(in crate::tcp) fn is_tracked(&self) -> bool {
+        self.control.is_tracked()
     }
 
     /// Processes the departure of a segment.

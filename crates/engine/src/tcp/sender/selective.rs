@@ -16,9 +16,8 @@ use super::timed::Timed;
 use crate::kernel::time::Time;
 use crate::tcp::congestion::{CongestionSign, RecoveryAck};
 use crate::tcp::limit::Limit;
-use crate::tcp::next::{Next, Reason};
 use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
-use crate::tcp::scoreboard::{Scoreboard, Update};
+use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
 use crate::tcp::{Ack, Blocks, TcpSettings};
 
 /// The scoreboard of a sender with SACK, by the method of loss detection.
@@ -38,6 +37,15 @@ impl Board {
             Board::Counted(Scoreboard::new(settings.window_packets, settings.prr))
         }
     }
+
+    /// Returns whether the next segment is a probe.
+    #[inline]
+    pub(super) fn has_probe(&self) -> bool {
+        match self {
+            Board::Counted(_) => false,
+            Board::Timed(timed) => timed.probes,
+        }
+    }
 }
 
 impl Sender {
@@ -53,7 +61,9 @@ impl Sender {
         if ack.ece.speaks() {
             self.on_echo(now, ack.next, ack.ece);
         }
-        self.congestion.on_delivered(now, ack.next, blocks);
+        if self.congestion.is_tracked() {
+            self.congestion.on_delivered(now, ack.next, blocks);
+        }
         let Some(mut board) = self.scoreboard.take() else {
             return self.take_ack(now, ack, ack.ece.is_set());
         };
@@ -147,36 +157,18 @@ impl Sender {
         board.on_ack_in_recovery(self.snd_una, self.snd_max, update, acked > 0, cwnd);
     }
 
-    /// Chooses the next segment.
+    /// Chooses the next segment by the scoreboard, and counts it as sent if it may leave.
     #[inline]
-    pub(super) fn choose_by_scoreboard(&mut self, board: &mut Board) -> Option<Next> {
-        match board {
-            Board::Timed(timed) => self.choose_by_time(timed),
-            Board::Counted(board) => match self.recovery {
-                Recovery::Fast { .. } => self.choose_in_recovery(board),
-                Recovery::Open { .. } | Recovery::Careful { .. } => self.choose_unsacked(board),
-            },
-        }
-    }
-
-    /// Counts the chosen segment as sent.
-    #[inline]
-    pub(super) fn count_by_scoreboard(&mut self, now: Time, next: Next, board: &mut Board) {
-        match board {
-            Board::Timed(timed) => self.count_by_time(now, next, timed),
-            Board::Counted(board) => self.count_by_count(next, board),
-        }
-    }
-
-    fn count_by_count(&mut self, next: Next, board: &mut Scoreboard) {
+    pub(super) fn next_by_count(
+        &mut self,
+        board: &mut Scoreboard,
+        may_leave: impl FnOnce(&mut Sender) -> bool,
+    ) -> Option<(u32, bool)> {
         match self.recovery {
-            Recovery::Fast { recover, .. } => board.on_sent(next.number, next.reason, recover),
-            Recovery::Open { dupacks: 1.. } => board.limited += 1, // step 3
-            Recovery::Open { .. } | Recovery::Careful { .. } => {}
-        }
-        if next.reason == Reason::InOrder {
-            self.snd_nxt = next.number + 1;
-            self.snd_max = self.snd_max.max(self.snd_nxt);
+            Recovery::Fast { recover, .. } => self.next_in_recovery(recover, board, may_leave),
+            Recovery::Open { .. } | Recovery::Careful { .. } => {
+                self.next_unsacked(board, may_leave)
+            }
         }
     }
 
@@ -199,23 +191,43 @@ impl Sender {
         }
     }
 
-    /// Chooses the next segment in recovery.
-    fn choose_in_recovery(&mut self, board: &Scoreboard) -> Option<Next> {
+    fn next_in_recovery(
+        &mut self,
+        recover: u32,
+        board: &mut Scoreboard,
+        may_leave: impl FnOnce(&mut Sender) -> bool,
+    ) -> Option<(u32, bool)> {
         if !board.has_room(self.snd_una, self.snd_max, self.congestion.usable()) {
             self.meet_window();
             return None;
         }
         let fresh = self.snd_max < self.right_edge();
-        let next = board.next_seg(self.snd_una, self.snd_max, fresh);
-        if next.is_none() {
+        let Some(next) = board.next_seg(self.snd_una, self.snd_max, fresh) else {
             self.meet_right_edge(self.snd_max);
+            return None;
+        };
+        if !may_leave(self) {
+            return None;
         }
-        next
+        board.on_sent(next, recover);
+        Some(match next {
+            NextSeg::Again(number) | NextSeg::Rescue(number) => (number, true),
+            NextSeg::New => {
+                let number = self.snd_max;
+                self.snd_max += 1;
+                self.snd_nxt = self.snd_max;
+                (number, false)
+            }
+        })
     }
 
     /// Chooses the next segment outside recovery: new ones, but after a timeout first those that were sent
     /// before and not SACKed.
-    fn choose_unsacked(&mut self, board: &Scoreboard) -> Option<Next> {
+    fn next_unsacked(
+        &mut self,
+        board: &mut Scoreboard,
+        may_leave: impl FnOnce(&mut Sender) -> bool,
+    ) -> Option<(u32, bool)> {
         while self.snd_nxt < self.snd_max && board.is_sacked(self.snd_nxt) {
             self.snd_nxt += 1;
         }
@@ -227,11 +239,17 @@ impl Sender {
             self.meet_window();
             return None;
         }
-        Some(Next {
-            number: self.snd_nxt,
-            is_retransmission: self.snd_nxt < self.snd_max,
-            reason: Reason::InOrder,
-        })
+        if !may_leave(self) {
+            return None;
+        }
+        if let Recovery::Open { dupacks: 1.. } = self.recovery {
+            board.limited += 1; // step 3
+        }
+        let number = self.snd_nxt;
+        self.snd_nxt += 1;
+        let is_retransmission = number < self.snd_max;
+        self.snd_max = self.snd_max.max(self.snd_nxt);
+        Some((number, is_retransmission))
     }
 }
 

@@ -23,7 +23,6 @@ use super::undo::Undo;
 use super::{Recovery, Sender};
 use crate::kernel::time::{Span, Time};
 use crate::tcp::congestion::{CongestionSign, RecoveryAck};
-use crate::tcp::next::{Next, Reason};
 use crate::tcp::prr::{Progress, RateReduction};
 use crate::tcp::rack::{Rack, SenderState, Step};
 use crate::tcp::sack::dsack;
@@ -37,7 +36,7 @@ pub(super) struct Timed {
     pub(super) rack: Rack,
     probe: LossProbe,
     /// Whether a probe must leave.
-    probes: bool,
+    pub(super) probes: bool,
     /// Whether the next lost segment is the first of a recovery, which leaves regardless of the number of
     /// segments in the network.
     first: bool,
@@ -378,31 +377,34 @@ impl Sender {
         timed.rto = now + self.rtt.rto();
     }
 
-    /// Chooses the next segment.
+    /// Chooses the next segment by RACK-TLP, and counts it as sent if it may leave.
     #[inline]
-    pub(super) fn choose_by_time(&mut self, timed: &mut Timed) -> Option<Next> {
-        match timed.probes {
-            true => Some(self.choose_probe(timed)),
-            false => self.choose_in_window(timed),
+    pub(super) fn next_by_time(
+        &mut self,
+        now: Time,
+        timed: &mut Timed,
+        may_leave: impl FnOnce(&mut Sender) -> bool,
+    ) -> Option<(u32, bool)> {
+        let (number, is_retransmission) = match timed.probes {
+            true => self.choose_probe(timed),
+            false => self.choose_in_window(timed)?,
+        };
+        if !may_leave(self) {
+            return None;
         }
-    }
-
-    /// Counts the chosen segment as sent.
-    #[inline]
-    pub(super) fn count_by_time(&mut self, now: Time, next: Next, timed: &mut Timed) {
-        if next.reason != Reason::Probe {
+        if !timed.probes {
             timed.first = false;
             if let Some(reduction) = &mut timed.reduction {
                 reduction.rate.on_sent();
             }
         }
-        if next.is_retransmission {
-            timed.rack.on_sent_again(now, next.number);
+        if is_retransmission {
+            timed.rack.on_sent_again(now, number);
             if let Some(undo) = &mut timed.undo {
-                undo.on_sent_again(now, next.number);
+                undo.on_sent_again(now, number);
             }
         } else {
-            timed.rack.on_sent(now, self.snd_una, next.number);
+            timed.rack.on_sent(now, self.snd_una, number);
             self.snd_max += 1;
             self.snd_nxt = self.snd_max;
             timed.limited += u32::from(self.recovery == Recovery::Open { dupacks: 1 });
@@ -411,27 +413,27 @@ impl Sender {
             timed.rto = now + self.rtt.rto(); // RFC 6298, rule 5.1
         }
         if std::mem::take(&mut timed.probes) {
-            timed.probe.on_sent(self.snd_max, next.is_retransmission);
-        } else if !next.is_retransmission {
+            timed.probe.on_sent(self.snd_max, is_retransmission);
+        } else if !is_retransmission {
             self.plan_probe(now, timed);
         }
         self.timer = timed.timer().1;
+        Some((number, is_retransmission))
     }
 
     /// Chooses a probe (section 7.3): a new segment if there is one, else the last one again.
     #[cold]
-    fn choose_probe(&self, timed: &Timed) -> Next {
+    fn choose_probe(&self, timed: &Timed) -> (u32, bool) {
         debug_assert!(timed.rack.sacked() == 0, "a probe after a gap");
-        let is_retransmission = self.snd_max >= self.right_edge();
-        Next {
-            number: self.snd_max - u32::from(is_retransmission),
-            is_retransmission,
-            reason: Reason::Probe,
+        if self.snd_max < self.right_edge() {
+            (self.snd_max, false)
+        } else {
+            (self.snd_max - 1, true)
         }
     }
 
     #[inline]
-    fn choose_in_window(&mut self, timed: &mut Timed) -> Option<Next> {
+    fn choose_in_window(&mut self, timed: &mut Timed) -> Option<(u32, bool)> {
         if !timed.has_room(self.congestion.usable()) {
             match timed.rack.has_lost() || self.snd_max < self.limit {
                 true => self.meet_window(),
@@ -440,8 +442,8 @@ impl Sender {
             return None;
         }
         match timed.rack.first_lost(self.snd_una, self.snd_max) {
-            Some(number) => Some(Next::again(number)),
-            None if self.snd_max < self.right_edge() => Some(Next::new(self.snd_max)),
+            Some(number) => Some((number, true)),
+            None if self.snd_max < self.right_edge() => Some((self.snd_max, false)),
             None => {
                 self.meet_right_edge(self.snd_max);
                 None
