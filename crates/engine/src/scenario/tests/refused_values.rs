@@ -246,7 +246,8 @@ fn words_and_flags_are_listed() {
             "tcp.congestion`: \"bbr\" is unknown; expected one of \"tahoe\", \"reno\", \"newreno\", \
              \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\", \
              \"dctcp\", \"prague\"\n\
-             hint: BBR needs pacing and rate samples in every sender, a change of their own that is not built",
+             hint: use another congestion control: BBR needs samples of the delivery rate, which \
+             the engine does not take",
         ),
         (
             "tcp = { congestion = \"prague\", ecn = false }",

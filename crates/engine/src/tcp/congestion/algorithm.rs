@@ -39,7 +39,8 @@ impl CongestionAlgorithm {
     /// Returns the hint of the error message for an unknown name.
     pub(in crate::tcp) fn meant(name: &str) -> Option<String> {
         name.starts_with("bbr").then(|| {
-            "BBR needs pacing and rate samples in every sender, a change of their own that is not built"
+            "use another congestion control: BBR needs samples of the delivery rate, which the \
+             engine does not take"
                 .to_owned()
         })
     }
