@@ -1,7 +1,7 @@
 //! Frame exchanges: what the medium is given to send, and how each exchange ends.
 
 use super::contender::Contender;
-use super::{Phy, Rates};
+use super::{NodeId, Phy, Rates};
 use crate::kernel::time::{Span, Time};
 
 /// The kind of exchanges in a contention domain: single frames, or aggregates. It decides what each
@@ -42,7 +42,7 @@ pub enum TxStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Receiving node.
-    pub to: u32,
+    pub to: NodeId,
     /// Length of the IP packet inside. [bytes]
     pub ip_bytes: u32,
     /// Kind of the packet.
@@ -53,7 +53,7 @@ pub struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedExchange {
     /// Receiving node.
-    pub to: u32,
+    pub to: NodeId,
     /// Rates of its frames.
     pub rates: Rates,
     /// Whether RTS and CTS go first.

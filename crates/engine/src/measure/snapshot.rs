@@ -154,7 +154,7 @@ pub(super) struct Shared {
 impl Shared {
     fn take(world: &World<'_>) -> Shared {
         let shared = world.radio().queues().filter_map(HeadQueue::sharing);
-        let mut classes = vec![Vec::new(); world.scenario().cell.sharing_classes.len()];
+        let mut classes = vec![Vec::new(); world.scenario().only_bss().cell.sharing_classes.len()];
         for sharing in shared.clone() {
             for (own, &counters) in classes.iter_mut().zip(sharing.counters()) {
                 own.push(QueueMark::on_arrival(counters, world.now()));

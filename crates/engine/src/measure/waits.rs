@@ -26,8 +26,8 @@ impl AllWaits {
             Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),
         };
         let cell = world.radio().cell();
-        let nodes = 0..=world.scenario().stations.len();
-        let kept = |node| Some(cell?.kept_for(node)?.1.clone());
+        let stations = 0..world.scenario().stations.len();
+        let kept = |station| Some(cell?.kept_for(station)?.1.clone());
         AllWaits {
             radio: world
                 .radio()
@@ -35,7 +35,7 @@ impl AllWaits {
                 .map(|queue| queue.waits().clone())
                 .collect(),
             links: links.map(counted).collect(),
-            kept: nodes.map(kept).collect(),
+            kept: stations.map(kept).collect(),
         }
     }
 }
@@ -84,8 +84,8 @@ impl Period<'_> {
                 Stop::Air(queue) => {
                     let waits = world.radio().queue(queue).waits();
                     let own = waits.of(flow).since(before.radio[queue].of(flow));
-                    if let Some((node, name, waits)) = self.kept_before(flow) {
-                        let from = before.kept[node].as_ref().map(|kept| kept.of(flow));
+                    if let Some((station, name, waits)) = self.kept_before(flow) {
+                        let from = before.kept[station].as_ref().map(|kept| kept.of(flow));
                         let kept = waits.of(flow).since(from.unwrap_or_default());
                         // packets that come while the station is awake are not kept
                         add(name, kept.ns, own.packets);
@@ -97,16 +97,15 @@ impl Period<'_> {
         items
     }
 
-    /// Packets kept for the station that receives a flow's data, if it sleeps: node, name, times.
+    /// Packets kept for the station that receives a flow's data, if it sleeps: station, name, times.
     fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
         let Ends::Station { station, direction } =
             self.world.scenario().flows.get(flow as usize)?.ends
         else {
             return None;
         };
-        let node = station + 1;
         let cell = (self.world.radio().cell()).filter(|_| direction == Direction::Down)?;
-        let (name, waits) = cell.kept_for(node)?;
-        Some((node, name, waits))
+        let (name, waits) = cell.kept_for(station)?;
+        Some((station, name, waits))
     }
 }

@@ -5,10 +5,9 @@ mod ppdu;
 
 use self::ppdu::Agreements;
 use crate::mac::airtime::ACK_BYTES;
-use crate::mac::dcf::AP;
-use crate::packet::Packet;
+use crate::packet::{Direction, Packet};
 use crate::record::{FrameKind, FrameRecord};
-use crate::scenario::{self, Rates, Scenario};
+use crate::scenario::{Bss, NodeId, Rates, Scenario};
 
 const FCS_BYTES: u32 = 4;
 /// Header of a QoS data frame. [bytes]
@@ -32,11 +31,11 @@ const BROADCAST: [u8; 6] = [0xFF; 6];
 /// Largest duration that a frame can announce. [us]
 const DURATION_MAX: u64 = 32_767;
 /// The wired host that the access point bridges to.
-const SERVER: u32 = 0x0100_0000;
+const SERVER: NodeId = NodeId(0x0100_0000);
 
 /// Turns records into frames; remembers what the fields of a frame take from earlier ones.
 pub(super) struct Cell {
-    settings: scenario::Cell,
+    bss: Bss,
     qos: bool,
     nodes: Vec<NodeState>,
     /// Time announced by the last RTS. [ns]
@@ -50,7 +49,7 @@ struct NodeState {
     down: Option<Rates>,
     /// Sequence number of the last data frame, modulo 4096.
     sequence: u16,
-    last: Option<(Packet, u32)>,
+    last: Option<(Packet, NodeId)>,
 }
 
 impl Cell {
@@ -62,12 +61,13 @@ impl Cell {
             last: None,
         };
         let ap = node(None, None);
-        let numbers = 1..=scenario.stations.len() as u32;
-        let stations =
-            numbers.map(|n| node(Some(scenario.rates(n, 0)), Some(scenario.rates(0, n))));
+        let rates = |station, direction| Some(scenario.rates(station, direction));
+        let stations = 0..scenario.stations.len();
+        let stations = stations.map(|n| node(rates(n, Direction::Up), rates(n, Direction::Down)));
+        let bss = scenario.only_bss().clone();
         Cell {
-            settings: scenario.cell.clone(),
-            qos: scenario.cell.mac_header_bytes >= QOS_HEADER_BYTES + FCS_BYTES,
+            qos: bss.cell.mac_header_bytes >= QOS_HEADER_BYTES + FCS_BYTES,
+            bss,
             nodes: std::iter::once(ap).chain(stations).collect(),
             announced: 0,
             agreements: Agreements::default(),
@@ -94,7 +94,7 @@ impl Cell {
             (FrameKind::CfEnd, _) => {
                 control(out, CF_END, 0, &[]);
                 out.extend_from_slice(&BROADCAST);
-                out.extend_from_slice(&mac_address(AP));
+                out.extend_from_slice(&mac_address(self.bss.ap));
             }
             (FrameKind::BlockAckReq, _) => self.agreements.block_ack_req(out, record),
             (FrameKind::BlockAck, _) => self.agreements.block_ack(out, record),
@@ -104,9 +104,9 @@ impl Cell {
     }
 
     fn data_header(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: &Packet) {
-        let duration = self.settings.phy.sifs.0 + self.response_time(record.from, record.to);
+        let duration = self.bss.cell.phy.sifs.0 + self.response_time(record.from, record.to);
         let (sequence, retry) = self.sequence(record, packet);
-        let (ds, third) = if record.to == 0 {
+        let (ds, third) = if record.to == self.bss.ap {
             (TO_DS, SERVER)
         } else {
             (FROM_DS, SERVER)
@@ -130,14 +130,14 @@ impl Cell {
         }
         // 3 SIFS + CTS + data + ACK (IEEE 802.11-2020, 9.3.1.2)
         let data = packet.map_or(0, |packet| {
-            let bytes = self.settings.frame_bytes(u32::from(packet.bytes));
+            let bytes = self.bss.cell.frame_bytes(u32::from(packet.bytes));
             let rates = self.rates(record.from, record.to);
             rates.map_or(0, |rates| {
-                self.settings.phy.airtime(bytes, rates.data_bps).0
+                self.bss.cell.phy.airtime(bytes, rates.data_bps).0
             })
         });
         let response = self.response_time(record.from, record.to);
-        self.announced = 3 * self.settings.phy.sifs.0 + 2 * response + data;
+        self.announced = 3 * self.bss.cell.phy.sifs.0 + 2 * response + data;
         control(out, RTS, self.announced, &[record.to, record.from]);
     }
 
@@ -145,30 +145,30 @@ impl Cell {
         if let Some(reserves) = record.reserves {
             return control(out, CTS, reserves.0, &[record.to]);
         }
-        let spent = self.settings.phy.sifs.0 + self.response_time(record.to, record.from);
+        let spent = self.bss.cell.phy.sifs.0 + self.response_time(record.to, record.from);
         let left = self.announced.saturating_sub(spent);
         control(out, CTS, left, &[record.to]);
     }
 
-    fn rates(&self, from: u32, to: u32) -> Option<Rates> {
-        match from {
-            0 => self.nodes[to as usize].down,
-            station => self.nodes[station as usize].up,
+    fn rates(&self, from: NodeId, to: NodeId) -> Option<Rates> {
+        match from == self.bss.ap {
+            true => self.nodes[to.index()].down,
+            false => self.nodes[from.index()].up,
         }
     }
 
     /// Air time of the ACK or CTS that answers a frame from node `from` to node `to`. [ns]
-    fn response_time(&self, from: u32, to: u32) -> u64 {
+    fn response_time(&self, from: NodeId, to: NodeId) -> u64 {
         let rates = self.rates(from, to);
         rates.map_or(0, |rates| {
-            self.settings.phy.airtime(ACK_BYTES, rates.response_bps).0
+            self.bss.cell.phy.airtime(ACK_BYTES, rates.response_bps).0
         })
     }
 
     /// Sequence number, and whether this is a repetition of the transmitter's last data frame:
     /// after a failed RTS the engine's record is a retry, the data frame is not.
     fn sequence(&mut self, record: &FrameRecord, packet: &Packet) -> (u16, bool) {
-        let node = &mut self.nodes[record.from as usize];
+        let node = &mut self.nodes[record.from.index()];
         let this = Some((*packet, record.to));
         let retry = record.attempt > 1 && node.last == this;
         if !retry {
@@ -186,7 +186,7 @@ fn close(out: &mut Vec<u8>, start: usize) {
 }
 
 /// A control frame without its FCS.
-fn control(out: &mut Vec<u8>, kind: u8, duration: u64, addresses: &[u32]) {
+fn control(out: &mut Vec<u8>, kind: u8, duration: u64, addresses: &[NodeId]) {
     out.extend_from_slice(&[kind, 0]);
     out.extend_from_slice(&microseconds(duration));
     for &address in addresses {
@@ -200,8 +200,8 @@ fn microseconds(duration: u64) -> [u8; 2] {
 }
 
 /// Locally administered address of a node.
-fn mac_address(node: u32) -> [u8; 6] {
-    let [a, b, c, d] = node.to_be_bytes();
+fn mac_address(node: NodeId) -> [u8; 6] {
+    let [a, b, c, d] = node.0.to_be_bytes();
     [0x02, 0, a, b, c, d]
 }
 

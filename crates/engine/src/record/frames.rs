@@ -5,8 +5,8 @@ use super::{Fate, FrameKind, FrameRecord, ppdu};
 use crate::cell::Cell;
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
-use crate::mac::dcf::{AP, CfEnd, Dcf, Outcome};
-use crate::scenario::{Rates, Scenario};
+use crate::mac::dcf::{CfEnd, Dcf, Outcome};
+use crate::mac::{Bss, NodeId, Rates};
 
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl FrameLog {
     }
 
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
-    pub(crate) fn exchange(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
+    pub(crate) fn exchange(&mut self, bss: &Bss, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
         if self.is_full() || outcome == Outcome::Begins {
             return;
@@ -63,13 +63,12 @@ impl FrameLog {
         let before = self.records.len();
         if let Some(closing) = medium.cf_end() {
             let from = medium.node(closing.from);
-            self.records.push(cf_end(from, closing));
+            self.records.push(cf_end(from, bss.ap, closing));
         }
         if cell.aggregates().is_some() {
-            let settings = &scenario.cell;
-            ppdu::log(&mut self.records, &self.backoffs, cell, settings, outcome);
+            ppdu::log(&mut self.records, &self.backoffs, cell, &bss.cell, outcome);
         } else {
-            self.frames(scenario, cell, outcome);
+            self.frames(bss, cell, outcome);
         }
         self.backoffs.record(medium);
         if medium.exchange().start < self.from {
@@ -92,7 +91,7 @@ impl FrameLog {
     }
 
     /// Logs an exchange of single frames.
-    fn frames(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
+    fn frames(&mut self, bss: &Bss, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
         self.tries.resize(cell.queues(), 0);
         for &contender in medium.transmitters() {
@@ -101,7 +100,7 @@ impl FrameLog {
             };
             let from = medium.node(contender);
             let station = cell.station_of(&packet);
-            let to = if from == AP { station } else { AP };
+            let to = if from == bss.ap { station } else { bss.ap };
             let discarded = medium.discarded().contains(&contender);
             let fate = match (outcome, discarded) {
                 (Outcome::Delivered { .. }, _) => Fate::Delivered,
@@ -111,7 +110,7 @@ impl FrameLog {
                 (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
             };
             let rates = medium.rates(contender);
-            let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
+            let bytes = bss.cell.frame_bytes(u32::from(packet.bytes));
             let data = FrameRecord {
                 at: medium.exchange().start,
                 from,
@@ -129,7 +128,7 @@ impl FrameLog {
             let log = Exchange {
                 cell: medium,
                 contender,
-                sifs: scenario.cell.phy.sifs,
+                sifs: bss.cell.phy.sifs,
                 rates,
             };
             log.write(&mut self.records, data);
@@ -145,11 +144,11 @@ impl FrameLog {
 }
 
 /// The frame with which `from` ends its transmission opportunity.
-fn cf_end(from: u32, closing: CfEnd) -> FrameRecord {
+fn cf_end(from: NodeId, ap: NodeId, closing: CfEnd) -> FrameRecord {
     FrameRecord {
         at: closing.start,
         from,
-        to: AP,
+        to: ap,
         kind: FrameKind::CfEnd,
         packet: None,
         bytes: RTS_BYTES,

@@ -7,8 +7,8 @@ mod ppdu;
 mod series;
 
 use crate::kernel::time::{Span, Time};
-use crate::mac::Phy;
 use crate::mac::ppdu::Modulation;
+use crate::mac::{NodeId, Phy};
 use crate::packet::Packet;
 
 pub use columns::frames_json;
@@ -56,10 +56,10 @@ pub enum Fate {
 pub struct FrameRecord {
     /// Start of the frame.
     pub at: Time,
-    /// Number of the sender ([`crate::mac::numbering`]).
-    pub from: u32,
-    /// Number of the receiver. For a CF-End, which is for all nodes, it is the access point.
-    pub to: u32,
+    /// Sender.
+    pub from: NodeId,
+    /// Receiver. For a CF-End, which is for all nodes, it is the access point.
+    pub to: NodeId,
     /// What it is for.
     pub kind: FrameKind,
     /// The IP packet in a data frame, or announced by an RTS; the first, if there are several.

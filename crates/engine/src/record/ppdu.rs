@@ -4,11 +4,11 @@ use super::backoffs::Backoffs;
 use super::{Fate, FrameKind, FrameRecord};
 use crate::cell::{Cell, Transmission};
 use crate::kernel::time::{Span, Time};
-use crate::mac::Category;
 use crate::mac::aggregation::{BAR_BYTES, ampdu_bytes, amsdu_bytes, psdu_of_one};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::Outcome;
 use crate::mac::ppdu::Modulation;
+use crate::mac::{Category, NodeId};
 use crate::packet::Packet;
 use crate::scenario;
 
@@ -175,7 +175,7 @@ fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
 /// The exchange of one contender.
 struct Exchange<'a> {
     sent: &'a Transmission,
-    from: u32,
+    from: NodeId,
     start: Time,
     sifs: Span,
     backoff: Option<u32>,
