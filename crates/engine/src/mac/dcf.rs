@@ -54,9 +54,9 @@ use crate::kernel::time::{Span, Time};
 pub use self::reading::Backoff;
 pub use super::contender::{AggregateCounters, Contender, DownCounters, NodeCounters};
 pub use super::exchange::{
-    CfEnd, Content, Exchange, Frame, FrameExchange, MinimumExchange, Outcome, PlannedExchange,
-    TxStatus,
+    CfEnd, Content, Exchange, Frame, MinimumExchange, Outcome, PlannedExchange, TxStatus,
 };
+pub use super::frame_exchange::FrameExchange;
 pub use super::numbering::AP;
 pub use super::single_frame::SingleFrame;
 

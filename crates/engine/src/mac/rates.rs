@@ -5,9 +5,12 @@
 //! it uses.
 
 use super::numbering::{AP, station_of_link};
+use super::phy::Phy;
+use super::phy_kind::PhyKind;
 use super::ppdu::Modulation;
 use super::presets::Preset;
-use super::settings::{Cell, Phy, PhyKind, Station};
+use super::settings::Cell;
+use super::station::Station;
 
 /// Rates between the access point and a station, one direction. [bit/s]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

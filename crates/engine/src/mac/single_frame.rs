@@ -3,7 +3,8 @@
 
 use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::contender::{Contender, DownCounters};
-use super::exchange::{Content, Frame, FrameExchange, TxStatus};
+use super::exchange::{Content, Frame, TxStatus};
+use super::frame_exchange::FrameExchange;
 use super::link_rates::LinkRates;
 use super::numbering::{AP, index_of, node_of, station_of};
 use super::{Cell, Phy, Rates, Station};

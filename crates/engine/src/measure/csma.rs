@@ -1,12 +1,11 @@
 //! What is measured in a network of CSMA links: users with all their connections, links on air.
 
-use super::conservation::holds;
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
 use crate::conflict::Conflict;
 use crate::quantities::*;
 use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
-use crate::world::{FlowCounters, User, World};
+use crate::world::{FlowCounters, User};
 
 impl Period<'_> {
     /// Links on air and users, of a scenario that has them.
@@ -113,38 +112,4 @@ impl Period<'_> {
         };
         (0..conflict.queues()).map(item).collect()
     }
-}
-
-/// The laws of a network on air: every transmission that has ended has an end of one kind, no link begins while it hears
-/// another, and no link is on the air for longer than the time that has passed.
-///
-/// # Errors
-/// The law that is violated, with the item and both sides.
-pub(super) fn check(world: &World<'_>) -> Result<(), String> {
-    let Some(conflict) = world.radio().conflict() else {
-        return Ok(());
-    };
-    let graph = conflict.medium();
-    for number in 0..conflict.queues() {
-        let (link, name) = (number as u32, conflict.queue_name(number));
-        let c = graph.counters(link);
-        let dummies = graph.dummies(link);
-        let failed = c.attempts - c.delivered - dummies;
-        let possible = c.corrupted..=c.corrupted + c.collided;
-        holds(possible.contains(&failed) && c.discarded <= failed, || {
-            format!(
-                "link {name}: {} attempts, {} delivered, {dummies} dummies, {} corrupted, \
-                 {} collided",
-                c.attempts, c.delivered, c.corrupted, c.collided
-            )
-        })?;
-        let (air_ns, elapsed_ns) = (graph.air_ns(link, world.now()).0, world.now().0);
-        holds(air_ns <= elapsed_ns, || {
-            format!("link {name}: {air_ns} ns on the air in {elapsed_ns} ns")
-        })?;
-    }
-    let overlaps = graph.overlaps();
-    holds(overlaps == 0, || {
-        format!("{overlaps} transmissions began during a transmission that the link heard")
-    })
 }

@@ -74,6 +74,12 @@ pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
+/// Returns the part of all decided fates that are failures ([`super::fates`]); `None` if no fate was
+/// decided.
+pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
+    ratio(failed, failed + succeeded)
+}
+
 /// Mean of `count` times that sum to `sum_ns`, absent when there is none. [s]
 pub(super) fn mean_s(sum_ns: u64, count: u64) -> Option<f64> {
     ratio(sum_ns, count).map(|ns| ns / 1e9)

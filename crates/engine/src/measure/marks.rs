@@ -1,7 +1,6 @@
 //! What queues and their medium have counted by an instant, and what lies between two.
 
-use super::fates::probability;
-use super::item::{Item, Value, mean_s, ratio};
+use super::item::{Item, Value, mean_s, probability, ratio};
 use crate::bottleneck::Bottleneck;
 use crate::cell::Cell;
 use crate::kernel::time::Time;

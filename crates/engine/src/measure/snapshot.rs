@@ -1,13 +1,12 @@
 //! All counters at one instant, read from a world by its methods.
 
 use super::marks::{Marks, QueueMark};
-use super::waits::AllWaits;
 use crate::cell::Cell;
 use crate::conflict::Drive;
 use crate::kernel::time::Span;
 use crate::link::Link;
 use crate::mac::dcf::{AggregateCounters, DownCounters};
-use crate::queue::{Deviation, HeadQueue};
+use crate::queue::{Deviation, HeadQueue, Waits};
 use crate::world::{FlowCounters, User, WiredLink, World};
 
 /// Counters at one instant.
@@ -165,6 +164,35 @@ impl Shared {
             deviations: shared
                 .map(|sharing| sharing.deviation(world.now()))
                 .collect(),
+        }
+    }
+}
+
+/// Times of datagrams in all queues up to one instant. The times of pipes begin with the measured
+/// period.
+#[derive(Clone, Debug)]
+pub(super) struct AllWaits {
+    pub(super) radio: Vec<Waits>,
+    pub(super) links: Vec<Waits>,
+    /// Packets kept for each node, if it is a station that sleeps.
+    pub(super) kept: Vec<Option<Waits>>,
+}
+
+impl AllWaits {
+    fn take(world: &World<'_>) -> AllWaits {
+        let links = world.wires().links().iter().map(|wired| wired.link());
+        let counted = |link: &Link| match link {
+            Link::Host(_) | Link::Pipe(_) => Waits::default(),
+            Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),
+        };
+        let cell = world.radio().cell();
+        let nodes = 0..=world.scenario().stations.len();
+        let kept = |node| Some(cell?.kept_for(node)?.1.clone());
+        let radio = world.radio().queues();
+        AllWaits {
+            radio: radio.map(|queue| queue.waits().clone()).collect(),
+            links: links.map(counted).collect(),
+            kept: nodes.map(kept).collect(),
         }
     }
 }

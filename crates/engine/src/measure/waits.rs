@@ -2,43 +2,11 @@
 
 use super::item::{Item, mean_s};
 use super::period::Period;
-use crate::link::Link;
 use crate::packet::Direction;
 use crate::quantities::WAIT;
 use crate::queue::Waits;
 use crate::scenario::{Ends, Transport};
-use crate::world::{Stop, World};
-
-/// Times of datagrams in all queues at one instant; those of pipes begin with the time measured.
-#[derive(Clone, Debug)]
-pub(super) struct AllWaits {
-    radio: Vec<Waits>,
-    links: Vec<Waits>,
-    /// Packets kept for each station, if it sleeps.
-    kept: Vec<Option<Waits>>,
-}
-
-impl AllWaits {
-    pub(super) fn take(world: &World<'_>) -> AllWaits {
-        let links = world.wires().links().iter().map(|wired| wired.link());
-        let counted = |link: &Link| match link {
-            Link::Host(_) | Link::Pipe(_) => Waits::default(),
-            Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),
-        };
-        let cell = world.radio().cell();
-        let nodes = 0..=world.scenario().stations.len();
-        let kept = |node| Some(cell?.kept_for(node)?.1.clone());
-        AllWaits {
-            radio: world
-                .radio()
-                .queues()
-                .map(|queue| queue.waits().clone())
-                .collect(),
-            links: links.map(counted).collect(),
-            kept: nodes.map(kept).collect(),
-        }
-    }
-}
+use crate::world::Stop;
 
 impl Period<'_> {
     /// One item for each flow of datagrams and each queue on its path, in order.

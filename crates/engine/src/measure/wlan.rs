@@ -1,8 +1,7 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
 use super::fairness::jain;
-use super::fates::probability;
-use super::item::{Item, Value, ratio, share};
+use super::item::{Item, Value, probability, ratio, share};
 use super::marks::aggregated;
 use super::period::Period;
 use super::snapshot::Snapshot;

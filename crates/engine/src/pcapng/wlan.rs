@@ -1,9 +1,17 @@
-//! 802.11 data and control frames with duration, sequence number, retry bit and FCS; those of cells that
-//! aggregate are in `wlan/ppdu.rs`.
+//! 802.11 data and control frames with duration, sequence number, retry bit and FCS. The frames of cells
+//! that aggregate are in `wlan/ppdu.rs`.
 
+mod agreements;
+mod fields;
 mod ppdu;
 
-use self::ppdu::Agreements;
+use self::agreements::Agreements;
+#[cfg(test)]
+pub(super) use self::fields::crc32;
+use self::fields::{
+    ACK, BROADCAST, CF_END, CTS, DATA, FROM_DS, QOS_DATA, RETRY, RTS, SERVER, SNAP_IPV4, TO_DS,
+    close, control, mac_address, microseconds,
+};
 use crate::mac::airtime::ACK_BYTES;
 use crate::mac::dcf::AP;
 use crate::packet::Packet;
@@ -11,28 +19,8 @@ use crate::record::{FrameKind, FrameRecord};
 use crate::scenario::{self, Rates, Scenario};
 
 const FCS_BYTES: u32 = 4;
-/// Header of a QoS data frame. [bytes]
+/// Length of the header of a QoS data frame. [bytes]
 const QOS_HEADER_BYTES: u32 = 26;
-/// LLC/SNAP in front of IPv4 (RFC 1042).
-const SNAP_IPV4: [u8; 8] = [0xAA, 0xAA, 0x03, 0, 0, 0, 0x08, 0x00];
-
-// First byte of frame control: subtype, type, version.
-const DATA: u8 = 0x08;
-const QOS_DATA: u8 = 0x88;
-const RTS: u8 = 0xB4;
-const CTS: u8 = 0xC4;
-const ACK: u8 = 0xD4;
-const CF_END: u8 = 0xE4;
-// Second byte: flags.
-const TO_DS: u8 = 0x01;
-const FROM_DS: u8 = 0x02;
-const RETRY: u8 = 0x08;
-
-const BROADCAST: [u8; 6] = [0xFF; 6];
-/// Largest duration that a frame can announce. [us]
-const DURATION_MAX: u64 = 32_767;
-/// The wired host that the access point bridges to.
-const SERVER: u32 = 0x0100_0000;
 
 /// Turns records into frames; remembers what the fields of a frame take from earlier ones.
 pub(super) struct Cell {
@@ -177,59 +165,4 @@ impl Cell {
         }
         (node.sequence, retry)
     }
-}
-
-/// Appends the FCS of the frame that begins at `start`.
-fn close(out: &mut Vec<u8>, start: usize) {
-    let fcs = crc32(&out[start..]);
-    out.extend_from_slice(&fcs.to_le_bytes());
-}
-
-/// A control frame without its FCS.
-fn control(out: &mut Vec<u8>, kind: u8, duration: u64, addresses: &[u32]) {
-    out.extend_from_slice(&[kind, 0]);
-    out.extend_from_slice(&microseconds(duration));
-    for &address in addresses {
-        out.extend_from_slice(&mac_address(address));
-    }
-}
-
-/// Duration field: [ns] rounded up to microseconds.
-fn microseconds(duration: u64) -> [u8; 2] {
-    (duration.div_ceil(1000).min(DURATION_MAX) as u16).to_le_bytes()
-}
-
-/// Locally administered address of a node.
-fn mac_address(node: u32) -> [u8; 6] {
-    let [a, b, c, d] = node.to_be_bytes();
-    [0x02, 0, a, b, c, d]
-}
-
-const CRC_TABLE: [u32; 256] = crc_table();
-
-const fn crc_table() -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut crc = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            let carry = crc & 1;
-            crc >>= 1;
-            if carry == 1 {
-                crc ^= 0xEDB8_8320;
-            }
-            bit += 1;
-        }
-        table[byte] = crc;
-        byte += 1;
-    }
-    table
-}
-
-/// CRC-32 of IEEE 802 (reflected polynomial 0xEDB88320), the FCS of a frame.
-pub(super) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, &byte| {
-        CRC_TABLE[((crc ^ u32::from(byte)) & 0xFF) as usize] ^ (crc >> 8)
-    })
 }
