@@ -222,7 +222,7 @@ impl Cell<Aggregating> {
         }
         let free = match outcome {
             Outcome::Delivered { done, .. } => done,
-            _ => now,
+            Outcome::Corrupted | Outcome::Collided | Outcome::Begins => now,
         };
         if outcome == Outcome::Collided {
             self.exchange.senders.count_overlap(&self.medium);

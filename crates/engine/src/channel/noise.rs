@@ -226,7 +226,7 @@ mod tests {
     /// Halved squared distances of the CCK code words (16.3.6.6) from the first, and how many words are at
     /// each.
     fn counted(words: &[[(i32, i32); 8]]) -> Vec<(i32, usize)> {
-        let mut found = std::collections::BTreeMap::new();
+        let mut counts = std::collections::BTreeMap::new();
         for other in &words[1..] {
             let square: i32 = (0..8)
                 .map(|chip| {
@@ -234,9 +234,9 @@ mod tests {
                     (a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1)
                 })
                 .sum();
-            *found.entry(square / 2).or_insert(0) += 1;
+            *counts.entry(square / 2).or_insert(0) += 1;
         }
-        found.into_iter().collect()
+        counts.into_iter().collect()
     }
 
     /// The code word of four phases in quarter turns.
@@ -300,7 +300,7 @@ mod tests {
             }
             low
         };
-        let found = [
+        let ratios_db = [
             half(64, (3, 4)),
             half(64, (5, 6)),
             half(256, (3, 4)),
@@ -308,12 +308,15 @@ mod tests {
             half(1024, (3, 4)),
             half(1024, (5, 6)),
         ];
-        for pair in found.windows(2) {
-            assert!(pair[0] + 0.5 < pair[1], "{found:?}");
+        for pair in ratios_db.windows(2) {
+            assert!(pair[0] + 0.5 < pair[1], "{ratios_db:?}");
         }
         // four times the points need four times the power, nearly
         for (few, many) in [(0, 2), (1, 3), (2, 4), (3, 5)] {
-            assert!((found[many] - found[few] - 6.02).abs() < 0.3, "{found:?}");
+            assert!(
+                (ratios_db[many] - ratios_db[few] - 6.02).abs() < 0.3,
+                "{ratios_db:?}"
+            );
         }
     }
 
@@ -332,13 +335,13 @@ mod tests {
             }
             low
         };
-        let found: Vec<f64> = RATES.iter().map(|&rate| half(rate)).collect();
+        let ratios_db: Vec<f64> = RATES.iter().map(|&rate| half(rate)).collect();
         // computed once by the same formulas in another language
         let expected = [
             -1.0, 3.6, 3.1, 6.1, 3.3, 6.2, 6.3, 9.2, 12.8, 15.9, 20.6, 21.8,
         ];
-        for (rate, (found, expected)) in RATES.iter().zip(found.iter().zip(expected)) {
-            assert!((found - expected).abs() < 0.06, "{rate}: {found:.2} dB");
+        for (rate, (db, expected)) in RATES.iter().zip(ratios_db.iter().zip(expected)) {
+            assert!((db - expected).abs() < 0.06, "{rate}: {db:.2} dB");
         }
     }
 }

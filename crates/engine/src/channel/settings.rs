@@ -161,7 +161,7 @@ impl Channel {
             if !keys.any(|key| change.said(key).is_some() || change.lacks(key)) {
                 let message = "this table changes nothing; expected `snr`, `error` or another \
                                error probability";
-                problems.add(change.origin, &change.path, message.to_owned());
+                change.refuse(message, problems);
             }
             instants.check(change, ChangeTable::at, problems);
         }
@@ -236,18 +236,16 @@ impl Channel {
     }
 }
 
-/// A signal-to-noise ratio decides all errors, so that no probability may stand beside it.
+/// Checks that a table with a signal-to-noise ratio, which decides all errors, has no error probability.
 fn check_ratio(table: &Section, problems: &mut Problems) {
     let Some(snr) = table.said(ErrorKeys::snr_db) else {
         return;
     };
     // an error of 0 is no contradiction: it is the default of `error`
-    let said = ERRORS.into_iter().filter_map(|key| table.said(key));
-    for said in said.filter(|said| said.value != Some(0.0)) {
-        let message = format!(
-            "{} conflicts with `snr` = {}; expected one of the two",
-            said.shown, snr.shown
-        );
-        problems.add(said.origin, &said.path, message);
+    let errors = ERRORS.into_iter().filter_map(|key| table.said(key));
+    for error in errors.filter(|error| error.value != Some(0.0)) {
+        let snr = &snr.shown;
+        let fault = format!("conflicts with `snr` = {snr}; expected one of the two");
+        error.refuse_value(fault, problems);
     }
 }

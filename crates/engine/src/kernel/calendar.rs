@@ -390,8 +390,8 @@ mod tests {
                 }
                 let mut items: Vec<usize> = calendar.items().copied().collect();
                 items.sort_unstable();
-                let kept: Vec<usize> = plain.iter().map(|&(_, _, item)| item).collect();
-                prop_assert_eq!(items, kept);
+                let pending: Vec<usize> = plain.iter().map(|&(_, _, item)| item).collect();
+                prop_assert_eq!(items, pending);
             }
         }
     }

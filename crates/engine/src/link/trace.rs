@@ -63,10 +63,10 @@ impl Trace {
 
 impl Setting for Trace {
     fn of(value: &Value) -> Option<Trace> {
-        match value {
-            Value::Times(ms) => Some(Trace::new(Arc::clone(ms))),
-            _ => None,
-        }
+        let Value::Times(ms) = value else {
+            return None;
+        };
+        Some(Trace::new(Arc::clone(ms)))
     }
 
     /// What tells it from others.

@@ -48,11 +48,11 @@ impl Words for Category {
 
 impl Setting for Category {
     fn of(value: &Value) -> Option<Category> {
+        let Value::Word(word) = value else {
+            return None;
+        };
         let mut categories = Category::ALL.into_iter();
-        match value {
-            Value::Word(word) => categories.find(|category| category.name() == *word),
-            _ => None,
-        }
+        categories.find(|category| category.name() == *word)
     }
 
     fn json(&self) -> Json {

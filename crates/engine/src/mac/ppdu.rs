@@ -207,10 +207,10 @@ impl Modulation {
             (Generation::He, 40) => 468,
             (Generation::He, 80) => 980,
             (Generation::He, _) => 1960,
-            (_, 20) => 52,
-            (_, 40) => 108,
-            (_, 80) => 234,
-            (_, _) => 468,
+            (Generation::Ht | Generation::Vht, 20) => 52,
+            (Generation::Ht | Generation::Vht, 40) => 108,
+            (Generation::Ht | Generation::Vht, 80) => 234,
+            (Generation::Ht | Generation::Vht, _) => 468,
         }
     }
 

@@ -125,9 +125,9 @@ fn check_queues(world: &World<'_>) -> Result<(), String> {
         return Ok(());
     };
     let expected: u64 = cell.sleepers().map(|(_, own)| own.length()).sum();
-    let kept = cell.kept().count() as u64;
-    holds(expected == kept, || {
-        format!("power save: {expected} expected to be kept, {kept} found")
+    let held = cell.kept().count() as u64;
+    holds(expected == held, || {
+        format!("power save: {expected} expected to be kept, {held} found")
     })
 }
 

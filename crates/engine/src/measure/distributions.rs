@@ -37,11 +37,11 @@ impl Distribution {
     }
 
     /// Those of two replications of a scenario, which are of the same items, as one.
-    pub(crate) fn merged(mut one: Vec<Self>, other: Vec<Self>) -> Vec<Self> {
-        for (own, more) in one.iter_mut().zip(&other) {
+    pub(crate) fn merged(mut first: Vec<Self>, second: Vec<Self>) -> Vec<Self> {
+        for (own, more) in first.iter_mut().zip(&second) {
             own.histogram.merge(&more.histogram);
         }
-        one
+        first
     }
 }
 
@@ -97,8 +97,8 @@ fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
 /// Round-trip samples of these flows together, if they are kept.
 pub(super) fn rtts_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Option<Histogram> {
     let states = world.flows().states();
-    let kept = flows.filter_map(|flow| states[flow].rtts());
-    kept.fold(None, |all: Option<Histogram>, own| match all {
+    let samples = flows.filter_map(|flow| states[flow].rtts());
+    samples.fold(None, |all: Option<Histogram>, own| match all {
         None => Some(own.clone()),
         Some(mut all) => {
             all.merge(own);

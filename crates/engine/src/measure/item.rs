@@ -64,14 +64,14 @@ impl Measures {
     }
 }
 
-/// `part / whole`, absent when there is no whole.
-pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+/// Returns `part / total`; `None` if the total is 0.
+pub(super) fn ratio(part: u64, total: u64) -> Option<f64> {
+    (total > 0).then(|| part as f64 / total as f64)
 }
 
-/// `part / whole`, absent when the whole is 0.
-pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
+/// Returns `part / total`; `None` if the total is 0.
+pub(super) fn share(part: f64, total: f64) -> Option<f64> {
+    (total > 0.0).then(|| part / total)
 }
 
 /// Returns the part of all decided fates that are failures ([`super::fates`]); `None` if no fate was
@@ -80,12 +80,12 @@ pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
     ratio(failed, failed + succeeded)
 }
 
-/// Mean of `count` times that sum to `sum_ns`, absent when there is none. [s]
+/// Returns the mean of `count` times with the sum `sum_ns`; `None` if there are none. [s]
 pub(super) fn mean_s(sum_ns: u64, count: u64) -> Option<f64> {
     ratio(sum_ns, count).map(|ns| ns / 1e9)
 }
 
-/// The smallest of the `sorted` values that at least the given part does not exceed.
+/// Returns the smallest of the `sorted` values that at least the given part of them does not exceed.
 pub fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()

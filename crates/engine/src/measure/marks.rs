@@ -38,8 +38,8 @@ pub struct Marks {
     pub(super) frames: Vec<NodeCounters>,
     /// Leaves of the virtual shared bottleneck.
     pub(super) leaves: Vec<QueueMark>,
-    /// What is kept for each station that sleeps.
-    pub(super) kept: Vec<QueueMark>,
+    /// Packets kept for each station that sleeps.
+    pub(super) power_save: Vec<QueueMark>,
     /// What has been sent from each of the queues, in a cell that aggregates.
     pub(super) sent: Vec<AggregateCounters>,
     /// Time in which a cell was busy. [ns]
@@ -54,7 +54,7 @@ impl Marks {
         let counted = |(_, own): (&str, QueueCounters)| QueueMark::on_arrival(own, self.at);
         let sent = (0..self.queues.len()).filter_map(|number| cell.sent(number));
         Marks {
-            kept: cell.sleepers().map(counted).collect(),
+            power_save: cell.sleepers().map(counted).collect(),
             sent: sent.collect(),
             ..self
         }
@@ -81,7 +81,7 @@ impl Marks {
             queues,
             frames,
             leaves: leaves.map(|leaf| QueueMark::on_arrival(leaf, at)).collect(),
-            kept: Vec::new(),
+            power_save: Vec::new(),
             sent: Vec::new(),
             pings: [0; 2],
             busy_ns,
@@ -119,9 +119,9 @@ impl Between<'_> {
         self.queue_item(name, self.start.leaves[leaf], self.end.leaves[leaf])
     }
 
-    /// What a cell keeps for stations that sleep.
-    pub fn kept(&self, cell: &Cell) -> impl Iterator<Item = Item> {
-        let pairs = self.start.kept.iter().zip(&self.end.kept);
+    /// Returns the packets that a cell keeps for stations that sleep.
+    pub fn power_save(&self, cell: &Cell) -> impl Iterator<Item = Item> {
+        let pairs = self.start.power_save.iter().zip(&self.end.power_save);
         let items = cell.sleepers().zip(pairs);
         items.map(|((name, _), (&from, &to))| self.queue_item(name, from, to))
     }

@@ -102,7 +102,7 @@ impl Period<'_> {
             .collect();
         let marks = self.marks();
         let cell = radio.cell().into_iter();
-        items.extend(cell.flat_map(|cell| marks.kept(cell)));
+        items.extend(cell.flat_map(|cell| marks.power_save(cell)));
         items.extend(self.link_queues());
         let leaves = world.scenario().bottleneck_leaves();
         items.extend(leaves.map(|(leaf, name)| marks.leaf(&name, leaf)));

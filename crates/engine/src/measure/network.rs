@@ -28,7 +28,7 @@ impl Period<'_> {
             ];
             if self.world.wires().is_bottleneck(index) {
                 let bottleneck = self.world.bottleneck().into_iter();
-                values.extend(bottleneck.flat_map(|one| self.marks().bottleneck(one)));
+                values.extend(bottleneck.flat_map(|own| self.marks().bottleneck(own)));
             }
             Item::new(wired.name(), values)
         };

@@ -38,7 +38,7 @@ impl Period<'_> {
             grown.fold(0, u64::wrapping_add)
         };
         let area = |class: usize| over(class, |mark| mark.area);
-        let whole: u64 = (0..classes.len()).map(area).sum();
+        let total_area: u64 = (0..classes.len()).map(area).sum();
         let item = |(index, class): (usize, &SharingClass)| {
             let flows = || class.flows.iter().map(|&k| k as usize);
             let sum: f64 = flows().map(|k| goodputs[k]).sum();
@@ -50,7 +50,7 @@ impl Period<'_> {
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),
                 TARGET_SHARE.of(class.target),
-                QUEUE_SHARE.of(ratio(area(index), whole)),
+                QUEUE_SHARE.of(ratio(area(index), total_area)),
                 OCCUPANCY.of(ratio(area(index), self.length_ns())),
                 DROP_PROBABILITY.of(drops),
                 JAIN.of(jain(&own)),

@@ -123,22 +123,22 @@ impl Seconds {
             let [begin, end] = window else { continue };
             let shares: Vec<Option<f64>> = stations
                 .iter()
-                .map(|one| one.over(world, begin, end))
+                .map(|station| station.over(world, begin, end))
                 .collect();
             let active: Vec<f64> = shares.iter().flatten().copied().collect();
             let equal = active.iter().sum::<f64>() / active.len() as f64;
-            for (one, share) in stations.iter_mut().zip(&shares) {
+            for (station, share) in stations.iter_mut().zip(&shares) {
                 let starves = share.is_some_and(|bits| bits == 0.0 || bits < STARVING * equal);
-                one.starved = if starves { one.starved + 1 } else { 0 };
-                one.longest = one.longest.max(one.starved);
+                station.starved = if starves { station.starved + 1 } else { 0 };
+                station.longest = station.longest.max(station.starved);
             }
             jains.extend(jain(&active));
         }
         jains.sort_unstable_by(f64::total_cmp);
         measures.add("cells", "cell", JAIN_P05.of(quantile(&jains, 0.05)));
-        for (one, station) in stations.iter().zip(&scenario.stations) {
-            let longest = one.longest as f64 * WINDOW.seconds();
-            let is_known = self.bounds.len() > 1 && !one.competing.is_empty();
+        for (shares, station) in stations.iter().zip(&scenario.stations) {
+            let longest = shares.longest as f64 * WINDOW.seconds();
+            let is_known = self.bounds.len() > 1 && !shares.competing.is_empty();
             let value = LONGEST_STARVED.of(is_known.then_some(longest));
             measures.add("stations", &station.name, value);
         }

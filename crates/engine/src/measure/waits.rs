@@ -53,10 +53,10 @@ impl Period<'_> {
                     let waits = world.radio().queue(queue).waits();
                     let own = waits.of(flow).since(before.radio[queue].of(flow));
                     if let Some((node, name, waits)) = self.kept_before(flow) {
-                        let from = before.kept[node].as_ref().map(|kept| kept.of(flow));
-                        let kept = waits.of(flow).since(from.unwrap_or_default());
-                        // packets that come while the station is awake are not kept
-                        add(name, kept.ns, own.packets);
+                        let from = before.power_save[node].as_ref().map(|waits| waits.of(flow));
+                        let asleep = waits.of(flow).since(from.unwrap_or_default());
+                        // packets that arrive while the station is awake are not kept
+                        add(name, asleep.ns, own.packets);
                     }
                     add(world.radio().queue_name(queue), own.ns, own.packets);
                 }

@@ -40,7 +40,7 @@ impl Period<'_> {
                     GOODPUT_SHARE.of(share(own, total)),
                     FAIRNESS_LEVEL.of(level(index)),
                 ];
-                values.extend(self.beside_the_bottleneck(index));
+                values.extend(self.bypass(index));
                 values.extend(self.node(node_of(index)));
                 if noisy {
                     values.extend(self.frames_to(index));
@@ -51,13 +51,14 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
-    fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
+    /// Returns the number of uplink datagrams of a station that bypass the virtual shared bottleneck, if there
+    /// is one.
+    fn bypass(&self, station: usize) -> Option<Value> {
         let scenario = self.world.scenario();
         let settings = scenario.bottleneck.as_ref();
         settings?;
-        let beside = bottleneck::beside(settings, &scenario.flows);
-        let own = beside.filter(|&(_, of)| of == station);
+        let bypassing = bottleneck::beside(settings, &scenario.flows);
+        let own = bypassing.filter(|&(_, of)| of == station);
         let passed = self.over(own.map(|(flow, _)| flow), |c| c.arrived);
         Some(BYPASS.of(passed as f64))
     }

@@ -173,7 +173,7 @@ impl Flow {
         let flags = match packet.kind {
             PacketKind::Syn => TCP_SYN_FLAG,
             PacketKind::SynAck => TCP_SYN_FLAG | TCP_ACK_FLAG,
-            _ => TCP_ACK_FLAG | echo,
+            PacketKind::Segment | PacketKind::Ack | PacketKind::Datagram => TCP_ACK_FLAG | echo,
         };
         let length = TCP_HEADER + segment.options + segment.payload;
         ip_header(out, PROTOCOL_TCP, from.0, to.0, length, 0, packet.ecn);

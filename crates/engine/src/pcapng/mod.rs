@@ -97,7 +97,7 @@ impl Capture {
             return block::packet(out, frame.at.0, bytes, &comment);
         };
         let count = ppdu.mpdus.len();
-        let delimits_one = modulation.is_some_and(|one| one.generation.delimits_one());
+        let delimits_one = modulation.is_some_and(|own| own.generation.delimits_one());
         let is_ampdu = count > 1 || delimits_one;
         self.ampdus = self.ampdus.wrapping_add(u32::from(is_ampdu));
         for (index, (mpdu, packets)) in ppdu.contents().enumerate() {

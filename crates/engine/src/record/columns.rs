@@ -8,15 +8,15 @@ use crate::mac::numbering::station_of;
 use crate::packet::{Packet, PacketKind};
 use crate::scenario::Scenario;
 
-/// Frames that begin from one instant on and before another, as JSON: one list a column.
+/// Returns the frames that begin from one time on and before another, as JSON: one list per column.
 ///
-/// Names are the scenario's. `receiver` is null of a frame for all, `flow` and `packet` are of what
-/// carries a packet, or announces one, and null where packets of several sorts share a PPDU; `flow` is null
-/// of a connection that the scenario does not name. `mpdus` and `mpdus_lost` are null of control frames;
-/// `sequence` has the sequence numbers of the MPDUs, `lost` those among them that were not received, in a
-/// cell that aggregates; `mcs` is of PPDUs that have one.
+/// Names are those of the scenario. `receiver` is null for a frame to all nodes. `flow` and `packet` are
+/// set for frames that carry or announce a packet, and null if packets of several kinds share a PPDU.
+/// `flow` is null for a connection that the scenario does not name. `mpdus` and `mpdus_lost` are null for
+/// control frames. In a cell that aggregates, `sequence` has the sequence numbers of the MPDUs, and `lost`
+/// those of the MPDUs that were not received. `mcs` is set for PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
-    // frames of one exchange stand together, and answers behind what they answer
+    // frames of one exchange are next to each other, responses after the frames to which they respond
     let shown: Vec<&FrameRecord> = frames
         .iter()
         .filter(|frame| (from..to).contains(&frame.at))
@@ -30,7 +30,12 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
         "sender": column(&|frame| json!(name(scenario, frame.from))),
         "receiver": column(&|frame| match frame.kind {
             FrameKind::CfEnd => Value::Null,
-            _ => json!(name(scenario, frame.to)),
+            FrameKind::Data
+            | FrameKind::Ack
+            | FrameKind::Rts
+            | FrameKind::Cts
+            | FrameKind::BlockAck
+            | FrameKind::BlockAckReq => json!(name(scenario, frame.to)),
         }),
         "kind": column(&|frame| json!(kind(frame.kind))),
         "bytes": column(&|frame| json!(frame.bytes)),
@@ -54,7 +59,7 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
     .to_string()
 }
 
-/// What all packets in a frame have in common.
+/// Returns a property that all packets in a frame have in common.
 fn common<T: PartialEq>(frame: &FrameRecord, of: impl Fn(&Packet) -> T) -> Option<T> {
     let first = of(frame.packet.as_ref()?);
     let ppdu = frame.ppdu.as_ref();
@@ -73,7 +78,7 @@ fn mpdus_lost(frame: &FrameRecord) -> Option<usize> {
     })
 }
 
-/// Sequence numbers of some of the MPDUs.
+/// Returns the sequence numbers of some of the MPDUs.
 fn numbers(frame: &FrameRecord, which: impl Fn(&Mpdu) -> bool) -> Value {
     match frame.mpdus() {
         [] => Value::Null,

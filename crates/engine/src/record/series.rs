@@ -304,7 +304,7 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let airtime = over(
         |world, link| {
             let conflict = world.radio().conflict();
-            let air_ns = conflict.map(|one| one.medium().air_ns(link as u32, world.now()));
+            let air_ns = conflict.map(|own| own.medium().air_ns(link as u32, world.now()));
             [air_ns.map_or(0, |(total, _)| total), 0]
         },
         |over| over.busy_part(),
@@ -322,7 +322,7 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
         |world, user| {
             let flows = world.flows().states();
             let user = user_of(world, user);
-            [user.map_or(0, |one| one.sum(flows, |c| c.delivered)), 0]
+            [user.map_or(0, |user| user.sum(flows, |c| c.delivered)), 0]
         },
         |over| {
             let payload = user_of(over.world, over.item).map_or(0, User::payload_bytes);
@@ -330,14 +330,14 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
         },
     );
     let connections = How::Now(|world, user| {
-        user_of(world, user).map_or(f64::NAN, |one| one.connections() as f64)
+        user_of(world, user).map_or(f64::NAN, |user| user.connections() as f64)
     });
     let rtt = over(
         |world, user| {
             let flows = world.flows().states();
-            let sums = |one: &User| {
-                let samples = one.sum(flows, |c| c.delay_samples);
-                [one.sum(flows, |c| c.delay_ns), samples]
+            let sums = |user: &User| {
+                let samples = user.sum(flows, |c| c.delay_samples);
+                [user.sum(flows, |c| c.delay_ns), samples]
             };
             user_of(world, user).map_or([0; 2], sums)
         },

@@ -50,8 +50,8 @@ impl Agreements {
         let (_, _, tid) = self.last;
         let last = self.agreements.get(&self.last);
         let start = last.map_or(0, |agreement| agreement.start);
-        let duration = record.reserves.unwrap_or_default().0;
-        control(out, BLOCK_ACK_REQ, duration, &[record.to, record.from]);
+        let ends = [record.to, record.from];
+        control(out, BLOCK_ACK_REQ, record.reserves, &ends);
         out.extend_from_slice(&(COMPRESSED | u16::from(tid) << 12).to_le_bytes());
         out.extend_from_slice(&(sequence_number(start) << 4).to_le_bytes());
     }
@@ -71,7 +71,7 @@ impl Agreements {
         }
         // the fragment number announces the length of the bitmap (802.11ax-2021, table 9-30b)
         let size = if length > 8 { 4 } else { 0 };
-        control(out, BLOCK_ACK, 0, &[record.to, record.from]);
+        control(out, BLOCK_ACK, record.reserves, &[record.to, record.from]);
         out.extend_from_slice(&(COMPRESSED | u16::from(tid) << 12).to_le_bytes());
         out.extend_from_slice(&(sequence_number(start) << 4 | size).to_le_bytes());
         out.extend_from_slice(&bitmap);

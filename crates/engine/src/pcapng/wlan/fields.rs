@@ -1,5 +1,6 @@
 //! Fields that frames of several kinds have in common.
 
+use crate::kernel::time::Span;
 use crate::mac::Category;
 
 /// LLC/SNAP header in front of IPv4 (RFC 1042).
@@ -30,7 +31,7 @@ pub(super) fn close(out: &mut Vec<u8>, start: usize) {
 }
 
 /// Appends a control frame without its FCS.
-pub(super) fn control(out: &mut Vec<u8>, kind: u8, duration: u64, addresses: &[u32]) {
+pub(super) fn control(out: &mut Vec<u8>, kind: u8, duration: Span, addresses: &[u32]) {
     out.extend_from_slice(&[kind, 0]);
     out.extend_from_slice(&microseconds(duration));
     for &address in addresses {
@@ -38,9 +39,9 @@ pub(super) fn control(out: &mut Vec<u8>, kind: u8, duration: u64, addresses: &[u
     }
 }
 
-/// Returns the duration field for a `duration` [ns], rounded up to microseconds.
-pub(super) fn microseconds(duration: u64) -> [u8; 2] {
-    (duration.div_ceil(1000).min(DURATION_MAX) as u16).to_le_bytes()
+/// Returns the duration field for a `duration`, rounded up to microseconds.
+pub(super) fn microseconds(duration: Span) -> [u8; 2] {
+    (duration.0.div_ceil(1000).min(DURATION_MAX) as u16).to_le_bytes()
 }
 
 /// Returns the locally administered address of a node.

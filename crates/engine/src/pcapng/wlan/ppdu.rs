@@ -28,7 +28,7 @@ impl Cell {
         let ds = if record.to == AP { TO_DS } else { FROM_DS };
         let retry = if is_retry { RETRY } else { 0 };
         out.extend_from_slice(&[QOS_DATA, ds | retry]);
-        out.extend_from_slice(&microseconds(record.reserves.unwrap_or_default().0));
+        out.extend_from_slice(&microseconds(record.reserves));
         // the third address is the BSSID if subframes have addresses (table 9-60)
         let third = if is_amsdu { AP } else { SERVER };
         for address in [record.to, record.from, third] {
