@@ -108,11 +108,12 @@ fn there(
         });
     };
     if named == AP && has_ap {
+        let cell = &scenario.only_bss().cell;
         return Ok(Some(There {
             link: AP.to_owned(),
             rate_bps: None,
-            queue: scenario.cell.ap.queue.clone(),
-            classes: scenario.cell.sharing_classes.clone(),
+            queue: cell.ap.queue.clone(),
+            classes: cell.sharing_classes.clone(),
         }));
     }
     if let Some(link) = links().find(|link| link.name == named) {

@@ -9,6 +9,7 @@ use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{FREE, Link, LinkRate, LinkSettings};
+use crate::mac::{Cell, Station};
 use crate::packet::Direction;
 use crate::queue::{Fair, Party, QueueSetting, Scheduler};
 
@@ -30,12 +31,11 @@ impl BottleneckSettings {
     }
 }
 
-/// Time on the air that a download takes with delayed ACKs: a full packet to station number `node` and half
-/// an ACK back.
-fn airtime(node: u32, hotspot: Hotspot) -> Span {
-    let rates = |from, to| hotspot.cell.rates(hotspot.stations, from, to);
-    let data = hotspot.cell.exchange(FULL_BYTES, rates(0, node));
-    let ack = hotspot.cell.exchange(ACK_BYTES, rates(node, 0));
+/// Time on the air that a download takes with delayed ACKs: a full packet to `station` and half an ACK
+/// back.
+fn airtime(station: &Station, cell: &Cell) -> Span {
+    let data = cell.exchange(FULL_BYTES, cell.rates(station, Direction::Down));
+    let ack = cell.exchange(ACK_BYTES, cell.rates(station, Direction::Up));
     data + Span(ack.0 / 2)
 }
 
@@ -81,9 +81,9 @@ impl Leaves {
             BottleneckFairness::Station => alike(stations.map(|one| one.name.clone()).collect()),
             BottleneckFairness::Airtime | BottleneckFairness::Rate => {
                 let names = stations.clone().map(|one| one.name.clone()).collect();
-                let weights = (1..).zip(stations).map(|(node, one)| match fairness {
+                let weights = stations.map(|one| match fairness {
                     BottleneckFairness::Rate => one.rate_bps as f64,
-                    _ => 1.0 / airtime(node, hotspot).seconds(),
+                    _ => 1.0 / airtime(one, &hotspot.bss.cell).seconds(),
                 });
                 (weights.collect(), names)
             }

@@ -1,7 +1,6 @@
 //! Number of stations with a frame to send, over time.
 
 use crate::kernel::time::Time;
-use crate::mac::numbering::station_of;
 
 /// Stations with a frame to send: the sum of the ends of their backlogged periods, less the sum of
 /// the beginnings.
@@ -30,9 +29,9 @@ impl Activity {
         }
     }
 
-    /// Records that a queue of `node` holds a frame from `at` on.
-    pub(super) fn begin(&mut self, node: u32, at: Time) {
-        if let Some(station) = station_of(node) {
+    /// Records that a queue of `station` (`None`: the access point) holds a frame from `at` on.
+    pub(super) fn begin(&mut self, station: Option<usize>, at: Time) {
+        if let Some(station) = station {
             let backlog = &mut self.backlogs[station];
             backlog.queues += 1;
             if backlog.queues == 1 {
@@ -42,9 +41,9 @@ impl Activity {
         }
     }
 
-    /// Records that a queue of `node` is empty from `at` on.
-    pub(super) fn end(&mut self, node: u32, at: Time) {
-        if let Some(station) = station_of(node) {
+    /// Records that a queue of `station` (`None`: the access point) is empty from `at` on.
+    pub(super) fn end(&mut self, station: Option<usize>, at: Time) {
+        if let Some(station) = station {
             let backlog = &mut self.backlogs[station];
             backlog.queues -= 1;
             if backlog.queues == 0 {

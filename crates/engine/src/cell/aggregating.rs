@@ -11,10 +11,10 @@ use super::senders::Senders;
 use super::{Cell, CellExchange, ExchangeCounters, OffAir, OnExchange, Transmission};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
-use crate::mac::Phy;
 use crate::mac::dcf::{
-    AP, Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, Outcome, TxStatus,
+    Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, Outcome, TxStatus,
 };
+use crate::mac::{NodeId, Phy};
 use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue, OtherQueue, QueueSetting, TxQueues};
 
@@ -130,7 +130,7 @@ impl CellExchange for Aggregating {
         cell.update_rates(station..station + 1);
     }
 
-    fn change_qdisc(&mut self, contender: u32, node: u32, to: &QueueSetting) -> bool {
+    fn change_qdisc(&mut self, contender: u32, node: NodeId, to: &QueueSetting) -> bool {
         let qdisc = self.pull_qdisc.as_mut();
         qdisc.is_some_and(|qdisc| qdisc.change(contender, node, to))
     }
@@ -148,7 +148,7 @@ impl Cell<Aggregating> {
             && let senders = &mut self.exchange.senders
             && let Some(minimum) = senders.minimum_exchange(now, number, queue, &self.medium)
         {
-            self.activity.begin(port.node, now);
+            self.activity.begin(self.roles.station_of(port.node), now);
             let begins = self
                 .medium
                 .backlog(now, number, minimum, &mut self.exchange);
@@ -280,10 +280,10 @@ impl Cell<Aggregating> {
         let senders = &mut self.exchange.senders;
         let minimum = senders.minimum_exchange(now, contender, queue, &self.medium);
         if minimum.is_none() {
-            self.activity.end(port.node, free);
+            self.activity.end(self.roles.station_of(port.node), free);
         }
         self.medium.proceed(contender, minimum, &mut self.exchange);
-        if self.exchange.senders.adapts && port_node == AP {
+        if self.exchange.senders.adapts && port_node == self.ap {
             let station = self.exchange.senders.last(contender).0 as usize;
             self.update_rates(station..station + 1);
         }

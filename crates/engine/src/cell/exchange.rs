@@ -4,6 +4,7 @@ use super::aggregating::Aggregating;
 use super::{Cell, OffAir};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
+use crate::mac::NodeId;
 use crate::mac::dcf::{DownCounters, FrameExchange, NodeCounters, Outcome};
 use crate::packet::Packet;
 use crate::queue::{Greedy, QueueSetting};
@@ -45,7 +46,7 @@ pub trait CellExchange: FrameExchange + ExchangeCounters {
 
     /// Changes the discipline of `contender` of `node` to `to`, if packets wait under it in front
     /// of the device. Returns whether they do.
-    fn change_qdisc(&mut self, contender: u32, node: u32, to: &QueueSetting) -> bool;
+    fn change_qdisc(&mut self, contender: u32, node: NodeId, to: &QueueSetting) -> bool;
 }
 
 /// Counters that depend on the contents of exchanges.

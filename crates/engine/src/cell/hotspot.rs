@@ -9,17 +9,16 @@ use super::{Cell, CellExchange, Port};
 use crate::app::Flow;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::{AP, Dcf, SingleFrame};
-use crate::mac::numbering::{node_of, station_of};
-use crate::mac::{self, Category, Node, QueueOrder, Station};
+use crate::mac::dcf::{Dcf, SingleFrame};
+use crate::mac::{Bss, Category, Node, NodeId, QueueOrder, Station};
 use crate::queue::{Discipline, Egress, HeadQueue, SharedBuffer, TxQueues};
 
 /// An access point and its stations, with the flows over them, as settings describe them.
 #[derive(Clone, Copy, Debug)]
 pub struct Hotspot<'a> {
-    /// The cell, its access point included.
-    pub cell: &'a mac::Cell,
-    /// The stations.
+    /// The BSS.
+    pub bss: &'a Bss,
+    /// Its stations.
     pub stations: &'a [Station],
     /// All flows, also those that do not cross the air.
     pub flows: &'a [Flow],
@@ -29,9 +28,9 @@ impl Cell<SingleFrame> {
     /// Returns the cell of a hot-spot, idle, with empty queues. If stations are `pinged`, each has
     /// a flow of pings after the others.
     pub fn new(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell<SingleFrame> {
-        let exchange = SingleFrame::new(hotspot.cell, hotspot.stations, streams);
+        let exchange = SingleFrame::new(hotspot.bss, hotspot.stations, streams);
         let medium = hotspot.medium(streams);
-        let queue = |_, queue, _: &[u32]| queue;
+        let queue = |_, queue, _: &[NodeId]| queue;
         Cell::assemble(hotspot, medium, pinged, streams, queue, exchange)
     }
 }
@@ -48,10 +47,10 @@ impl Cell<Aggregating> {
             received: false,
         };
         let mut schedulers = Vec::new();
-        let nodes: Vec<u32> = (0..medium.contenders() as u32)
+        let nodes: Vec<NodeId> = (0..medium.contenders() as u32)
             .map(|contender| medium.node(contender))
             .collect();
-        let queue = |contender: u32, queue: HeadQueue, stations: &[u32]| {
+        let queue = |contender: u32, queue: HeadQueue, stations: &[NodeId]| {
             let node = nodes[contender as usize];
             let (txqs, of_flow) = Senders::txqs(hotspot, node, stations);
             let (admission, scheduler) = queue.apart();
@@ -74,18 +73,20 @@ impl<X: CellExchange> Cell<X> {
         medium: Dcf,
         pinged: bool,
         streams: &Streams,
-        mut queue: impl FnMut(u32, HeadQueue, &[u32]) -> HeadQueue,
+        mut queue: impl FnMut(u32, HeadQueue, &[NodeId]) -> HeadQueue,
         exchange: X,
     ) -> Cell<X> {
         let Hotspot {
-            cell,
+            bss,
             stations,
             flows,
         } = hotspot;
+        let cell = &bss.cell;
         let of_flows = flows.iter();
-        let of_flows = of_flows.map(|flow| flow.station().map_or(AP, node_of));
-        let pinged = if pinged { stations.len() } else { 0 };
-        let stations_of_flows: Vec<u32> = of_flows.chain((0..pinged).map(node_of)).collect();
+        let node_of = |station| bss.roles.node_of(station);
+        let of_flows = of_flows.map(|flow| flow.station().map_or(bss.ap, node_of));
+        let pinged = if pinged { &bss.stations[..] } else { &[] };
+        let stations_of_flows: Vec<NodeId> = of_flows.chain(pinged.iter().copied()).collect();
         let port = |contender| {
             let node = medium.node(contender);
             let name = hotspot.queue_name(&medium, contender);
@@ -99,11 +100,13 @@ impl<X: CellExchange> Cell<X> {
             }
         };
         let ports = (0..medium.contenders() as u32).map(port).collect();
-        let power_save = PowerSave::new(cell, stations);
+        let power_save = PowerSave::new(bss, stations);
         let mixed = cell.ap_queue_order == QueueOrder::Mixed;
         Cell {
             ports,
             guarded: power_save.is_some(),
+            ap: bss.ap,
+            roles: bss.roles,
             stations: stations_of_flows,
             activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
@@ -123,19 +126,19 @@ impl<'a> Hotspot<'a> {
     pub fn medium(&self, streams: &Streams) -> Dcf {
         let categories = self.flows.iter();
         let categories = categories.filter_map(|flow| Some((flow.station()?, flow.category)));
-        Dcf::new(self.cell, self.stations, categories, streams)
+        Dcf::new(self.bss, self.stations, categories, streams)
     }
 
     /// Returns the settings of a node.
-    pub(super) fn node(&self, node: u32) -> &'a Node {
-        match station_of(node) {
-            None => &self.cell.ap,
+    pub(super) fn node(&self, node: NodeId) -> &'a Node {
+        match self.bss.roles.station_of(node) {
+            None => &self.bss.cell.ap,
             Some(station) => &self.stations[station].node,
         }
     }
 
     fn queue_name(&self, medium: &Dcf, contender: u32) -> String {
-        let node = match station_of(medium.node(contender)) {
+        let node = match self.bss.roles.station_of(medium.node(contender)) {
             None => "ap",
             Some(station) => &self.stations[station].name,
         };
@@ -146,12 +149,12 @@ impl<'a> Hotspot<'a> {
     }
 
     /// Returns the empty queue of a contender of `node`.
-    fn queue(&self, node: u32, draws: Stream) -> HeadQueue {
+    fn queue(&self, node: NodeId, draws: Stream) -> HeadQueue {
         let setting = &self.node(node).queue;
-        if node == AP
+        if node == self.bss.ap
             && let Discipline::BufferSharing(sharing) = setting.discipline
         {
-            let classes = &self.cell.sharing_classes;
+            let classes = &self.bss.cell.sharing_classes;
             let limit = setting.limit_packets;
             return HeadQueue::shared(SharedBuffer::new(
                 sharing,
@@ -165,8 +168,8 @@ impl<'a> Hotspot<'a> {
     }
 
     /// Returns the egress of the queues of `node`: the cell's fastest data rate.
-    fn egress(&self, node: u32) -> Egress {
-        let rate_bps = match station_of(node) {
+    fn egress(&self, node: NodeId) -> Egress {
+        let rate_bps = match self.bss.roles.station_of(node) {
             None => self.stations.iter().map(|s| s.downlink_rate_bps).max(),
             Some(station) => Some(self.stations[station].rate_bps),
         };

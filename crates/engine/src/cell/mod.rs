@@ -42,7 +42,8 @@ pub use self::transmission::{Formed, Transmission};
 use crate::channel::Channel;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
-use crate::mac::dcf::{AP, AggregateCounters, Dcf, DownCounters, NodeCounters};
+use crate::mac::bss::{NodeId, Roles};
+use crate::mac::dcf::{AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue};
 
@@ -53,9 +54,12 @@ pub use crate::mac::dcf::SingleFrame;
 pub struct Cell<X: ?Sized = dyn ExchangeCounters> {
     medium: Dcf,
     ports: Vec<Port>,
-    /// Node of the station of each flow, [`AP`] for flows without a station. The flows of pings,
-    /// one for each station, follow those of the scenario.
-    stations: Vec<u32>,
+    /// The access point.
+    ap: NodeId,
+    roles: Roles,
+    /// Station of each flow, the access point for flows without a station. The flows of pings, one
+    /// for each station, follow those of the scenario.
+    stations: Vec<NodeId>,
     activity: Activity,
     /// Picks the next packet of an access point that serves in mixed order.
     mixing: Option<Stream>,
@@ -80,7 +84,7 @@ pub struct Cell<X: ?Sized = dyn ExchangeCounters> {
 #[derive(Clone, Debug)]
 struct Port {
     /// The contender's node.
-    node: u32,
+    node: NodeId,
     queue: HeadQueue,
     /// Whether the queue may mark packets.
     marks: bool,
@@ -174,7 +178,7 @@ impl<X: ?Sized> Cell<X> {
     /// share.
     #[inline(never)]
     fn count_shares(&mut self, flow: u32) {
-        let ap = self.ports.iter_mut().filter(|port| port.node == AP);
+        let ap = self.ports.iter_mut().filter(|port| port.node == self.ap);
         ap.for_each(|port| port.queue.carried(flow));
     }
 
@@ -216,9 +220,9 @@ impl<X: ?Sized> Cell<X> {
         &self.ports[number].name
     }
 
-    /// Returns the station of the flow of `packet`: its node, [`AP`] if it has none.
+    /// Returns the station of the flow of `packet`; the access point if it has none.
     #[inline]
-    pub fn station_of(&self, packet: &Packet) -> u32 {
+    pub fn station_of(&self, packet: &Packet) -> NodeId {
         self.stations[packet.flow as usize]
     }
 

@@ -31,9 +31,8 @@ use std::collections::VecDeque;
 
 use super::{Cell, CellExchange, OffAir};
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::AP;
-use crate::mac::numbering::{node_of, station_of};
-use crate::mac::{self, Station};
+use crate::mac::Station;
+use crate::mac::bss::{Bss, NodeId};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, Waits};
 
@@ -45,14 +44,14 @@ pub(super) struct PowerSave {
     /// Packets that have been kept so far.
     taken: u64,
     sleepers: Vec<Sleeper>,
-    /// Index of each node in `sleepers`.
-    of_node: Vec<Option<usize>>,
+    /// Index of each station in `sleepers`.
+    of_station: Vec<Option<usize>>,
 }
 
 /// A station that sleeps.
 #[derive(Clone, Debug)]
 struct Sleeper {
-    node: u32,
+    node: NodeId,
     name: Box<str>,
     /// Time for which it stays awake after its last frame.
     awake: Span,
@@ -83,8 +82,8 @@ impl PowerSave {
     }
 
     /// Returns the stations that sleep, with no packets yet; `None` if no station sleeps.
-    pub(super) fn new(cell: &mac::Cell, stations: &[Station]) -> Option<Box<PowerSave>> {
-        let sleeper = |(node, station): (u32, &Station)| {
+    pub(super) fn new(bss: &Bss, stations: &[Station]) -> Option<Box<PowerSave>> {
+        let sleeper = |(&node, station): (&NodeId, &Station)| {
             Some(Sleeper {
                 node,
                 name: format!("power-save/{}", station.name).into(),
@@ -96,19 +95,19 @@ impl PowerSave {
                 waits: Waits::default(),
             })
         };
-        let numbered = (0..).map(node_of).zip(stations);
+        let numbered = bss.stations.iter().zip(stations);
         let sleepers: Vec<Sleeper> = numbered.filter_map(sleeper).collect();
-        let mut of_node = vec![None; node_of(stations.len()) as usize];
+        let mut of_station = vec![None; stations.len()];
         for (index, sleeper) in sleepers.iter().enumerate() {
-            of_node[sleeper.node as usize] = Some(index);
+            of_station[bss.roles.index_of(sleeper.node)] = Some(index);
         }
-        let settings = &cell.power_save;
+        let settings = &bss.cell.power_save;
         let own = PowerSave {
             interval: settings.beacon_interval,
             limit_packets: settings.power_save_queue_packets as usize,
             taken: 0,
             sleepers,
-            of_node,
+            of_station,
         };
         (!own.sleepers.is_empty()).then(|| Box::new(own))
     }
@@ -174,7 +173,7 @@ impl<X: CellExchange> Cell<X> {
     #[cold]
     #[inline(never)]
     pub(super) fn offer_or_keep(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        let is_down = self.ports[number as usize].node == AP;
+        let is_down = self.ports[number as usize].node == self.ap;
         let sleeper = self.sleeper(self.station_of(packet));
         let sleeper = sleeper.filter(|&sleeper| is_down && !self.is_awake(now, sleeper));
         let (Some(sleeper), Some(own)) = (sleeper, &mut self.power_save) else {
@@ -248,12 +247,12 @@ impl<X: CellExchange> Cell<X> {
             node, until, kept, ..
         } = &own.sleepers[sleeper];
         let has_packet = X::has_for(self, sleeper);
-        debug_assert_eq!(has_packet, self.is_found(*node), "for node {node}");
+        debug_assert_eq!(has_packet, self.is_found(*node), "for {node:?}");
         kept.is_empty() && (now < *until || has_packet)
     }
 
     /// Returns whether the access point has a packet for `node`, by a search of all its packets.
-    fn is_found(&self, node: u32) -> bool {
+    fn is_found(&self, node: NodeId) -> bool {
         self.queues_of_access_point().any(|queue| {
             let waiting = self.ports[queue as usize].queue.packets();
             let mut packets = waiting.chain(self.in_service(queue as usize));
@@ -279,22 +278,23 @@ impl<X: ?Sized> Cell<X> {
         let own = self
             .power_save
             .as_mut()
-            .filter(|_| self.ports[number as usize].node == AP)?;
+            .filter(|_| self.ports[number as usize].node == self.ap)?;
         Some(&mut own.sleepers[sleeper].waiting)
     }
 
-    fn sleeper(&self, node: u32) -> Option<usize> {
-        self.power_save.as_ref()?.of_node[node as usize]
+    fn sleeper(&self, node: NodeId) -> Option<usize> {
+        let own = self.power_save.as_ref()?;
+        own.of_station[self.roles.station_of(node)?]
     }
 
     /// Returns the station, counted from 0, that a sleeper is.
     pub(super) fn station_of_sleeper(&self, sleeper: usize) -> Option<u32> {
         let own = self.power_save.as_ref()?;
-        Some(station_of(own.sleepers[sleeper].node)? as u32)
+        Some(self.roles.index_of(own.sleepers[sleeper].node) as u32)
     }
 
     pub(super) fn queues_of_access_point(&self) -> impl Iterator<Item = u32> {
-        self.medium.categories_of(AP)
+        self.medium.categories_of(self.ap)
     }
 
     /// Returns the packets that are kept.
@@ -309,11 +309,11 @@ impl<X: ?Sized> Cell<X> {
         sleepers.map(|sleeper| (&*sleeper.name, sleeper.counters))
     }
 
-    /// Returns the name in results of `node` if it sleeps, and the times for which its datagrams
-    /// were kept.
-    pub fn kept_for(&self, node: usize) -> Option<(&str, &Waits)> {
+    /// Returns the name in results of station number `station`, counted from 0, if it sleeps, and
+    /// the times for which its datagrams were kept.
+    pub fn kept_for(&self, station: usize) -> Option<(&str, &Waits)> {
         let own = self.power_save.as_ref()?;
-        let sleeper = &own.sleepers[own.of_node[node]?];
+        let sleeper = &own.sleepers[own.of_station[station]?];
         Some((&*sleeper.name, &sleeper.waits))
     }
 }

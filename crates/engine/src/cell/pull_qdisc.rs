@@ -23,13 +23,16 @@ use super::aggregating::{Aggregating, txqs};
 use super::{Cell, CellExchange, ExchangeCounters, Hotspot};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
-use crate::mac::dcf::{AP, Dcf};
+use crate::mac::NodeId;
+use crate::mac::dcf::Dcf;
 use crate::packet::Packet;
 use crate::queue::{QueueSetting, Scheduler};
 
 /// Packets in front of the devices of a cell.
 #[derive(Clone, Debug)]
 pub(super) struct PullQdisc {
+    /// The access point.
+    ap: NodeId,
     linux: Option<Linux>,
     /// Packets of each contender under a discipline of its own, if that decides when packets leave.
     scheduled: Vec<Option<Scheduled>>,
@@ -48,15 +51,16 @@ impl PullQdisc {
         let linux = Linux::new(hotspot, medium, streams);
         let some = linux.is_some() || schedulers.iter().any(Option::is_some);
         let scheduled = (0..).zip(schedulers).map(|(contender, own)| {
-            let txqs = match medium.node(contender) {
-                AP => hotspot.stations.len(),
-                _ => 1,
+            let txqs = match medium.node(contender) == hotspot.bss.ap {
+                true => hotspot.stations.len(),
+                false => 1,
             };
             own.map(|own| Scheduled::new(own, txqs))
         });
         let scheduled = scheduled.collect();
         some.then(|| {
             Box::new(PullQdisc {
+                ap: hotspot.bss.ap,
                 linux,
                 scheduled,
                 dropped: Vec::new(),
@@ -65,9 +69,9 @@ impl PullQdisc {
     }
 
     /// Returns the place where packets of `contender` of `node` wait.
-    fn place(&mut self, contender: u32, node: u32) -> Place<'_> {
+    fn place(&mut self, contender: u32, node: NodeId) -> Place<'_> {
         match (&mut self.linux, &mut self.scheduled[contender as usize]) {
-            (Some(linux), _) if node == AP => Place::Linux(linux),
+            (Some(linux), _) if node == self.ap => Place::Linux(linux),
             (_, Some(scheduled)) => Place::Scheduled(scheduled),
             _ => Place::Device,
         }
@@ -91,7 +95,7 @@ impl PullQdisc {
 
     /// Changes the setting of `contender` of `node` to `to`, as far as it may change. Returns
     /// whether its packets wait here.
-    pub(super) fn change(&mut self, contender: u32, node: u32, to: &QueueSetting) -> bool {
+    pub(super) fn change(&mut self, contender: u32, node: NodeId, to: &QueueSetting) -> bool {
         match self.place(contender, node) {
             Place::Linux(linux) => linux.change(to),
             Place::Scheduled(scheduled) => scheduled.scheduler.change(to),
@@ -201,7 +205,7 @@ impl Cell<Aggregating> {
             if let (Some(linux), Some(queue)) = (&mut qdisc.linux, txqs(&mut port.queue)) {
                 match given_up {
                     None => linux.account(now, contender, port.node, senders, queue),
-                    Some(txq) if port.node == AP => linux.hold(contender, txq, senders, queue),
+                    Some(txq) if port.node == self.ap => linux.hold(contender, txq, senders, queue),
                     Some(_) => {}
                 }
             }
@@ -234,7 +238,7 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
     pub(super) fn in_pull_qdisc(&self, number: Option<u32>) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().and_then(|own| own.pull_qdisc.as_ref());
         own.into_iter().flat_map(move |qdisc| {
-            let of_ap = number.is_none_or(|number| self.ports[number as usize].node == AP);
+            let of_ap = number.is_none_or(|number| self.ports[number as usize].node == self.ap);
             let linux = qdisc.linux.iter().filter(move |_| of_ap);
             let linux = linux.flat_map(move |linux| linux.packets(number));
             let scheduled = (0..).zip(&qdisc.scheduled);

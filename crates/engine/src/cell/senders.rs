@@ -22,7 +22,6 @@ mod taking;
 use std::sync::Arc;
 
 pub(super) use link::Link;
-use link::receiver;
 pub(super) use sorting::Received;
 
 use super::Hotspot;
@@ -31,8 +30,8 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::mac;
 use crate::mac::block_ack::BlockAckWindow;
-use crate::mac::dcf::{AP, AggregateCounters, Dcf, DownCounters, NodeCounters};
-use crate::mac::numbering::{node_of, station_of};
+use crate::mac::bss::{NodeId, Roles};
+use crate::mac::dcf::{AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 
@@ -40,6 +39,9 @@ use crate::packet::Packet;
 #[derive(Clone, Debug)]
 pub(super) struct Senders {
     cell: mac::Cell,
+    /// The access point.
+    ap: NodeId,
+    roles: Roles,
     senders: Vec<Sender>,
     /// Whether the rate control may change the rates.
     pub(super) adapts: bool,
@@ -65,7 +67,8 @@ pub(super) struct Senders {
 /// One contender.
 #[derive(Clone, Debug)]
 struct Sender {
-    node: u32,
+    node: NodeId,
+    /// Link of each txq.
     links: Vec<Link>,
     /// Contents of its exchange on the air.
     sending: Sending,
@@ -92,15 +95,17 @@ enum Sending {
 impl Senders {
     /// Returns the senders of a cell, with nothing sent.
     pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Senders {
-        let Hotspot { cell, stations, .. } = hotspot;
+        let Hotspot { bss, stations, .. } = hotspot;
+        let cell = &bss.cell;
         let mut stream = streams.stream("cell/rate-control");
         let sender = |contender: u32| {
             let node = medium.node(contender);
-            let receivers = match node {
-                AP => node_of(0)..node_of(stations.len()),
-                _ => AP..node_of(0),
+            let receivers = match node == bss.ap {
+                true => &bss.stations[..],
+                false => std::slice::from_ref(&bss.ap),
             };
-            let link = |to| Link::new(cell, stations, medium, contender, to, &mut stream);
+            let receivers = receivers.iter().copied();
+            let link = |to| Link::new(hotspot, medium, contender, to, &mut stream);
             Sender {
                 node,
                 links: receivers.map(link).collect(),
@@ -113,6 +118,8 @@ impl Senders {
         };
         Senders {
             cell: cell.clone(),
+            ap: bss.ap,
+            roles: bss.roles,
             senders: (0..medium.contenders() as u32).map(sender).collect(),
             adapts: cell.rate_control.adapts(),
             stream,
@@ -127,15 +134,13 @@ impl Senders {
     }
 
     /// Returns the number of txqs of a contender of `node`, and the txq of each flow.
-    pub(super) fn txqs(hotspot: Hotspot, node: u32, stations: &[u32]) -> (usize, Arc<[u32]>) {
-        match node {
-            AP => {
-                let txq = |&node: &u32| station_of(node).map_or(0, |station| station as u32);
-                let txqs = stations.iter().map(txq);
-                (hotspot.stations.len(), txqs.collect())
-            }
-            _ => (1, Arc::from([])),
+    pub(super) fn txqs(hotspot: Hotspot, node: NodeId, stations: &[NodeId]) -> (usize, Arc<[u32]>) {
+        let bss = hotspot.bss;
+        if node != bss.ap {
+            return (1, Arc::from([]));
         }
+        let txq = |&node: &NodeId| bss.roles.station_of(node).unwrap_or(0) as u32;
+        (bss.stations.len(), stations.iter().map(txq).collect())
     }
 
     /// Returns which MPDUs of the exchange that ended last were received, if there was a single
@@ -146,10 +151,10 @@ impl Senders {
 
     /// Sets the channel of station number `station`, counted from 0.
     pub(super) fn set_channel(&mut self, station: usize, channel: &Channel) {
-        let node = node_of(station);
+        let node = self.roles.node_of(station);
         for sender in &mut self.senders {
             let (txq, down) = match sender.node {
-                AP => (station, true),
+                own if own == self.ap => (station, true),
                 own if own == node => (0, false),
                 _ => continue,
             };
@@ -182,7 +187,7 @@ impl Senders {
 
     /// Returns the counters of aggregates of the access point to a station.
     pub(super) fn sent_to(&self, station: usize) -> AggregateCounters {
-        let of_ap = self.senders.iter().filter(|sender| sender.node == AP);
+        let of_ap = self.senders.iter().filter(|sender| sender.node == self.ap);
         let sum = AggregateCounters::default();
         of_ap.fold(sum, |sum, sender| sum.with(sender.links[station].counters))
     }
@@ -196,13 +201,14 @@ impl Senders {
             Sending::Data(txq) => (txq, false),
         };
         let Link {
+            to,
             rates,
             window,
             aggregation,
             ..
         } = &sender.links[txq as usize];
         Some(OnAir {
-            to: receiver(sender.node, txq),
+            to: *to,
             mpdus: (!is_bar).then_some(window),
             window,
             modulation: rates.timing().modulation(),
@@ -234,7 +240,7 @@ impl Senders {
 #[derive(Clone, Copy, Debug)]
 pub struct OnAir<'a> {
     /// Receiving node.
-    pub to: u32,
+    pub to: NodeId,
     /// The window with the MPDUs, [`BlockAckWindow::ppdu`]; `None`: a BlockAckReq.
     pub mpdus: Option<&'a BlockAckWindow>,
     /// The window of the link to the receiver.

@@ -3,8 +3,8 @@
 use super::{Aggregating, Cell, CellExchange, ExchangeCounters, OffAir, OnExchange, SingleFrame};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
-use crate::mac::dcf::{AP, Content, DownCounters, Frame, NodeCounters, Outcome};
-use crate::mac::numbering::node_of;
+use crate::mac::NodeId;
+use crate::mac::dcf::{Content, DownCounters, Frame, NodeCounters, Outcome};
 use crate::packet::Packet;
 use crate::queue::{Greedy, QueueSetting};
 
@@ -72,11 +72,11 @@ impl CellExchange for SingleFrame {
 
     fn set_channel(cell: &mut Cell<Self>, now: Time, station: usize, channel: &Channel) {
         cell.exchange.set_channel(station, channel);
-        cell.medium
-            .reload(now, node_of(station), &mut cell.exchange);
+        let node = cell.roles.node_of(station);
+        cell.medium.reload(now, node, &mut cell.exchange);
     }
 
-    fn change_qdisc(&mut self, _contender: u32, _node: u32, _to: &QueueSetting) -> bool {
+    fn change_qdisc(&mut self, _contender: u32, _node: NodeId, _to: &QueueSetting) -> bool {
         false
     }
 }
@@ -100,8 +100,8 @@ impl Cell<SingleFrame> {
     #[inline(always)]
     fn contend(&mut self, now: Time, number: u32, packet: &Packet) {
         let node = self.ports[number as usize].node;
-        self.activity.begin(node, now);
-        let frame = frame(&self.stations, node, packet);
+        self.activity.begin(self.roles.station_of(node), now);
+        let frame = frame(self.ap, &self.stations, node, packet);
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
 
@@ -125,9 +125,9 @@ impl Cell<SingleFrame> {
         if self.shares && packet.is_data() {
             self.count_shares(packet.flow);
         }
-        let off = match self.ports[from as usize].node {
-            AP => OffAir::AtStation,
-            _ => OffAir::AtAccessPoint,
+        let off = match self.ports[from as usize].node == self.ap {
+            true => OffAir::AtStation,
+            false => OffAir::AtAccessPoint,
         };
         if self.power_save.is_some() {
             self.uncount(from, packet);
@@ -167,15 +167,15 @@ impl Cell<SingleFrame> {
             sources.refill(done, contender, &mut port.queue);
         }
         if let Some(stream) = &mut self.mixing
-            && port.node == AP
+            && port.node == self.ap
         {
             port.queue.mix(stream);
         }
         let may_drop = port.queue.may_drop_later();
         let next = port.queue.head();
-        let next = next.map(|next| frame(&self.stations, port.node, next));
+        let next = next.map(|next| frame(self.ap, &self.stations, port.node, next));
         if next.is_none() {
-            self.activity.end(port.node, done);
+            self.activity.end(self.roles.station_of(port.node), done);
         }
         self.medium.proceed(contender, next, &mut self.exchange);
         if may_drop {
@@ -202,10 +202,10 @@ impl Cell<SingleFrame> {
 
 /// Returns the frame in which `node` sends `packet`.
 #[inline]
-fn frame(stations: &[u32], node: u32, packet: &Packet) -> Frame {
-    let to = match node {
-        AP => stations[packet.flow as usize],
-        _ => AP,
+fn frame(ap: NodeId, stations: &[NodeId], node: NodeId, packet: &Packet) -> Frame {
+    let to = match node == ap {
+        true => stations[packet.flow as usize],
+        false => ap,
     };
     Frame {
         to,

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
-use crate::mac::numbering::node_of;
 use crate::scenario::{Format, parse};
 
 fn cell(text: &str) -> Cell<SingleFrame> {
@@ -304,7 +303,7 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
             .any(|packet| packet.flow as usize / 2 == station);
         let number = offered[station][usize::from(up)];
         offered[station][usize::from(up)] += 1;
-        let queue = if up { node_of(station) } else { 0 };
+        let queue = if up { station as u32 + 1 } else { 0 };
         assert!(cell.offer(now, queue, &packet(flow, number)));
         let is_kept = cell.kept().count() > kept.len();
         let waits = kept

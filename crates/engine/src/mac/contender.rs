@@ -1,9 +1,8 @@
 //! One access category of one node: its backoff, its retries and the frame that it has to send.
 
 use super::exchange::{Content, Frame, MinimumExchange, PlannedExchange};
-use super::numbering::{AP, node_of};
 use super::rate_control::TxVector;
-use super::{Access, Category, Node, Rates};
+use super::{Access, Bss, Category, Node, NodeId, Rates};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
 
@@ -88,7 +87,7 @@ pub(super) struct SlotCount {
 #[derive(Clone, Debug)]
 pub struct Contender {
     /// Number of its node.
-    pub(super) node: u32,
+    pub(super) node: NodeId,
     pub(super) category: Category,
     pub(super) stream: Stream,
     pub(super) errors: Stream,
@@ -139,7 +138,7 @@ pub struct Contender {
 
 impl Contender {
     pub(super) fn new(
-        (name, number, node): (&str, u32, &Node),
+        (name, number, node): (&str, NodeId, &Node),
         category: Category,
         group: usize,
         eifs_lead: Span,
@@ -170,7 +169,7 @@ impl Contender {
             may_follow: may_follow(access),
             txop_limit: access.txop_limit,
             frame: Frame {
-                to: AP,
+                to: number, // until a frame is loaded
                 ip_bytes: 0,
                 content: Content::Data,
             },
@@ -280,20 +279,21 @@ fn may_follow(access: &Access) -> u32 {
     access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }
 
-/// Returns the contenders of a cell: best effort at each node, then the other `categories` that
+/// Returns the contenders of `bss`: best effort at each node, then the other `categories` that
 /// flows use, each with its station, counted from 0.
 pub(super) fn contenders_of(
-    stations: usize,
+    bss: &Bss,
     categories: impl Iterator<Item = (usize, Category)>,
-) -> Vec<(u32, Category)> {
-    let mut members: Vec<(u32, Category)> = (0..node_of(stations))
+) -> Vec<(NodeId, Category)> {
+    let mut members: Vec<(NodeId, Category)> = bss
+        .nodes()
         .map(|node| (node, Category::BestEffort))
         .collect();
-    let mut others: Vec<(u32, Category)> = Vec::new();
+    let mut others: Vec<(NodeId, Category)> = Vec::new();
     for (station, category) in categories {
         if category != Category::BestEffort {
-            others.push((AP, category));
-            others.push((node_of(station), category));
+            others.push((bss.ap, category));
+            others.push((bss.roles.node_of(station), category));
         }
     }
     others.sort_unstable();

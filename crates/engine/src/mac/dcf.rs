@@ -47,7 +47,7 @@ mod reconfigure;
 
 use super::contender::{contenders_of, outranked};
 use super::countdown::Countdown;
-use super::{Category, Cell, ColliderWait, Node, Phy, Station};
+use super::{Bss, Category, ColliderWait, Node, NodeId, Phy, Station};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 
@@ -57,7 +57,6 @@ pub use super::exchange::{
     CfEnd, Content, Exchange, Frame, MinimumExchange, Outcome, PlannedExchange, TxStatus,
 };
 pub use super::frame_exchange::FrameExchange;
-pub use super::numbering::AP;
 pub use super::single_frame::SingleFrame;
 
 /// The contender that may continue its opportunity after the MAC ACK.
@@ -124,40 +123,33 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// Returns the idle `cell` with its `stations`. `categories` names the station of each flow,
+    /// Returns the idle `bss` with its `stations`. `categories` names the station of each flow,
     /// counted from 0, and its category.
     pub fn new(
-        cell: &Cell,
+        bss: &Bss,
         stations: &[Station],
         categories: impl Iterator<Item = (usize, Category)>,
         streams: &Streams,
     ) -> Dcf {
-        let nodes: Vec<(&str, u32, &Node)> = std::iter::once(("ap", AP, &cell.ap))
-            .chain(
-                (1..)
-                    .zip(stations)
-                    .map(|(n, s)| (s.name.as_str(), n, &s.node)),
-            )
+        let cell = &bss.cell;
+        let numbered = bss.stations.iter().zip(stations);
+        let nodes: Vec<(&str, NodeId, &Node)> = std::iter::once(("ap", bss.ap, &cell.ap))
+            .chain(numbered.map(|(&n, s)| (s.name.as_str(), n, &s.node)))
             .collect();
-        let members = contenders_of(stations.len(), categories);
-        let access = |&(node, category): &(u32, Category)| nodes[node as usize].2.access(category);
+        let members = contenders_of(bss, categories);
+        let access =
+            |&(node, category): &(NodeId, Category)| nodes[node.index()].2.access(category);
         let mut aifsns: Vec<u32> = members.iter().map(|member| access(member).aifsn).collect();
         aifsns.sort_unstable();
         aifsns.dedup();
         let windows = members
             .iter()
             .map(|member| access(member).cwmax.max(access(member).cwmin));
-        let contender = |member: &(u32, Category)| {
+        let contender = |member: &(NodeId, Category)| {
             let own = access(member).aifsn;
             let group = aifsns.iter().position(|&aifsn| aifsn == own).unwrap_or(0);
             let eifs_lead = cell.phy.eifs_lead();
-            Contender::new(
-                nodes[member.0 as usize],
-                member.1,
-                group,
-                eifs_lead,
-                streams,
-            )
+            Contender::new(nodes[member.0.index()], member.1, group, eifs_lead, streams)
         };
         Dcf {
             phy: cell.phy,

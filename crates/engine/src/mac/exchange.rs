@@ -1,6 +1,6 @@
 //! Frame exchanges: what the medium is given to send, and how each exchange ends.
 
-use super::Rates;
+use super::{NodeId, Rates};
 use crate::kernel::time::{Span, Time};
 
 /// Result of a transmission attempt, as its sender learns it.
@@ -18,7 +18,7 @@ pub enum TxStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Receiving node.
-    pub to: u32,
+    pub to: NodeId,
     /// Length of the IP packet inside. [bytes]
     pub ip_bytes: u32,
     /// Kind of the packet.
@@ -29,7 +29,7 @@ pub struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedExchange {
     /// Receiving node.
-    pub to: u32,
+    pub to: NodeId,
     /// Rates of its frames.
     pub rates: Rates,
     /// Whether RTS and CTS go first.

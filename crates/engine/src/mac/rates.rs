@@ -4,13 +4,13 @@
 //! data frame that it announces or acknowledges. Here a node's `control_rate` is the highest that
 //! it uses.
 
-use super::numbering::{AP, station_of_link};
 use super::phy::Phy;
 use super::phy_kind::PhyKind;
 use super::ppdu::Modulation;
 use super::presets::Preset;
 use super::settings::Cell;
 use super::station::Station;
+use crate::packet::Direction;
 
 /// Rates between the access point and a station, one direction. [bit/s]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,46 +40,42 @@ pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
 }
 
 impl Cell {
-    /// Returns the rates of the frames from node `from` to node `to`, one of which is the access
-    /// point.
-    pub fn rates(&self, stations: &[Station], from: u32, to: u32) -> Rates {
-        let station = &stations[station_of_link(from, to)];
+    /// Returns the rates of the frames between the access point and `station`.
+    pub fn rates(&self, station: &Station, direction: Direction) -> Rates {
         match &station.modulation {
-            Some(modulation) => self.rates_of(stations, from, to, modulation),
-            None => self.rates_at(stations, from, to, nominal_bps(stations, from, to)),
+            Some(modulation) => self.rates_of(station, direction, modulation),
+            None => self.rates_at(station, direction, nominal_bps(station, direction)),
         }
     }
 
     /// Returns the rates of frames whose data have this modulation.
     pub fn rates_of(
         &self,
-        stations: &[Station],
-        from: u32,
-        to: u32,
+        station: &Station,
+        direction: Direction,
         modulation: &Modulation,
     ) -> Rates {
         Rates {
             data_bps: modulation.rate_bps(),
-            ..self.rates_at(stations, from, to, modulation.reference_bps())
+            ..self.rates_at(station, direction, modulation.reference_bps())
         }
     }
 
     /// Returns the rates of frames for each data rate of the PHY up to the nominal one, slowest
     /// first.
-    pub fn rates_up_to_nominal(&self, stations: &[Station], from: u32, to: u32) -> Vec<Rates> {
-        let nominal_bps = nominal_bps(stations, from, to);
+    pub fn rates_up_to_nominal(&self, station: &Station, direction: Direction) -> Vec<Rates> {
+        let nominal_bps = nominal_bps(station, direction);
         let rates = Preset::of(self.phy.kind).rates.iter();
         rates
             .filter(|&&data_bps| data_bps <= nominal_bps)
-            .map(|&data_bps| self.rates_at(stations, from, to, data_bps))
+            .map(|&data_bps| self.rates_at(station, direction, data_bps))
             .collect()
     }
 
-    fn rates_at(&self, stations: &[Station], from: u32, to: u32, data_bps: u64) -> Rates {
-        let station = &stations[station_of_link(from, to)].node;
-        let (sender, receiver) = match from {
-            AP => (&self.ap, station),
-            _ => (station, &self.ap),
+    fn rates_at(&self, station: &Station, direction: Direction, data_bps: u64) -> Rates {
+        let (sender, receiver) = match direction {
+            Direction::Down => (&self.ap, &station.node),
+            Direction::Up => (&station.node, &self.ap),
         };
         let control = |limit_bps| self.phy.control_rate(limit_bps, data_bps);
         Rates {
@@ -91,11 +87,10 @@ impl Cell {
 }
 
 /// Returns the rate of data frames without rate control. [bit/s]
-fn nominal_bps(stations: &[Station], from: u32, to: u32) -> u64 {
-    let station = &stations[station_of_link(from, to)];
-    match from {
-        AP => station.downlink_rate_bps,
-        _ => station.rate_bps,
+fn nominal_bps(station: &Station, direction: Direction) -> u64 {
+    match direction {
+        Direction::Down => station.downlink_rate_bps,
+        Direction::Up => station.rate_bps,
     }
 }
 

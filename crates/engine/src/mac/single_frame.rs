@@ -2,15 +2,16 @@
 //! long.
 
 use super::airtime::{ACK_BYTES, RTS_BYTES};
+use super::bss::{Bss, NodeId, Roles};
 use super::contender::{Contender, DownCounters};
 use super::exchange::{Content, Frame, TxStatus};
 use super::frame_exchange::FrameExchange;
 use super::link_rates::LinkRates;
-use super::numbering::{AP, index_of, node_of, station_of};
-use super::{Cell, Phy, Rates, Station};
+use super::{Phy, Rates, Station};
 use crate::channel::{Channel, Quality, frame_error};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
+use crate::packet::Direction;
 
 /// Exchanges of single frames, with the rates of each link.
 #[derive(Clone, Debug)]
@@ -29,6 +30,7 @@ pub struct SingleFrame {
 /// Rates to each station, and from each.
 #[derive(Clone, Debug)]
 struct Links {
+    roles: Roles,
     down: Vec<LinkRates<FrameTiming>>,
     up: Vec<LinkRates<FrameTiming>>,
 }
@@ -46,9 +48,9 @@ struct FrameTiming {
 
 impl Links {
     #[inline(always)]
-    fn between(&mut self, from: u32, to: u32) -> &mut LinkRates<FrameTiming> {
-        match station_of(from) {
-            None => &mut self.down[index_of(to)],
+    fn between(&mut self, from: NodeId, to: NodeId) -> &mut LinkRates<FrameTiming> {
+        match self.roles.station_of(from) {
+            None => &mut self.down[self.roles.index_of(to)],
             Some(station) => &mut self.up[station],
         }
     }
@@ -94,29 +96,28 @@ impl FrameTiming {
 }
 
 impl SingleFrame {
-    /// Returns the exchanges of `cell` with its `stations`.
-    pub fn new(cell: &Cell, stations: &[Station], streams: &Streams) -> SingleFrame {
+    /// Returns the exchanges of `bss` with its `stations`.
+    pub fn new(bss: &Bss, stations: &[Station], streams: &Streams) -> SingleFrame {
+        let cell = &bss.cell;
         let adapts = cell.rate_control.adapts();
         let mut stream = streams.stream("cell/rate-control");
-        let mut link = |from, to, channel: &Channel| {
+        let mut link = |station: &Station, direction| {
             let rates = match adapts {
-                true => cell.rates_up_to_nominal(stations, from, to),
-                false => vec![cell.rates(stations, from, to)],
+                true => cell.rates_up_to_nominal(station, direction),
+                false => vec![cell.rates(station, direction)],
             };
             let controller = cell.rate_control.controller(rates.len());
             let timing = |rates| FrameTiming::new(&cell.phy, rates);
             let mut link = LinkRates::new(rates.into_iter().map(timing).collect(), controller);
-            link.set_channel(channel, from == AP, &mut stream);
+            link.set_channel(&station.channel, direction == Direction::Down, &mut stream);
             link
         };
-        let numbered = || (0..).map(node_of).zip(stations);
+        let mut links =
+            |direction| Vec::from_iter(stations.iter().map(|station| link(station, direction)));
         let links = Links {
-            down: numbered()
-                .map(|(node, s)| link(AP, node, &s.channel))
-                .collect(),
-            up: numbered()
-                .map(|(node, s)| link(node, AP, &s.channel))
-                .collect(),
+            roles: bss.roles,
+            down: links(Direction::Down),
+            up: links(Direction::Up),
         };
         SingleFrame {
             mac_bytes: cell.frame_bytes(0),
@@ -136,7 +137,7 @@ impl SingleFrame {
 
     /// Sets the channel of station number `station`, counted from 0.
     pub fn set_channel(&mut self, station: usize, channel: &Channel) {
-        let Links { down, up } = &mut self.links;
+        let Links { down, up, .. } = &mut self.links;
         for (link, is_down) in [(&mut down[station], true), (&mut up[station], false)] {
             link.set_channel(channel, is_down, &mut self.stream);
             let timings = link.timings_mut();
@@ -146,7 +147,7 @@ impl SingleFrame {
 
     /// Lets the rate control choose the TXVECTOR of the frame that `contender` loads.
     #[inline(never)]
-    fn choose(&mut self, now: Time, contender: &mut Contender, to: u32) {
+    fn choose(&mut self, now: Time, contender: &mut Contender, to: NodeId) {
         let link = self.links.between(contender.node, to);
         contender.tx_vector = link.choose(now, contender.retry(), &mut self.stream);
     }
@@ -208,8 +209,8 @@ impl FrameExchange for SingleFrame {
 
     #[inline(always)]
     fn on_tx_status(&mut self, now: Time, contender: &mut Contender, status: TxStatus, phy: &Phy) {
-        if contender.node == AP {
-            let down = &mut self.down_counters[index_of(contender.frame.to)];
+        if let Some(station) = self.links.roles.station_of(contender.frame.to) {
+            let down = &mut self.down_counters[station];
             down.attempts += 1;
             match status {
                 TxStatus::Acked => down.delivered += 1,
@@ -223,8 +224,8 @@ impl FrameExchange for SingleFrame {
 
     #[inline]
     fn on_discard(&mut self, contender: &Contender) {
-        if contender.node == AP {
-            self.down_counters[index_of(contender.frame.to)].discarded += 1;
+        if let Some(station) = self.links.roles.station_of(contender.frame.to) {
+            self.down_counters[station].discarded += 1;
         }
     }
 }

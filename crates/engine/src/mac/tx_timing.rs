@@ -4,14 +4,14 @@ use super::aggregation::{Aggregation, BAR_BYTES, psdu_of_one};
 use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::exchange::PlannedExchange;
 use super::link_rates::LinkRates;
-use super::numbering::{AP, station_of_link};
 use super::ppdu::{Generation, Modulation};
 use super::rate_control::{Controller, TxVector};
-use super::{Cell, EifsRule, Phy, Rates, Station};
+use super::{Cell, EifsRule, NodeId, Phy, Rates, Station};
 use crate::channel::{Quality, frame_error};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Span;
 use crate::notation::setting::US;
+use crate::packet::Direction;
 use crate::queue::Estimate;
 
 /// Air times with one TXVECTOR.
@@ -53,20 +53,18 @@ pub struct Room {
 }
 
 impl TxTiming {
-    /// Returns the air times from node `from` to node `to`, one of which is the access point, with
-    /// this modulation (`None`: that of frames of 802.11a, b or g), aggregation and limit of
-    /// opportunities of the sender.
+    /// Returns the air times between the access point and `station`, with this modulation (`None`:
+    /// that of frames of 802.11a, b or g), aggregation and limit of opportunities of the sender.
     pub fn new(
         cell: &Cell,
-        stations: &[Station],
-        (from, to): (u32, u32),
+        (station, direction): (&Station, Direction),
         aggregation: &Aggregation,
         txop_limit: Option<Span>,
         modulation: Option<Modulation>,
     ) -> TxTiming {
         let rates = match &modulation {
-            Some(modulation) => cell.rates_of(stations, from, to, modulation),
-            None => cell.rates(stations, from, to),
+            Some(modulation) => cell.rates_of(station, direction, modulation),
+            None => cell.rates(station, direction),
         };
         let phy = cell.phy;
         let ppdus = cell.ppdus.as_ref();
@@ -209,7 +207,7 @@ impl TxTiming {
     /// opportunity or follows.
     pub fn exchange(
         &mut self,
-        to: u32,
+        to: NodeId,
         psdu_bytes: u32,
         several: bool,
         opens: bool,
@@ -234,7 +232,7 @@ impl TxTiming {
     }
 
     /// Returns an exchange of a BlockAckReq.
-    pub fn bar_exchange(&self, to: u32) -> PlannedExchange {
+    pub fn bar_exchange(&self, to: NodeId) -> PlannedExchange {
         let Rates { rts_bps, .. } = self.rates;
         PlannedExchange {
             to,
@@ -296,17 +294,15 @@ impl TxTiming {
 }
 
 impl LinkRates<TxTiming> {
-    /// Returns the link from node `from` to node `to`, one of which is the access point, with a
-    /// TXVECTOR for each MCS that its rate control may choose.
+    /// Returns the link between the access point and `station`, with a TXVECTOR for each MCS that
+    /// its rate control may choose.
     pub fn of_ppdus(
         cell: &Cell,
-        stations: &[Station],
-        (from, to): (u32, u32),
+        (station, direction): (&Station, Direction),
         aggregation: &Aggregation,
         txop_limit: Option<Span>,
         stream: &mut Stream,
     ) -> LinkRates<TxTiming> {
-        let station = &stations[station_of_link(from, to)];
         let modulations = match station.modulation {
             Some(nominal) if station.mcs_by_snr => nominal.with_each_mcs().collect(),
             Some(nominal) if cell.rate_control.adapts() => {
@@ -316,8 +312,8 @@ impl LinkRates<TxTiming> {
             nominal => Vec::from_iter(nominal),
         };
         let timing = |modulation| {
-            let ends = (from, to);
-            TxTiming::new(cell, stations, ends, aggregation, txop_limit, modulation)
+            let link = (station, direction);
+            TxTiming::new(cell, link, aggregation, txop_limit, modulation)
         };
         let timings = match modulations.is_empty() {
             true => vec![timing(None)],
@@ -333,7 +329,7 @@ impl LinkRates<TxTiming> {
             Some(_) | None => cell.rate_control.controller(timings.len()),
         };
         let mut link = LinkRates::new(timings, controller);
-        link.set_channel(&station.channel, from == AP, stream);
+        link.set_channel(&station.channel, direction == Direction::Down, stream);
         link
     }
 

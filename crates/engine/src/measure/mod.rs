@@ -29,7 +29,6 @@ pub use self::item::{Item, Measures, Value, quantile};
 use self::marks::QueueMark;
 use self::period::Period;
 pub(crate) use self::snapshot::Snapshot;
-use crate::mac::dcf::AP;
 use crate::quantities::*;
 use crate::scenario::Ends;
 use crate::world::{WiredLink, World};
@@ -60,7 +59,10 @@ impl Period<'_> {
         let mut lists = vec![("flows", flows)];
         if has_cell {
             lists.push(("stations", self.stations(&goodputs, &competing)));
-            lists.push(("aps", vec![Item::new("ap", self.node(AP))]));
+            lists.push((
+                "aps",
+                vec![Item::new("ap", self.node(scenario.only_bss().ap))],
+            ));
         }
         lists.push(("queues", self.queues()));
         let waits = self.waits();

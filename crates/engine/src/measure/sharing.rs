@@ -29,7 +29,7 @@ impl Period<'_> {
 
     /// The classes that share the access point's queue.
     pub(super) fn sharing(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
-        let classes = &self.world.scenario().cell.sharing_classes;
+        let classes = &self.world.scenario().only_bss().cell.sharing_classes;
         let total: f64 = goodputs.iter().sum();
         let over = |class: usize, count: fn(&QueueMark) -> u64| -> u64 {
             let pairs = self.start.shared.classes[class].iter();

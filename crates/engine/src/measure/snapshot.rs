@@ -146,7 +146,7 @@ pub(super) struct Shared {
 impl Shared {
     fn take(world: &World<'_>) -> Shared {
         let shared = world.radio().queues().filter_map(HeadQueue::sharing);
-        let mut classes = vec![Vec::new(); world.scenario().cell.sharing_classes.len()];
+        let mut classes = vec![Vec::new(); world.scenario().only_bss().cell.sharing_classes.len()];
         for sharing in shared.clone() {
             for (own, &counters) in classes.iter_mut().zip(sharing.counters()) {
                 own.push(QueueMark::on_arrival(counters, world.now()));
@@ -167,7 +167,7 @@ impl Shared {
 pub(super) struct AllWaits {
     pub(super) radio: Vec<Waits>,
     pub(super) links: Vec<Waits>,
-    /// Packets kept for each node, if it is a station that sleeps.
+    /// Packets kept for each station, if it sleeps.
     pub(super) power_save: Vec<Option<Waits>>,
 }
 
@@ -179,13 +179,13 @@ impl AllWaits {
             Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),
         };
         let cell = world.radio().cell();
-        let nodes = 0..=world.scenario().stations.len();
-        let asleep = |node| Some(cell?.kept_for(node)?.1.clone());
+        let stations = 0..world.scenario().stations.len();
+        let asleep = |station| Some(cell?.kept_for(station)?.1.clone());
         let radio = world.radio().queues();
         AllWaits {
             radio: radio.map(|queue| queue.waits().clone()).collect(),
             links: links.map(counted).collect(),
-            power_save: nodes.map(asleep).collect(),
+            power_save: stations.map(asleep).collect(),
         }
     }
 }

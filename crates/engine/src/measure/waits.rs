@@ -52,8 +52,10 @@ impl Period<'_> {
                 Stop::Air(queue) => {
                     let waits = world.radio().queue(queue).waits();
                     let own = waits.of(flow).since(before.radio[queue].of(flow));
-                    if let Some((node, name, waits)) = self.kept_before(flow) {
-                        let from = before.power_save[node].as_ref().map(|waits| waits.of(flow));
+                    if let Some((station, name, waits)) = self.kept_before(flow) {
+                        let from = before.power_save[station]
+                            .as_ref()
+                            .map(|waits| waits.of(flow));
                         let asleep = waits.of(flow).since(from.unwrap_or_default());
                         // packets that arrive while the station is awake are not kept
                         add(name, asleep.ns, own.packets);
@@ -65,16 +67,15 @@ impl Period<'_> {
         items
     }
 
-    /// Packets kept for the station that receives a flow's data, if it sleeps: node, name, times.
+    /// Packets kept for the station that receives a flow's data, if it sleeps: station, name, times.
     fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
         let Ends::Station { station, direction } =
             self.world.scenario().flows.get(flow as usize)?.ends
         else {
             return None;
         };
-        let node = station + 1;
         let cell = (self.world.radio().cell()).filter(|_| direction == Direction::Down)?;
-        let (name, waits) = cell.kept_for(node)?;
-        Some((node, name, waits))
+        let (name, waits) = cell.kept_for(station)?;
+        Some((station, name, waits))
     }
 }

@@ -6,7 +6,7 @@ use super::marks::aggregated;
 use super::period::Period;
 use super::snapshot::Snapshot;
 use crate::bottleneck;
-use crate::mac::numbering::node_of;
+use crate::mac::NodeId;
 use crate::quantities::*;
 use crate::scenario::{Direction, Station};
 
@@ -26,7 +26,8 @@ impl Period<'_> {
         let first = competing.iter().position(|&competes| competes);
         let sums = self.station_goodputs(goodputs);
         let total: f64 = sums.iter().sum();
-        let stations = &self.world.scenario().stations;
+        let scenario = self.world.scenario();
+        let (stations, bss) = (&scenario.stations, scenario.only_bss());
         let noisy = stations.iter().any(Station::has_errors);
         let level = |index: usize| {
             let first = first.filter(|_| competing[index])?;
@@ -41,7 +42,7 @@ impl Period<'_> {
                     FAIRNESS_LEVEL.of(level(index)),
                 ];
                 values.extend(self.bypass(index));
-                values.extend(self.node(node_of(index)));
+                values.extend(self.node(bss.roles.node_of(index)));
                 if noisy {
                     values.extend(self.frames_to(index));
                 }
@@ -85,13 +86,13 @@ impl Period<'_> {
         Some([mpdus, reordering, airtime])
     }
 
-    fn contenders_of(&self, node: u32) -> impl Iterator<Item = u32> {
+    fn contenders_of(&self, node: NodeId) -> impl Iterator<Item = u32> {
         let cell = self.world.radio().cell().into_iter();
         cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
     /// A node's medium access, its categories together.
-    pub(super) fn node(&self, node: u32) -> Vec<Value> {
+    pub(super) fn node(&self, node: NodeId) -> Vec<Value> {
         self.marks().node(self.contenders_of(node))
     }
 

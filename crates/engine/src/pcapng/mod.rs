@@ -52,12 +52,13 @@ impl Capture {
     pub fn begin(scenario: &Scenario, out: &mut Vec<u8>) -> Capture {
         block::section_header(out, &scenario.name);
         block::interface(out, radiotap::LINK_TYPE);
+        let cell = &scenario.only_bss().cell;
         Capture {
             addresses: ip::Addresses::new(scenario),
             cell: wlan::Cell::new(scenario),
-            band: scenario.cell.ppdus.map_or(Band::Ghz2_4, |ppdus| ppdus.band),
-            aggregates: scenario.cell.ppdus.is_some(),
-            preamble: scenario.cell.phy.preamble,
+            band: cell.ppdus.map_or(Band::Ghz2_4, |ppdus| ppdus.band),
+            aggregates: cell.ppdus.is_some(),
+            preamble: cell.phy.preamble,
             ampdus: 0,
             frame_bytes: Vec::new(),
         }

@@ -67,29 +67,32 @@ fn scenario() -> Scenario {
         warmup: Span::ZERO,
         replications: 1,
         seed: 1,
-        cell: Cell {
-            phy: Phy {
-                kind: PhyKind::Dot11b,
-                slot: Span(20_000),
-                sifs: Span(10_000),
-                preamble: Span(192_000),
-                eifs_rate_bps: 1_000_000,
-                signal_extension: Span::ZERO,
+        bss: vec![Bss::only(
+            Cell {
+                phy: Phy {
+                    kind: PhyKind::Dot11b,
+                    slot: Span(20_000),
+                    sifs: Span(10_000),
+                    preamble: Span(192_000),
+                    eifs_rate_bps: 1_000_000,
+                    signal_extension: Span::ZERO,
+                },
+                mac_header_bytes: 28,
+                llc_bytes: 8,
+                rts_threshold_bytes: None,
+                ack_timeout: None,
+                collider_wait: ColliderWait::Aifs,
+                countdown: CountdownRule::Dcf,
+                cf_end: false,
+                ap: node(75),
+                ap_queue_order: QueueOrder::Fifo,
+                ppdus: None,
+                rate_control: RateControl::Fixed,
+                sharing_classes: Vec::new(),
+                power_save: PowerSave::usual().expect("defaults"),
             },
-            mac_header_bytes: 28,
-            llc_bytes: 8,
-            rts_threshold_bytes: None,
-            ack_timeout: None,
-            collider_wait: ColliderWait::Aifs,
-            countdown: CountdownRule::Dcf,
-            cf_end: false,
-            ap: node(75),
-            ap_queue_order: QueueOrder::Fifo,
-            ppdus: None,
-            rate_control: RateControl::Fixed,
-            sharing_classes: Vec::new(),
-            power_save: PowerSave::usual().expect("defaults"),
-        },
+            1,
+        )],
         wire: Wire {
             rate: LinkRate::Unlimited,
             back: LinkRate::Unlimited,
@@ -143,8 +146,8 @@ fn packet(flow: u32, kind: PacketKind, number: u32, bytes: u16) -> Option<Packet
 fn data(at: u64, from: u32, packet: Option<Packet>) -> FrameRecord {
     FrameRecord {
         at: Time(at),
-        from,
-        to: 1 - from,
+        from: NodeId(from),
+        to: NodeId(1 - from),
         kind: FrameKind::Data,
         bytes: packet.map_or(0, |packet| u32::from(packet.bytes)) + 36,
         packet,
@@ -516,7 +519,7 @@ fn fates_are_comments_and_the_bytes_stay_good() {
 #[test]
 fn larger_headers_become_options_and_a_qos_field() {
     let mut scenario = scenario();
-    scenario.cell.mac_header_bytes = 30;
+    scenario.bss[0].cell.mac_header_bytes = 30;
     for flow in &mut scenario.flows {
         match &mut flow.transport {
             Transport::Tcp(tcp) => tcp.header_bytes = 52,

@@ -12,10 +12,9 @@ use self::fields::{
     ACK, BROADCAST, CF_END, CTS, DATA, FROM_DS, QOS_DATA, RETRY, RTS, SERVER, SNAP_IPV4, TO_DS,
     close, control, mac_address, microseconds,
 };
-use crate::mac::dcf::AP;
 use crate::packet::Packet;
 use crate::record::{FrameKind, FrameRecord};
-use crate::scenario::Scenario;
+use crate::scenario::{NodeId, Scenario};
 
 const FCS_BYTES: u32 = 4;
 /// Length of the header of a QoS data frame. [bytes]
@@ -23,6 +22,7 @@ const QOS_HEADER_BYTES: u32 = 26;
 
 /// Converts records to frames, with the state from which fields of later frames follow.
 pub(super) struct Cell {
+    ap: NodeId,
     qos: bool,
     nodes: Vec<NodeState>,
     agreements: Agreements,
@@ -34,7 +34,7 @@ struct NodeState {
     /// Sequence number, modulo 4096.
     sequence: u16,
     /// Packet and receiver.
-    last: Option<(Packet, u32)>,
+    last: Option<(Packet, NodeId)>,
 }
 
 impl Cell {
@@ -43,8 +43,10 @@ impl Cell {
             sequence: 0xFFF,
             last: None,
         };
+        let bss = scenario.only_bss();
         Cell {
-            qos: scenario.cell.mac_header_bytes >= QOS_HEADER_BYTES + FCS_BYTES,
+            ap: bss.ap,
+            qos: bss.cell.mac_header_bytes >= QOS_HEADER_BYTES + FCS_BYTES,
             nodes: vec![node; 1 + scenario.stations.len()],
             agreements: Agreements::default(),
         }
@@ -70,7 +72,7 @@ impl Cell {
             (FrameKind::CfEnd, _) => {
                 control(out, CF_END, record.reserves, &[]);
                 out.extend_from_slice(&BROADCAST);
-                out.extend_from_slice(&mac_address(AP));
+                out.extend_from_slice(&mac_address(self.ap));
             }
             (FrameKind::BlockAckReq, _) => self.agreements.block_ack_req(out, record),
             (FrameKind::BlockAck, _) => self.agreements.block_ack(out, record),
@@ -81,7 +83,7 @@ impl Cell {
 
     fn data_header(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: &Packet) {
         let (sequence, retry) = self.sequence(record, packet);
-        let ds = if record.to == 0 { TO_DS } else { FROM_DS };
+        let ds = if record.to == self.ap { TO_DS } else { FROM_DS };
         let kind = if self.qos { QOS_DATA } else { DATA };
         out.extend_from_slice(&[kind, ds | if retry { RETRY } else { 0 }]);
         out.extend_from_slice(&microseconds(record.reserves));
@@ -98,7 +100,7 @@ impl Cell {
     /// Returns the sequence number of a data frame, and whether it repeats the last data frame of its
     /// transmitter. After a failed RTS the record is a retry, and the data frame is not.
     fn sequence(&mut self, record: &FrameRecord, packet: &Packet) -> (u16, bool) {
-        let node = &mut self.nodes[record.from as usize];
+        let node = &mut self.nodes[record.from.index()];
         let this = Some((*packet, record.to));
         let retry = record.attempt > 1 && node.last == this;
         if !retry {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Fate, FrameKind, FrameRecord, Mpdu};
 use crate::kernel::time::Time;
-use crate::mac::numbering::station_of;
+use crate::mac::NodeId;
 use crate::packet::{Packet, PacketKind};
 use crate::scenario::Scenario;
 
@@ -21,12 +21,13 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
         .iter()
         .filter(|frame| (from..to).contains(&frame.at))
         .collect();
+    let phy = &scenario.only_bss().cell.phy;
     let column = |value: &dyn Fn(&FrameRecord) -> Value| -> Value {
         shown.iter().map(|&frame| value(frame)).collect()
     };
     json!({
         "start_s": column(&|frame| json!(frame.at.seconds())),
-        "duration_s": column(&|frame| json!(frame.air_time(&scenario.cell.phy).seconds())),
+        "duration_s": column(&|frame| json!(frame.air_time(phy).seconds())),
         "sender": column(&|frame| json!(name(scenario, frame.from))),
         "receiver": column(&|frame| match frame.kind {
             FrameKind::CfEnd => Value::Null,
@@ -88,8 +89,8 @@ fn numbers(frame: &FrameRecord, which: impl Fn(&Mpdu) -> bool) -> Value {
     }
 }
 
-fn name(scenario: &Scenario, node: u32) -> &str {
-    match station_of(node) {
+fn name(scenario: &Scenario, node: NodeId) -> &str {
+    match scenario.only_bss().roles.station_of(node) {
         None => "ap",
         Some(station) => &scenario.stations[station].name,
     }

@@ -62,6 +62,7 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mac::NodeId;
 
     #[test]
     fn each_frame_reserves_the_medium_up_to_the_end_of_the_response() {
@@ -75,7 +76,13 @@ mod tests {
             response_air: us(248),
             response: (FrameKind::Ack, ACK_BYTES, 2_000_000),
         };
-        let data = FrameRecord::control(FrameKind::Data, Time::ZERO, [1, 0], 1_536, 11_000_000);
+        let data = FrameRecord::control(
+            FrameKind::Data,
+            Time::ZERO,
+            [NodeId(1), NodeId(0)],
+            1_536,
+            11_000_000,
+        );
         let mut records = Vec::new();
         exchange.write(&mut records, data.clone());
         let frames = records

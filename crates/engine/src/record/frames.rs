@@ -5,9 +5,9 @@ use super::exchange::Exchange;
 use super::{Fate, FrameKind, FrameRecord, ppdu};
 use crate::cell::Cell;
 use crate::kernel::time::Time;
+use crate::mac::Bss;
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
-use crate::mac::dcf::{self, AP, Outcome};
-use crate::scenario::Scenario;
+use crate::mac::dcf::{self, Outcome};
 
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
@@ -56,23 +56,22 @@ impl FrameLog {
     }
 
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
-    pub(crate) fn exchange(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
+    pub(crate) fn exchange(&mut self, bss: &Bss, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
         if self.is_full() || outcome == Outcome::Begins {
             return;
         }
         let before = self.records.len();
         if let Some(closing) = medium.cf_end() {
-            let ends = [medium.node(closing.from), AP];
+            let ends = [medium.node(closing.from), bss.ap];
             let (at, rate_bps) = (closing.start, closing.rate_bps);
             let frame = FrameRecord::control(FrameKind::CfEnd, at, ends, RTS_BYTES, rate_bps);
             self.records.push(frame);
         }
         if cell.aggregates().is_some() {
-            let settings = &scenario.cell;
-            ppdu::log(&mut self.records, &self.backoffs, cell, settings, outcome);
+            ppdu::log(&mut self.records, &self.backoffs, cell, &bss.cell, outcome);
         } else {
-            self.frames(scenario, cell, outcome);
+            self.frames(bss, cell, outcome);
         }
         self.backoffs.record(medium);
         if medium.exchange().start < self.from {
@@ -95,8 +94,8 @@ impl FrameLog {
     }
 
     /// Logs an exchange of single frames.
-    fn frames(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
-        let (medium, phy) = (cell.medium(), &scenario.cell.phy);
+    fn frames(&mut self, bss: &Bss, cell: &Cell, outcome: Outcome) {
+        let (medium, phy) = (cell.medium(), &bss.cell.phy);
         let dcf::Exchange { start, end, .. } = medium.exchange();
         self.tries.resize(cell.queues(), 0);
         for &contender in medium.transmitters() {
@@ -105,11 +104,11 @@ impl FrameLog {
             };
             let from = medium.node(contender);
             let station = cell.station_of(&packet);
-            let to = if from == AP { station } else { AP };
+            let to = if from == bss.ap { station } else { bss.ap };
             let discarded = medium.discarded().contains(&contender);
             let fate = Fate::of(outcome, discarded);
             let rates = medium.rates(contender);
-            let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
+            let bytes = bss.cell.frame_bytes(u32::from(packet.bytes));
             let tries = &mut self.tries[contender as usize];
             let data = FrameRecord {
                 packet: Some(packet),

@@ -8,9 +8,9 @@ mod ppdu;
 mod series;
 
 use crate::kernel::time::{Span, Time};
-use crate::mac::Phy;
 use crate::mac::dcf::Outcome;
 use crate::mac::ppdu::Modulation;
+use crate::mac::{NodeId, Phy};
 use crate::packet::Packet;
 
 pub use columns::frames_json;
@@ -58,10 +58,10 @@ pub enum Fate {
 pub struct FrameRecord {
     /// Start of the frame.
     pub at: Time,
-    /// Number of the sender ([`crate::mac::numbering`]).
-    pub from: u32,
-    /// Number of the receiver. For a CF-End, which is for all nodes, it is the access point.
-    pub to: u32,
+    /// Sender.
+    pub from: NodeId,
+    /// Receiver. For a CF-End, which is for all nodes, it is the access point.
+    pub to: NodeId,
     /// Kind of the frame.
     pub kind: FrameKind,
     /// The IP packet in a data frame, or announced by an RTS; the first, if there are several.
@@ -85,7 +85,13 @@ pub struct FrameRecord {
 
 impl FrameRecord {
     /// Returns a control frame that is received.
-    fn control(kind: FrameKind, at: Time, [from, to]: [u32; 2], bytes: u32, rate_bps: u64) -> Self {
+    fn control(
+        kind: FrameKind,
+        at: Time,
+        [from, to]: [NodeId; 2],
+        bytes: u32,
+        rate_bps: u64,
+    ) -> Self {
         FrameRecord {
             at,
             from,

@@ -36,20 +36,18 @@ pub(super) fn assemble(
     let cell = Cell::read(&Layers(&[cell_section]))?;
     let preset = Preset::of(cell.phy.kind);
     let default_warmup = Span(duration.0 / 10).min(LONGEST_DEFAULT_WARMUP);
+    let made = made_stations(root);
+    let stations = made.iter().map(|(_, names)| names.len()).sum();
     let mut scenario = Scenario {
         name: file::name(root, source)?,
         duration,
         warmup: keys.warmup.unwrap_or(default_warmup),
         replications: keys.replications,
         seed: keys.seed,
-        cell,
+        bss: vec![Bss::only(cell, stations)],
         wire: Wire::read(&top.inside(RootKeys::wire).layers())?,
         bottleneck: match root.inside(RootKeys::bottleneck) {
-            Some(bottleneck) => Some(BottleneckSettings::of(
-                bottleneck,
-                preset.rate_bps,
-                &made_stations(root),
-            )?),
+            Some(bottleneck) => Some(BottleneckSettings::of(bottleneck, preset.rate_bps, &made)?),
             None => None,
         },
         stations: Vec::new(),
@@ -66,7 +64,8 @@ pub(super) fn assemble(
     scenario.csma = csma::assemble(root, &scenario, problems)?;
     let wired = std::mem::take(&mut scenario.flows);
     for (group, section) in root.tables(RootKeys::station) {
-        let pattern = station(root, section, cell_section, group, &scenario.cell)?;
+        let cell = &scenario.only_bss().cell;
+        let pattern = station(root, section, cell_section, group, cell)?;
         let flows = flows::of_station(root, section, &scenario.links, duration, problems)?;
         for name in member_names(group, section) {
             let index = scenario.stations.len();

@@ -155,10 +155,10 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
 
 /// Refuses an order of service with a discipline that has its own.
 pub(super) fn check_order(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let ap = &scenario.cell.ap.queue;
+    let cell = &scenario.only_bss().cell;
     let table = root.inside(RootKeys::cell);
-    if scenario.cell.ap_queue_order == QueueOrder::Mixed
-        && ap.discipline.orders()
+    if cell.ap_queue_order == QueueOrder::Mixed
+        && cell.ap.queue.discipline.orders()
         && let Some(table) = table.and_then(|cell| cell.inside(Cell::ap))
         && let Some(order) = table.said(ApTable::queue_order)
     {

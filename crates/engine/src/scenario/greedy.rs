@@ -89,7 +89,7 @@ fn fault(
     let path = Path::new(scenario, flow);
     let on_air = match direction {
         Direction::Up => &station.node.queue,
-        Direction::Down => &scenario.cell.ap.queue,
+        Direction::Down => &scenario.only_bss().cell.ap.queue,
     };
     if path.on_air && !on_air.is_plain() {
         let message = "a greedy source fills its queue to the limit, which the queue's discipline \

@@ -24,8 +24,8 @@ use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
 pub use crate::link::{LinkRate, LinkSettings, Loss, Trace, Wire};
 pub use crate::mac::{
-    Access, Category, Cell, ColliderWait, CountdownRule, Node, Phy, PhyKind, PowerSave, QueueOrder,
-    RateControl, Rates, Spread, Station, data_rates,
+    Access, Bss, Category, Cell, ColliderWait, CountdownRule, Node, NodeId, Phy, PhyKind,
+    PowerSave, QueueOrder, RateControl, Rates, Spread, Station, data_rates,
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;
@@ -47,8 +47,8 @@ pub struct Scenario {
     pub replications: u32,
     /// Seed of all random streams.
     pub seed: u64,
-    /// The WLAN cell; without stations it stands idle.
-    pub cell: Cell,
+    /// Basic service sets. A scenario has one; without stations it is idle.
+    pub bss: Vec<Bss>,
     /// The wired link between the access point and the servers, each way.
     pub wire: Wire,
     /// The virtual shared bottleneck between wire and access point.
@@ -83,10 +83,15 @@ pub struct Program {
 }
 
 impl Scenario {
-    /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
-    /// is station i).
-    pub fn rates(&self, from: u32, to: u32) -> Rates {
-        self.cell.rates(&self.stations, from, to)
+    /// Returns the only BSS. Its callers support a single one.
+    pub fn only_bss(&self) -> &Bss {
+        &self.bss[0]
+    }
+
+    /// Returns the rates of the frames of station number `station`, counted from 0.
+    pub fn rates(&self, station: usize, direction: Direction) -> Rates {
+        let cell = &self.only_bss().cell;
+        cell.rates(&self.stations[station], direction)
     }
 
     /// Leaves of the bottleneck that packets can come to: number, and name in results.
@@ -113,7 +118,7 @@ impl Scenario {
     /// Access point, stations and flows.
     pub fn hotspot(&self) -> Hotspot<'_> {
         Hotspot {
-            cell: &self.cell,
+            bss: self.only_bss(),
             stations: &self.stations,
             flows: &self.flows,
         }

@@ -34,7 +34,9 @@ impl Scenario {
     /// This scenario with what may change in motion as `other` has it.
     pub fn moved_to(&self, other: &Scenario) -> Scenario {
         let mut moved = self.clone();
-        moved.cell.ap = node_moved(self, &self.cell.ap, &other.cell.ap);
+        for (own, to) in moved.bss.iter_mut().zip(&other.bss) {
+            own.cell.ap = node_moved(self, &own.cell.ap, &to.cell.ap);
+        }
         for (own, to) in moved.stations.iter_mut().zip(&other.stations) {
             own.node = node_moved(self, &own.node, &to.node);
         }
@@ -118,7 +120,8 @@ impl Scenario {
         let ap = ["cell.ap.queue", "cell.ap_queue"].map(str::to_owned);
         let everybody = self.flows.iter().filter(|flow| flow.station().is_some());
         let at_ap = categories(everybody);
-        self.of_node(("cell.ap", &self.cell.ap, at_ap), ap.to_vec(), found);
+        let node = &self.only_bss().cell.ap;
+        self.of_node(("cell.ap", node, at_ap), ap.to_vec(), found);
         let mut groups: Vec<&str> = Vec::new();
         for (number, station) in self.stations.iter().enumerate() {
             if groups.last() == Some(&station.group.as_str()) {
@@ -206,7 +209,7 @@ fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
 
 /// Whether opportunities may change: aggregates are made for theirs.
 fn moves_opportunities(scenario: &Scenario) -> bool {
-    scenario.cell.ppdus.is_none()
+    scenario.only_bss().cell.ppdus.is_none()
 }
 
 /// A node with what may change as `to` has it.

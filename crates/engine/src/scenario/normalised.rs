@@ -1,6 +1,5 @@
 //! The normalised scenario as JSON: all defaults filled in, groups expanded, SI units.
 
-use crate::mac::numbering::{AP, node_of};
 use serde_json::json;
 
 use super::model::*;
@@ -98,7 +97,7 @@ impl Scenario {
 
     /// A station by its index.
     pub(super) fn station_json(&self, index: usize) -> Json {
-        station(&self.stations[index], self, node_of(index))
+        station(index, self)
     }
 
     pub(super) fn flow(&self, flow: &Flow) -> Json {
@@ -175,7 +174,7 @@ fn sensor(reports: &ReportSettings, transport: &Transport) -> Json {
 }
 
 fn cell(scenario: &Scenario) -> Json {
-    let cell = &scenario.cell;
+    let cell = &scenario.only_bss().cell;
     let mut json = cell.json();
     let mut ap = cell.ap.json();
     ap.insert("queue_order".to_owned(), cell.ap_queue_order.name().into());
@@ -208,9 +207,10 @@ fn sharing_class(class: &SharingClass, scenario: &Scenario) -> Json {
     })
 }
 
-/// A station; `number` is its node's.
-fn station(station: &Station, scenario: &Scenario, node: u32) -> Json {
-    let (up, down) = (scenario.rates(node, AP), scenario.rates(AP, node));
+/// A station by its index.
+fn station(index: usize, scenario: &Scenario) -> Json {
+    let [up, down] = [Direction::Up, Direction::Down].map(|way| scenario.rates(index, way));
+    let station = &scenario.stations[index];
     let mut json = json!({
         "name": station.name,
         "group": station.group,
@@ -221,7 +221,7 @@ fn station(station: &Station, scenario: &Scenario, node: u32) -> Json {
         "downlink_rts_rate_bps": down.rts_bps,
         "downlink_response_rate_bps": down.response_bps,
     });
-    if scenario.cell.ppdus.is_some() {
+    if scenario.only_bss().cell.ppdus.is_some() {
         json["phy"] = station.phy.name().into();
         json["mcs"] = station.modulation.map(|modulation| modulation.mcs).into();
         json["streams"] = station

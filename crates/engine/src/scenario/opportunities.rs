@@ -1,6 +1,5 @@
 //! A transmission opportunity has room for any frame that its node sends.
 
-use crate::mac::numbering::{AP, node_of};
 use std::collections::BTreeMap;
 
 use super::model::*;
@@ -50,7 +49,7 @@ fn limit<'a>(
     let station = &scenario.stations[flow.station()?];
     let node = match direction {
         Direction::Up => &station.node,
-        Direction::Down => &scenario.cell.ap,
+        Direction::Down => &scenario.only_bss().cell.ap,
     };
     let limit = node.access(flow.category).txop_limit?;
     let cell = root.inside(RootKeys::cell)?;
@@ -75,10 +74,6 @@ fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
     let Some(station) = flow.station() else {
         return Span::ZERO;
     };
-    let station = node_of(station);
-    let rates = match direction {
-        Direction::Up => scenario.rates(station, AP),
-        Direction::Down => scenario.rates(AP, station),
-    };
-    scenario.cell.exchange(ip_bytes, rates)
+    let rates = scenario.rates(station, direction);
+    scenario.only_bss().cell.exchange(ip_bytes, rates)
 }

@@ -28,26 +28,26 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
 
 /// Fills in the classes of the cell.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
-    if !matches!(
-        scenario.cell.ap.queue.discipline,
-        Discipline::BufferSharing(_)
-    ) {
+    let ap = &scenario.only_bss().cell.ap;
+    if !matches!(ap.queue.discipline, Discipline::BufferSharing(_)) {
         return;
     }
     let Some(sharing) = table(root) else {
         return;
     };
-    scenario.cell.sharing_classes = match sharing.said(SharingSetting::by).and_then(|by| by.value) {
+    let mut classes = match sharing.said(SharingSetting::by).and_then(|by| by.value) {
         Some(by) => alike(by, scenario),
         None => named(sharing, scenario, problems),
     };
-    sharing_targets(&mut scenario.cell.sharing_classes);
+    sharing_targets(&mut classes);
+    scenario.bss[0].cell.sharing_classes = classes;
     check_categories(sharing, scenario, problems);
 }
 
 /// Shares are of one queue, and each access category has a queue of its own.
 fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let flows = (scenario.cell.sharing_classes.iter()).flat_map(|class| &class.flows);
+    let classes = scenario.only_bss().cell.sharing_classes.iter();
+    let flows = classes.flat_map(|class| &class.flows);
     let mut used: Vec<Category> = flows
         .map(|&flow| scenario.flows[flow as usize].category)
         .collect();

@@ -50,7 +50,7 @@ impl Medium {
     pub(super) fn new(scenario: &Scenario, streams: &Streams) -> Medium {
         let pinged = scenario.bottleneck.is_some();
         let hotspot = scenario.hotspot();
-        match (&scenario.csma, &scenario.cell.ppdus) {
+        match (&scenario.csma, &hotspot.bss.cell.ppdus) {
             (Some(csma), _) => Medium::ConflictGraph(Box::new(Conflict::new(csma, streams))),
             (None, Some(_)) => {
                 Medium::AggregatingCell(Box::new(Cell::aggregating(hotspot, pinged, streams)))

@@ -7,7 +7,6 @@ use super::numbers;
 use crate::bottleneck::Bottleneck;
 use crate::control::Probe;
 use crate::kernel::time::Time;
-use crate::mac::numbering::station_of;
 use crate::packet::{Packet, PacketKind};
 
 impl FlowState {
@@ -110,7 +109,8 @@ impl World<'_> {
             return None;
         }
         let node = self.radio.cell()?.station_of(packet);
-        station_of(node).map(|station| station as u32)
+        let station = self.scenario.only_bss().roles.station_of(node)?;
+        Some(station as u32)
     }
 
     /// The bottleneck's rate is this from now on, if it is not estimated. [bit/s]

@@ -9,8 +9,7 @@ use super::wired::WiredLink;
 use crate::kernel::time::Span;
 
 use crate::cell::Cell;
-use crate::mac::dcf::AP;
-use crate::mac::numbering::node_of;
+use crate::mac::NodeId;
 use crate::packet::Packet;
 use crate::scenario::{
     Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, LinkRate, Scenario,
@@ -86,8 +85,9 @@ impl Routes {
             end: here,
             ahead: false,
         };
-        let ap = queue_of(cell, AP, Category::BestEffort);
-        for node in 1..=scenario.stations.len() as u32 {
+        let bss = scenario.only_bss();
+        let ap = queue_of(cell, bss.ap, Category::BestEffort);
+        for &node in &bss.stations {
             let station = queue_of(cell, node, Category::BestEffort);
             self.ways.push([way(station, WIRED), way(WIRED, ap)]);
         }
@@ -269,16 +269,18 @@ impl Routes {
             .as_ref()
             .is_some_and(|own| own.redirects(flow));
         let shared = numbers::of_bottleneck(scenario).filter(|_| passes);
+        let bss = scenario.only_bss();
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),
             Ends::Station { station, direction } if (direction == Direction::Up) == data => {
-                let contender = queue_of(cell, node_of(station), flow.category);
+                let contender = queue_of(cell, bss.roles.node_of(station), flow.category);
                 let links = shared.into_iter().chain([WIRE_UP]).chain(network);
                 (contender, WIRED, links.collect::<Vec<u32>>())
             }
             Ends::Station { .. } => {
                 let links = network.chain([WIRE_DOWN]).chain(shared);
-                (WIRED, queue_of(cell, AP, flow.category), links.collect())
+                let contender = queue_of(cell, bss.ap, flow.category);
+                (WIRED, contender, links.collect())
             }
         };
         let way = self.store(first, last, links, scenario);
@@ -326,6 +328,6 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
 }
 
 /// The queue of a node for a category; stations are in a cell.
-fn queue_of(cell: Option<&Cell>, node: u32, category: Category) -> u32 {
+fn queue_of(cell: Option<&Cell>, node: NodeId, category: Category) -> u32 {
     cell.map_or(WIRED, |cell| cell.medium().contender(node, category))
 }

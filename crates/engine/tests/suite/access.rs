@@ -17,7 +17,7 @@ const EXCHANGE_NS: u64 = 1_310_545 + 10_000 + 248_000;
 /// One station; nobody ever backs off.
 fn without_backoff() -> Scenario {
     let mut scenario = dot11b(1, 1);
-    for node in [&mut scenario.cell.ap, &mut scenario.stations[0].node] {
+    for node in [&mut scenario.bss[0].cell.ap, &mut scenario.stations[0].node] {
         node.best_effort = Access::contention(2, 0, 0);
         node.voice = Access::contention(2, 0, 0);
     }
@@ -36,7 +36,7 @@ fn result(scenario: &Scenario) -> RunResult {
 fn data_frames(result: &RunResult) -> Vec<(u64, u32, u32)> {
     let data = |frame: &FrameRecord| {
         let flow = frame.packet?.flow;
-        (frame.kind == FrameKind::Data).then_some((frame.at.0, frame.from, flow))
+        (frame.kind == FrameKind::Data).then_some((frame.at.0, frame.from.0, flow))
     };
     result.frames.iter().filter_map(data).collect()
 }
@@ -94,13 +94,13 @@ fn a_cf_end_goes_sifs_after_the_last_mac_ack_of_an_opportunity_with_time_left() 
     let cf_end_ns = 272_000;
     let closed_by = |txop_limit_ns| {
         let mut scenario = without_backoff();
-        scenario.cell.cf_end = true;
+        scenario.bss[0].cell.cf_end = true;
         let access = &mut scenario.stations[0].node.best_effort;
         access.txop_packets = Some(1);
         access.txop_limit = Some(Span(txop_limit_ns));
         add_flow(&mut scenario, 0, Direction::Up, greedy());
         let frames = result(&scenario).frames;
-        let seen = |frame: &FrameRecord| (frame.at.0, frame.kind, frame.from);
+        let seen = |frame: &FrameRecord| (frame.at.0, frame.kind, frame.from.0);
         frames[2..4].iter().map(seen).collect::<Vec<_>>()
     };
     let with_cf_end = EXCHANGE_NS + 10_000 + cf_end_ns;
@@ -146,7 +146,7 @@ fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
 #[test]
 fn pifs_access_goes_before_every_station() {
     let mut scenario = without_backoff();
-    scenario.cell.ap.best_effort.aifsn = 1;
+    scenario.bss[0].cell.ap.best_effort.aifsn = 1;
     add_flow(&mut scenario, 0, Direction::Up, greedy());
     add_flow(&mut scenario, 0, Direction::Down, greedy());
     let frames = data_frames(&result(&scenario));

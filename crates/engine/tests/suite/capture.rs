@@ -13,8 +13,8 @@ use crate::support;
 /// small queue: every kind of frame and fate.
 fn busy_cell(frames: u64) -> Scenario {
     let mut scenario = support::downloads(3, 42, 4);
-    scenario.cell.rts_threshold_bytes = Some(500);
-    scenario.cell.ap.queue = QueueSetting::drop_tail(30);
+    scenario.bss[0].cell.rts_threshold_bytes = Some(500);
+    scenario.bss[0].cell.ap.queue = QueueSetting::drop_tail(30);
     for station in &mut scenario.stations {
         station.channel.error_up = 0.4;
         station.channel.error_down = 0.1;
@@ -103,7 +103,7 @@ fn backoff_of_a_frame_is_the_idle_slots_since_its_senders_last_one() {
         support::add_flow(&mut scenario, station, Direction::Up, support::greedy());
     }
     scenario.record.frames = Some(1500);
-    let phy = scenario.cell.phy;
+    let phy = scenario.bss[0].cell.phy;
     let frames = frames_of(&scenario);
     let (mut resume, mut counted) = (Time::ZERO, [0u32; 3]);
     let (mut at, mut retries) = (0, 0);
@@ -119,7 +119,7 @@ fn backoff_of_a_frame_is_the_idle_slots_since_its_senders_last_one() {
             *sender += (waited / phy.slot.0) as u32;
         }
         for frame in &frames[at..at + senders] {
-            let drawn = std::mem::take(&mut counted[frame.from as usize]);
+            let drawn = std::mem::take(&mut counted[frame.from.index()]);
             let window = (32u32 << (frame.attempt - 1)).min(1024);
             assert!(drawn < window, "{drawn} of {window}");
             if at > 0 {
@@ -182,7 +182,7 @@ fn columns_have_the_frames_of_a_stretch_of_time() {
     assert_eq!(columns["start_s"][0], first.at.seconds());
     assert_eq!(
         columns["duration_s"][0],
-        first.air_time(&scenario.cell.phy).seconds()
+        first.air_time(&scenario.bss[0].cell.phy).seconds()
     );
     let known = |name: &str| columns[name].as_array().expect("a list").clone();
     assert!(known("sender").iter().any(|name| name == "ap"));

@@ -26,7 +26,7 @@ fn cell_goodput_bps(scenario: &Scenario) -> f64 {
 fn seven_downloads_with_window_four() {
     for (cwmin, expected_mbps) in [(31, 4.45), (15, 4.50)] {
         let mut scenario = downloads(7, 4, 200);
-        scenario.cell.ap.best_effort.cwmin = cwmin;
+        scenario.bss[0].cell.ap.best_effort.cwmin = cwmin;
         scenario
             .stations
             .iter_mut()

@@ -500,24 +500,28 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             scenario.duration = Span(duration * MS);
             scenario.warmup = Span(duration * MS / 10);
             scenario.seed = seed;
-            scenario.cell.ap = ap;
-            scenario.cell.power_save = power_save;
+            scenario.bss[0].cell.ap = ap;
+            scenario.bss[0].cell.power_save = power_save;
             if arf {
-                scenario.cell.rate_control = RateControl::Arf;
+                scenario.bss[0].cell.rate_control = RateControl::Arf;
             }
             if let Some(sharing) = sharing {
-                scenario.cell.ap.queue.discipline = Discipline::BufferSharing(sharing);
-                scenario.cell.sharing_classes = classes(flows.len() as u32);
+                scenario.bss[0].cell.ap.queue.discipline = Discipline::BufferSharing(sharing);
+                scenario.bss[0].cell.sharing_classes = classes(flows.len() as u32);
             }
             if mixed {
-                scenario.cell.ap_queue_order = QueueOrder::Mixed;
+                scenario.bss[0].cell.ap_queue_order = QueueOrder::Mixed;
             }
-            scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
-            (scenario.cell.countdown, scenario.cell.collider_wait) = countdown;
-            scenario.cell.cf_end = cf_end;
-            scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
+            scenario.bss[0].cell.rts_threshold_bytes = rts_threshold_bytes;
+            (
+                scenario.bss[0].cell.countdown,
+                scenario.bss[0].cell.collider_wait,
+            ) = countdown;
+            scenario.bss[0].cell.cf_end = cf_end;
+            scenario.bss[0].cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
             (scenario.wire, scenario.bottleneck) = wire;
             scenario.stations = stations;
+            scenario.bss[0] = Bss::only(scenario.bss[0].cell.clone(), scenario.stations.len());
             if let Some(bottleneck) = &mut scenario.bottleneck {
                 let present = scenario.stations.len();
                 for group in &mut bottleneck.groups {
@@ -584,7 +588,7 @@ fn change() -> impl Strategy<Value = Change> {
 fn changed(scenario: &Scenario, change: Change) -> Scenario {
     let mut other = scenario.clone();
     let nodes = other.stations.iter_mut().map(|station| &mut station.node);
-    for node in nodes.chain([&mut other.cell.ap]) {
+    for node in nodes.chain([&mut other.bss[0].cell.ap]) {
         node.best_effort = change.access;
         node.voice = change.access;
         node.queue.limit_packets = change.limit;
@@ -662,7 +666,7 @@ proptest! {
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let mut scenario = downloads(5, 42, 4);
-    scenario.cell.ap.queue = QueueSetting::drop_tail(30);
+    scenario.bss[0].cell.ap.queue = QueueSetting::drop_tail(30);
     scenario.replications = 7;
     let alone = result(&scenario, 1);
     for jobs in [2, 3, 8] {

@@ -107,7 +107,7 @@ fn every_kind_and_fate_of_frame_occurs() {
 #[test]
 fn frames_overlap_only_where_they_collide() {
     let (scenario, frames) = frames();
-    let phy = &scenario.cell.phy;
+    let phy = &scenario.bss[0].cell.phy;
     assert!(frames.is_sorted_by_key(|frame| frame.at));
     let mut free = Time::ZERO;
     for frame in &frames {
@@ -124,7 +124,7 @@ fn frames_overlap_only_where_they_collide() {
 #[test]
 fn each_exchange_is_answered_sifs_later_by_what_its_mpdus_ask_for() {
     let (scenario, frames) = frames();
-    let phy = &scenario.cell.phy;
+    let phy = &scenario.bss[0].cell.phy;
     let mut pairs = 0;
     for pair in frames.windows(2) {
         let (frame, next) = (&pair[0], &pair[1]);

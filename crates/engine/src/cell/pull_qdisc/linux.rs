@@ -7,8 +7,8 @@ use crate::cell::senders::Senders;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
 use crate::mac::Category;
-use crate::mac::dcf::{AP, Dcf};
-use crate::mac::numbering::station_of;
+use crate::mac::bss::{NodeId, Roles};
+use crate::mac::dcf::Dcf;
 use crate::mac::ppdu::Generation;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Lost, Mac80211, QueueSetting, TxQueues};
@@ -16,6 +16,7 @@ use crate::queue::{Discipline, Lost, Mac80211, QueueSetting, TxQueues};
 /// Packets in front of the device, by contender.
 #[derive(Clone, Debug)]
 pub(super) struct Linux {
+    roles: Roles,
     queue: Mac80211,
     /// Contender of each category of the access point.
     pub(super) contenders: Vec<u32>,
@@ -33,11 +34,11 @@ const DEPTH: u32 = 2;
 impl Linux {
     /// Returns the empty queue; `None`: the access point has another queue.
     pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Option<Linux> {
-        let setting = &hotspot.cell.ap.queue;
+        let setting = &hotspot.bss.cell.ap.queue;
         let Discipline::Mac80211(own) = setting.discipline else {
             return None;
         };
-        let contenders: Vec<u32> = medium.categories_of(AP).collect();
+        let contenders: Vec<u32> = medium.categories_of(hotspot.bss.ap).collect();
         let all = 0..medium.contenders() as u32;
         let same = |contender: u32| {
             let category = medium.category(contender);
@@ -54,6 +55,7 @@ impl Linux {
         let stream = streams.stream("ap/flows");
         let limit = setting.limit_packets;
         Some(Linux {
+            roles: hotspot.bss.roles,
             queue: Mac80211::new(own, limit, memory_bytes, counts, stream),
             category: all.map(|contender| Some(same(contender)? as u32)).collect(),
             contenders,
@@ -140,7 +142,7 @@ impl Linux {
         &mut self,
         now: Time,
         contender: u32,
-        node: u32,
+        node: NodeId,
         senders: &Senders,
         txqs: &TxQueues,
     ) {
@@ -148,7 +150,7 @@ impl Linux {
             return;
         };
         let (txq, air) = senders.last(contender);
-        if let Some(station) = station_of(node) {
+        if let Some(station) = self.roles.station_of(node) {
             if senders.judged().contains(&true) {
                 self.queue.charge(now, category, station as u32, air);
             }

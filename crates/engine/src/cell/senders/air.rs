@@ -1,16 +1,15 @@
 //! Time for which PPDUs with data are on the air.
 
-use super::link::receiver;
 use super::{Senders, Sending};
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::{AP, Dcf};
-use crate::mac::numbering::node_of;
+use crate::mac::bss::NodeId;
+use crate::mac::dcf::Dcf;
 
 impl Senders {
     /// Returns the time for which PPDUs with data to or from station number `station`, counted from
     /// 0, have been on the air by `now`. Two that collide count once. [ns]
     pub(in crate::cell) fn air_ns(&self, station: usize, now: Time, medium: &Dcf) -> u64 {
-        let node = node_of(station);
+        let node = self.roles.node_of(station);
         let own = medium.categories_of(node);
         let own = own.map(|contender| self.sent(contender).air_ns);
         let ended = self.sent_to(station).air_ns + own.sum::<u64>() - self.overlaps_ns[station];
@@ -32,22 +31,22 @@ impl Senders {
         let senders: Vec<u32> = senders.copied().collect();
         for &contender in &senders {
             let down = &self.senders[contender as usize];
-            let (AP, Sending::Data(txq)) = (down.node, down.sending) else {
+            let (true, Sending::Data(txq)) = (down.node == self.ap, down.sending) else {
                 continue;
             };
+            let station = down.links[txq as usize].to;
             let up = senders.iter().map(|&other| &self.senders[other as usize]);
-            let up = up.filter(|other| other.node == receiver(AP, txq));
+            let up = up.filter(|other| other.node == station);
             let overlap: u64 = up.map(|other| other.last.1.min(down.last.1).0).sum();
             self.overlaps_ns[txq as usize] += overlap;
         }
     }
 
     /// Returns whether `contender` sends data to or from `node`.
-    fn carries_data(&self, contender: u32, node: u32) -> bool {
+    fn carries_data(&self, contender: u32, node: NodeId) -> bool {
         let sender = &self.senders[contender as usize];
         match sender.sending {
-            Sending::Data(txq) if sender.node == AP => receiver(AP, txq) == node,
-            Sending::Data(_) => sender.node == node,
+            Sending::Data(txq) => [sender.node, sender.links[txq as usize].to].contains(&node),
             Sending::Bar(_) | Sending::Nothing => false,
         }
     }

@@ -1,7 +1,6 @@
 //! Contents of the exchange that begins.
 
 use super::filling::Filling;
-use super::link::receiver;
 use super::{Link, Senders, Sending};
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{Dcf, MinimumExchange, PlannedExchange};
@@ -62,12 +61,13 @@ impl Senders {
             (Some((txq, _)), _) => {
                 sender.sending = Sending::Bar(txq);
                 sender.last = (txq, Span::ZERO);
-                let to = receiver(sender.node, txq);
-                return sender.links[txq as usize].rates.timing().bar_exchange(to);
+                let Link { to, rates, .. } = &sender.links[txq as usize];
+                return rates.timing().bar_exchange(*to);
             }
             (None, txq) => txq.unwrap_or(0), // a contender that sends has something
         };
         let Link {
+            to,
             rates,
             window,
             aggregation,
@@ -122,7 +122,7 @@ impl Senders {
         let (count, psdu) = (filling.count, filling.psdu);
         let several = count > 1;
         window.go(count);
-        let planned = timing.exchange(receiver(sender.node, txq), psdu, several, opens);
+        let planned = timing.exchange(*to, psdu, several, opens);
         sender.sending = Sending::Data(txq);
         sender.last = (txq, planned.data_air);
         planned

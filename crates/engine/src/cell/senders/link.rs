@@ -1,16 +1,20 @@
 //! The link from a contender to a receiver, with its block acknowledgement.
 
+use crate::cell::Hotspot;
 use crate::kernel::streams::Stream;
+use crate::mac::Aggregation;
 use crate::mac::block_ack::{BlockAckParameters, BlockAckWindow};
-use crate::mac::dcf::{AP, AggregateCounters, Dcf};
+use crate::mac::bss::NodeId;
+use crate::mac::dcf::{AggregateCounters, Dcf};
 use crate::mac::link_rates::LinkRates;
-use crate::mac::numbering::{node_of, station_of, station_of_link};
 use crate::mac::tx_timing::TxTiming;
-use crate::mac::{self, Aggregation, Station};
+use crate::packet::Direction;
 
 /// The link from a contender to a receiver.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Link {
+    /// Receiver.
+    pub(super) to: NodeId,
     pub(in crate::cell) rates: LinkRates<TxTiming>,
     pub(super) window: BlockAckWindow,
     pub(super) aggregation: Aggregation,
@@ -19,26 +23,27 @@ pub(in crate::cell) struct Link {
 
 impl Link {
     pub(super) fn new(
-        cell: &mac::Cell,
-        stations: &[Station],
+        hotspot: Hotspot,
         medium: &Dcf,
         contender: u32,
-        to: u32,
+        to: NodeId,
         stream: &mut Stream,
     ) -> Link {
+        let Hotspot { bss, stations, .. } = hotspot;
         let from = medium.node(contender);
-        let station = &stations[station_of_link(from, to)];
-        let category = medium.category(contender);
-        let of = |node: u32| match node {
-            AP => cell.ap.aggregation(category),
-            _ => station.node.aggregation(category),
+        let (station, direction) = match bss.roles.station_of(from) {
+            None => (&stations[bss.roles.index_of(to)], Direction::Down),
+            Some(station) => (&stations[station], Direction::Up),
         };
+        let category = medium.category(contender);
+        let of = |node| hotspot.node(node).aggregation(category);
         let generation = station.modulation.map(|modulation| modulation.generation);
         let aggregation = of(from).with(generation);
-        let limit = access_of(cell, stations, medium, contender).txop_limit;
-        let ends = (from, to);
-        let rates = LinkRates::of_ppdus(cell, stations, ends, &aggregation, limit, stream);
+        let limit = hotspot.node(from).access(category).txop_limit;
+        let link = (station, direction);
+        let rates = LinkRates::of_ppdus(&bss.cell, link, &aggregation, limit, stream);
         Link {
+            to,
             rates,
             window: BlockAckWindow::new(BlockAckParameters {
                 window: aggregation.mpdus,
@@ -49,27 +54,5 @@ impl Link {
             aggregation,
             counters: AggregateCounters::default(),
         }
-    }
-}
-
-/// Returns the access parameters of a contender.
-pub(super) fn access_of<'a>(
-    cell: &'a mac::Cell,
-    stations: &'a [Station],
-    medium: &Dcf,
-    contender: u32,
-) -> &'a mac::Access {
-    let node = match station_of(medium.node(contender)) {
-        None => &cell.ap,
-        Some(station) => &stations[station].node,
-    };
-    node.access(medium.category(contender))
-}
-
-/// Returns the receiver of a txq of a contender of `node`.
-pub(super) fn receiver(node: u32, txq: u32) -> u32 {
-    match node {
-        AP => node_of(txq as usize),
-        _ => AP,
     }
 }

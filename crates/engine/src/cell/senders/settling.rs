@@ -4,7 +4,7 @@ use super::sorting::{HandingUp, Sorting, off_air};
 use super::{Link, Senders, Sending};
 use crate::kernel::time::Time;
 use crate::mac::block_ack::BlockAckEvents;
-use crate::mac::dcf::{AP, Dcf, Outcome};
+use crate::mac::dcf::{Dcf, Outcome};
 use crate::queue::TxQueues;
 
 impl Senders {
@@ -38,7 +38,7 @@ impl Senders {
             queue,
             received: &mut self.received,
             lost: &mut self.lost,
-            off: off_air(sender.node),
+            off: off_air(sender.node == self.ap),
             now,
             done,
             delivered: 0,
@@ -65,7 +65,7 @@ impl Senders {
         let (delivered, packets) = (sorting.delivered, window.settled_in_order());
         queue.settled(txq, packets);
         sender.delivered += delivered;
-        if sender.node == AP {
+        if sender.node == self.ap {
             let down = &mut self.down[txq as usize];
             down.attempts += judged.len() as u64;
             down.failed += judged.len() as u64 - u64::from(received);
@@ -105,6 +105,7 @@ impl Senders {
             window,
             aggregation,
             counters,
+            ..
         } = &mut sender.links[txq as usize];
         if let (Sending::Data(_), Outcome::Collided, true, false) =
             (sending, outcome, sent, after_rts)
@@ -120,7 +121,7 @@ impl Senders {
             queue,
             received: &mut self.received,
             lost: &mut self.lost,
-            off: off_air(sender.node),
+            off: off_air(sender.node == self.ap),
             now,
             done: now,
             delivered: 0,
@@ -148,7 +149,7 @@ impl Senders {
             if collided {
                 window.fail();
             }
-            if sender.node == AP && collided {
+            if sender.node == self.ap && collided {
                 let down = &mut self.down[txq as usize];
                 down.attempts += u64::from(count);
                 down.failed += u64::from(count);
@@ -170,7 +171,7 @@ impl Senders {
         }
         let lost = sorting.discarded;
         sender.discarded += lost;
-        if sender.node == AP {
+        if sender.node == self.ap {
             self.down[txq as usize].discarded += lost;
         }
         let packets = window.settled_in_order();
@@ -215,7 +216,7 @@ impl Senders {
             } = &mut sender.links[txq as usize];
             let mut up = HandingUp {
                 received: &mut self.received,
-                off: off_air(sender.node),
+                off: off_air(sender.node == self.ap),
                 now,
                 counters,
             };

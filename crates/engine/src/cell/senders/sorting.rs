@@ -3,7 +3,7 @@
 use crate::cell::OffAir;
 use crate::kernel::time::Time;
 use crate::mac::block_ack::BlockAckEvents;
-use crate::mac::dcf::{AP, AggregateCounters};
+use crate::mac::dcf::AggregateCounters;
 use crate::packet::Packet;
 use crate::queue::TxQueues;
 
@@ -87,10 +87,10 @@ impl BlockAckEvents for HandingUp<'_> {
     fn too_late(&mut self, _: &Packet) {}
 }
 
-/// Returns the place at which packets from `node` come off the air.
-pub(super) fn off_air(node: u32) -> OffAir {
-    match node {
-        AP => OffAir::AtStation,
-        _ => OffAir::AtAccessPoint,
+/// Returns the place at which packets come off the air, which go `down` or up.
+pub(super) fn off_air(down: bool) -> OffAir {
+    match down {
+        true => OffAir::AtStation,
+        false => OffAir::AtAccessPoint,
     }
 }

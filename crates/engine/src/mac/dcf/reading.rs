@@ -2,7 +2,7 @@
 
 use super::{CfEnd, Contender, Dcf, Exchange, NodeCounters, Phase};
 use crate::kernel::time::{Span, Time};
-use crate::mac::{Category, Rates};
+use crate::mac::{Category, NodeId, Rates};
 
 /// Position of a contender in the count of idle slots of the contenders with its interframe space.
 #[derive(Clone, Copy, Debug)]
@@ -49,17 +49,17 @@ impl Dcf {
 
     /// Returns the contender of `category` at `node`; best effort if no flow there uses that
     /// category.
-    pub fn contender(&self, node: u32, category: Category) -> u32 {
+    pub fn contender(&self, node: NodeId, category: Category) -> u32 {
         let key = |contender: &Contender| (contender.node, contender.category);
         let others = &self.contenders[self.nodes..];
         match others.binary_search_by_key(&(node, category), key) {
             Ok(index) => (self.nodes + index) as u32,
-            Err(_) => node,
+            Err(_) => node.0,
         }
     }
 
     /// Returns the contenders of `node`.
-    pub fn categories_of(&self, node: u32) -> impl Iterator<Item = u32> {
+    pub fn categories_of(&self, node: NodeId) -> impl Iterator<Item = u32> {
         let nodes = self.nodes;
         let others = &self.contenders[nodes..];
         let from = others.partition_point(|other| other.node < node);
@@ -67,11 +67,11 @@ impl Dcf {
             .iter()
             .take_while(move |contender| contender.node == node);
         let others = (nodes + from) as u32..;
-        std::iter::once(node).chain(others.zip(own).map(|(contender, _)| contender))
+        std::iter::once(node.0).chain(others.zip(own).map(|(contender, _)| contender))
     }
 
     /// Returns the node of `contender`.
-    pub fn node(&self, contender: u32) -> u32 {
+    pub fn node(&self, contender: u32) -> NodeId {
         self.contenders[contender as usize].node
     }
 

@@ -1,8 +1,8 @@
 //! Access parameters and channels that change while frames wait and while one is on the air.
 
-use super::{AP, Dcf, Frame, FrameExchange, Phase};
+use super::{Dcf, Frame, FrameExchange, Phase};
 use crate::kernel::time::Time;
-use crate::mac::Access;
+use crate::mac::{Access, NodeId};
 
 impl Dcf {
     /// Sets the windows and opportunities of `contender` from `now` on: windows from its next draw
@@ -26,10 +26,15 @@ impl Dcf {
 
     /// Loads the frames again at `now` that wait for the link between the access point and the
     /// station `node`, whose channel has changed. A frame on the air is judged at its end.
-    pub fn reload<X: FrameExchange<Next = Frame>>(&mut self, now: Time, node: u32, kind: &mut X) {
+    pub fn reload<X: FrameExchange<Next = Frame>>(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        kind: &mut X,
+    ) {
         for contender in 0..self.contenders.len() {
             let state = &self.contenders[contender];
-            let concerned = state.node == node || state.node == AP && state.frame.to == node;
+            let concerned = state.node == node || state.frame.to == node;
             if state.backlogged && concerned {
                 let frame = state.frame;
                 self.load(now, contender as u32, frame, kind);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fields::{control, traffic_identifier};
+use crate::mac::NodeId;
 use crate::record::{FrameRecord, Ppdu, sequence_number};
 
 const BLOCK_ACK_REQ: u8 = 0x84;
@@ -21,7 +22,7 @@ pub(super) struct Agreements {
 }
 
 /// Sender, receiver, traffic identifier.
-type Key = (u32, u32, u8);
+type Key = (NodeId, NodeId, u8);
 
 /// State of an agreement.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Fields that frames of several kinds have in common.
 
 use crate::kernel::time::Span;
-use crate::mac::Category;
+use crate::mac::{Category, NodeId};
 
 /// LLC/SNAP header in front of IPv4 (RFC 1042).
 pub(super) const SNAP_IPV4: [u8; 8] = [0xAA, 0xAA, 0x03, 0, 0, 0, 0x08, 0x00];
@@ -22,7 +22,7 @@ pub(super) const BROADCAST: [u8; 6] = [0xFF; 6];
 /// Largest duration that a frame can announce. [us]
 const DURATION_MAX: u64 = 32_767;
 /// Number of the wired host to which the access point bridges, for its address.
-pub(super) const SERVER: u32 = 0x0100_0000;
+pub(super) const SERVER: NodeId = NodeId(0x0100_0000);
 
 /// Appends the FCS of the frame that begins at `start`.
 pub(super) fn close(out: &mut Vec<u8>, start: usize) {
@@ -31,7 +31,7 @@ pub(super) fn close(out: &mut Vec<u8>, start: usize) {
 }
 
 /// Appends a control frame without its FCS.
-pub(super) fn control(out: &mut Vec<u8>, kind: u8, duration: Span, addresses: &[u32]) {
+pub(super) fn control(out: &mut Vec<u8>, kind: u8, duration: Span, addresses: &[NodeId]) {
     out.extend_from_slice(&[kind, 0]);
     out.extend_from_slice(&microseconds(duration));
     for &address in addresses {
@@ -45,8 +45,8 @@ pub(super) fn microseconds(duration: Span) -> [u8; 2] {
 }
 
 /// Returns the locally administered address of a node.
-pub(super) fn mac_address(node: u32) -> [u8; 6] {
-    let [a, b, c, d] = node.to_be_bytes();
+pub(super) fn mac_address(node: NodeId) -> [u8; 6] {
+    let [a, b, c, d] = node.0.to_be_bytes();
     [0x02, 0, a, b, c, d]
 }
 

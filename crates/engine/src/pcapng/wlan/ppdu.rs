@@ -5,7 +5,7 @@ use super::fields::{
     FROM_DS, QOS_DATA, RETRY, SERVER, SNAP_IPV4, TO_DS, close, mac_address, microseconds,
     traffic_identifier,
 };
-use crate::mac::dcf::AP;
+use crate::mac::NodeId;
 use crate::packet::Packet;
 use crate::record::{FrameRecord, Mpdu, Ppdu};
 
@@ -25,12 +25,13 @@ impl Cell {
         let start = out.len();
         let is_retry = mpdu.number < self.agreements.of(record, ppdu).unsent;
         let is_amsdu = packets.len() > 1;
-        let ds = if record.to == AP { TO_DS } else { FROM_DS };
+        let ap = self.ap;
+        let ds = if record.to == ap { TO_DS } else { FROM_DS };
         let retry = if is_retry { RETRY } else { 0 };
         out.extend_from_slice(&[QOS_DATA, ds | retry]);
         out.extend_from_slice(&microseconds(record.reserves));
         // the third address is the BSSID if subframes have addresses (table 9-60)
-        let third = if is_amsdu { AP } else { SERVER };
+        let third = if is_amsdu { ap } else { SERVER };
         for address in [record.to, record.from, third] {
             out.extend_from_slice(&mac_address(address));
         }
@@ -38,7 +39,7 @@ impl Cell {
         let amsdu = if is_amsdu { AMSDU } else { 0 };
         out.extend_from_slice(&[traffic_identifier(ppdu.category) | amsdu, 0]);
         if is_amsdu {
-            amsdu_body(out, record, packets, write);
+            amsdu_body(out, record, ap, packets, write);
         } else {
             for packet in packets {
                 out.extend_from_slice(&SNAP_IPV4);
@@ -66,13 +67,14 @@ impl Cell {
 fn amsdu_body(
     out: &mut Vec<u8>,
     record: &FrameRecord,
+    ap: NodeId,
     packets: &[Packet],
     write: &impl Fn(&mut Vec<u8>, &Packet),
 ) {
     let begin = out.len();
-    let [destination, source] = match record.to {
-        AP => [SERVER, record.from],
-        station => [station, SERVER],
+    let [destination, source] = match record.to == ap {
+        true => [SERVER, record.from],
+        false => [record.to, SERVER],
     };
     for packet in packets {
         out.resize(begin + (out.len() - begin).next_multiple_of(4), 0);

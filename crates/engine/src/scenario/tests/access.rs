@@ -10,7 +10,10 @@ fn nodes(line: &str, settings: &[(&str, &str)]) -> (Node, Node) {
     let Ok(scenario) = scenario else {
         panic!("{}", complaints(scenario));
     };
-    (scenario.stations[0].node.clone(), scenario.cell.ap)
+    (
+        scenario.stations[0].node.clone(),
+        scenario.bss[0].cell.ap.clone(),
+    )
 }
 
 #[test]

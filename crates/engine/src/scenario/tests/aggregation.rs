@@ -12,7 +12,7 @@ fn aggregations(settings: &[(&str, &str)]) -> [[Aggregation; 4]; 2] {
         panic!("{}", complaints(scenario));
     };
     let of = |node: &Node| Category::ALL.map(|category| *node.aggregation(category));
-    [of(&scenario.stations[0].node), of(&scenario.cell.ap)]
+    [of(&scenario.stations[0].node), of(&scenario.bss[0].cell.ap)]
 }
 
 fn mpdus(settings: &[(&str, &str)]) -> [[u32; 4]; 2] {

@@ -53,7 +53,7 @@ fn groups_expand_in_order_and_flows_follow_their_stations() {
 #[test]
 fn the_hotspot_is_the_cell_of_paper_002() {
     let scenario = toml(HOTSPOT, &[]).unwrap();
-    assert_eq!(scenario.cell.ap.queue, QueueSetting::drop_tail(75));
+    assert_eq!(scenario.bss[0].cell.ap.queue, QueueSetting::drop_tail(75));
     assert_eq!(scenario.warmup, crate::kernel::time::Span(18_000_000_000));
     let Transport::Tcp(tcp) = &scenario.flows[0].transport else {
         panic!("an upload is a TCP flow");
@@ -65,7 +65,10 @@ fn the_hotspot_is_the_cell_of_paper_002() {
 #[test]
 fn the_access_point_with_pifs_never_waits_for_a_backoff() {
     let scenario = toml(PIFS, &[]).unwrap();
-    assert_eq!(scenario.cell.ap.best_effort, Access::contention(1, 0, 0));
+    assert_eq!(
+        scenario.bss[0].cell.ap.best_effort,
+        Access::contention(1, 0, 0)
+    );
     for station in &scenario.stations {
         assert_eq!(station.node.best_effort, Access::contention(2, 31, 1023));
     }

@@ -147,7 +147,7 @@ fn check_scenario(scenario: &Scenario) {
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     let nodes = scenario.stations.iter().map(|s| &s.node);
-    for node in nodes.chain([&scenario.cell.ap]) {
+    for node in nodes.chain([&scenario.bss[0].cell.ap]) {
         for access in Category::ALL.map(|category| node.access(category)) {
             assert!(access.cwmin <= access.cwmax && access.aifsn > 0);
             assert!(access.txop_packets != Some(0));
@@ -160,7 +160,7 @@ fn check_scenario(scenario: &Scenario) {
         .stations
         .iter()
         .map(|s| &s.node.queue)
-        .chain([&scenario.cell.ap.queue])
+        .chain([&scenario.bss[0].cell.ap.queue])
     {
         if let Discipline::Red(red) = &queue.discipline {
             assert!(red.min_th < red.max_th && red.max_p > 0.0 && red.max_p <= 1.0);

@@ -7,7 +7,7 @@ use crate::kernel::time::Span;
 /// The access point's queue in [`SMALL`] with these settings.
 fn ap_queue(settings: &[(&str, &str)]) -> QueueSetting {
     match toml(SMALL, settings) {
-        Ok(scenario) => scenario.cell.ap.queue,
+        Ok(scenario) => scenario.bss[0].cell.ap.queue.clone(),
         refused => panic!("{}", complaints(refused)),
     }
 }
@@ -523,7 +523,7 @@ upload = 2
 "#;
     let classes = |sharing: &str| -> Vec<(String, f64, Vec<u32>)> {
         let scenario = toml(text, &[("cell.ap_queue.vbs", sharing)]).unwrap();
-        let classes = scenario.cell.sharing_classes.into_iter();
+        let classes = scenario.bss[0].cell.sharing_classes.iter().cloned();
         classes.map(|c| (c.name, c.share, c.flows)).collect()
     };
     let class = |name: &str, share: f64, flows: &[u32]| (name.to_owned(), share, flows.to_vec());
@@ -555,7 +555,8 @@ fn targets_are_shares_of_what_all_classes_have() {
             ("station.a.download", "1"),
             ("cell.ap_queue.vbs.class", class.as_str()),
         ];
-        let classes = toml(SMALL, &settings).unwrap().cell.sharing_classes;
+        let classes = toml(SMALL, &settings).unwrap().bss.remove(0);
+        let classes = classes.cell.sharing_classes;
         classes.iter().map(|class| class.target).collect()
     };
     assert_eq!(targets("0.125", "0.375"), [0.25, 0.75]);

@@ -509,7 +509,7 @@ fn settings_of_power_save_need_a_station_that_sleeps() {
     let scenario = toml(SMALL, &settings).unwrap();
     assert_eq!(scenario.stations[0].power_save, Some(Span::ZERO));
     assert_eq!(
-        scenario.cell.power_save,
+        scenario.bss[0].cell.power_save,
         PowerSave {
             beacon_interval: Span(204_800_000),
             power_save_queue_packets: 9,

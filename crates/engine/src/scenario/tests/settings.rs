@@ -37,7 +37,7 @@ fn a_setting_is_read_as_toml_or_else_as_text() {
     .unwrap();
     assert_eq!(scenario.duration.seconds(), 20.0);
     assert_eq!(scenario.warmup.seconds(), 3.0);
-    assert_eq!(scenario.cell.ap.best_effort.cwmin, 15);
+    assert_eq!(scenario.bss[0].cell.ap.best_effort.cwmin, 15);
     assert_eq!(scenario.stations[0].rate_bps, 54_000_000);
     assert_eq!(scenario.name, "802");
 }

@@ -71,22 +71,25 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         warmup: Span::ZERO,
         replications: 1,
         seed: 1,
-        cell: Cell {
-            phy,
-            mac_header_bytes: 28,
-            llc_bytes: 8,
-            rts_threshold_bytes: None,
-            ack_timeout: None,
-            collider_wait: ColliderWait::Aifs,
-            countdown: CountdownRule::Dcf,
-            cf_end: false,
-            ap,
-            ap_queue_order: QueueOrder::Fifo,
-            ppdus: None,
-            rate_control: RateControl::Fixed,
-            sharing_classes: Vec::new(),
-            power_save: PowerSave::usual().expect("defaults"),
-        },
+        bss: vec![Bss::only(
+            Cell {
+                phy,
+                mac_header_bytes: 28,
+                llc_bytes: 8,
+                rts_threshold_bytes: None,
+                ack_timeout: None,
+                collider_wait: ColliderWait::Aifs,
+                countdown: CountdownRule::Dcf,
+                cf_end: false,
+                ap,
+                ap_queue_order: QueueOrder::Fifo,
+                ppdus: None,
+                rate_control: RateControl::Fixed,
+                sharing_classes: Vec::new(),
+                power_save: PowerSave::usual().expect("defaults"),
+            },
+            stations.len(),
+        )],
         wire: Wire {
             rate: LinkRate::Unlimited,
             back: LinkRate::Unlimited,
@@ -161,9 +164,9 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
                         ..station
                     });
                 let mut scenario = scenario(phy(kind), ap, stations.collect());
-                scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
-                scenario.cell.ack_timeout = ack_timeout.map(Span);
-                let cell = &mut scenario.cell;
+                scenario.bss[0].cell.rts_threshold_bytes = rts_threshold_bytes;
+                scenario.bss[0].cell.ack_timeout = ack_timeout.map(Span);
+                let cell = &mut scenario.bss[0].cell;
                 (cell.countdown, cell.cf_end, cell.collider_wait) = rules;
                 use_categories(&mut scenario, &categories);
                 let arrivals = arrivals(packets, scenario.stations.len() as u32, &categories);

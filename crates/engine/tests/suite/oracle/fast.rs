@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::Time;
+use lasthop_engine::mac::NodeId;
 use lasthop_engine::mac::dcf::{self, Content, Dcf, Frame, SingleFrame};
-use lasthop_engine::mac::numbering::station_of;
 use lasthop_engine::scenario::Scenario;
 
 use super::contention::Who;
@@ -31,7 +31,7 @@ struct Driver {
 
 fn frame(packet: &Packet) -> Frame {
     Frame {
-        to: packet.to,
+        to: NodeId(packet.to),
         ip_bytes: packet.ip_bytes,
         content: Content::Data,
     }
@@ -39,10 +39,11 @@ fn frame(packet: &Packet) -> Frame {
 
 /// Plays `arrivals` (in order of time) to the engine's cell until nothing is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Trace {
+    let bss = scenario.only_bss();
     let cell = scenario.hotspot().medium(streams);
     let queue = |contender| {
-        let node = match station_of(cell.node(contender)) {
-            None => &scenario.cell.ap,
+        let node = match bss.roles.station_of(cell.node(contender)) {
+            None => &bss.cell.ap,
             Some(station) => &scenario.stations[station].node,
         };
         Queue {
@@ -55,7 +56,7 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Tra
     let mut driver = Driver {
         queues: (0..cell.contenders() as u32).map(queue).collect(),
         cell,
-        exchange: SingleFrame::new(&scenario.cell, &scenario.stations, streams),
+        exchange: SingleFrame::new(bss, &scenario.stations, streams),
         replies: 0,
         trace: Trace::default(),
     };
@@ -77,11 +78,11 @@ impl Driver {
     }
 
     fn who(&self, contender: u32) -> Who {
-        (self.cell.node(contender), self.cell.category(contender))
+        (self.cell.node(contender).0, self.cell.category(contender))
     }
 
     fn arrive(&mut self, now: Time, who: Who, packet: Packet) {
-        let contender = self.cell.contender(who.0, who.1);
+        let contender = self.cell.contender(NodeId(who.0), who.1);
         let queue = &mut self.queues[contender as usize];
         if queue.waiting.len() + usize::from(now < queue.leaves) >= queue.limit {
             self.trace.dropped.push((now, who, packet.id));

@@ -107,11 +107,14 @@ pub const FIRST_REPLY: u32 = 1_000_000;
 /// Plays `arrivals` (in order of time) to a cell until nothing is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) -> Trace {
     let settings =
-        std::iter::once(&scenario.cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
+        std::iter::once(&scenario.bss[0].cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
     let categories = |(settings, number): (&scenario::Node, u32)| {
         Category::ALL.map(|category| {
-            let aifs = air::aifs(&scenario.cell, settings.access(category));
-            let (slot, rule) = (scenario.cell.phy.slot, scenario.cell.countdown);
+            let aifs = air::aifs(&scenario.bss[0].cell, settings.access(category));
+            let (slot, rule) = (
+                scenario.bss[0].cell.phy.slot,
+                scenario.bss[0].cell.countdown,
+            );
             Node::new((number, category), settings, aifs, slot, rule)
         })
     };
@@ -235,7 +238,7 @@ impl Medium<'_> {
 
     fn frame(&self, now: Time, kind: Kind, owner: usize, packet: Packet) -> Frame {
         let (sender, _) = self.nodes[owner].who;
-        let cell = &self.scenario.cell;
+        let cell = &self.scenario.bss[0].cell;
         let station = &self.scenario.stations[sender.max(packet.to) as usize - 1];
         let (own, other, rate_bps) = if sender == 0 {
             (&cell.ap, &station.node, station.downlink_rate_bps)
@@ -276,7 +279,7 @@ impl Medium<'_> {
         if !self.busy() {
             self.settle(now);
             let unreadable = std::mem::take(&mut self.unreadable);
-            let eifs_lead = air::eifs_lead(&self.scenario.cell).max(self.nav.since(now));
+            let eifs_lead = air::eifs_lead(&self.scenario.bss[0].cell).max(self.nav.since(now));
             let lead = unreadable.then_some(eifs_lead);
             for node in &mut self.nodes {
                 if let Some(packet) = node.medium_idle(now, lead, self.draws) {
@@ -297,7 +300,7 @@ impl Medium<'_> {
 
     /// The frame's sender waits for a MAC ACK in vain; `others_end`: other frames now or later.
     fn await_ack(&mut self, now: Time, frame: Frame, others_end: bool) {
-        let cell = &self.scenario.cell;
+        let cell = &self.scenario.bss[0].cell;
         let until = match cell.collider_wait {
             ColliderWait::Eifs if others_end => None,
             _ => cell.ack_timeout.map(|wait| now + wait),
@@ -308,7 +311,7 @@ impl Medium<'_> {
     }
 
     fn uses_rts(&self, packet: Packet) -> bool {
-        let cell = &self.scenario.cell;
+        let cell = &self.scenario.bss[0].cell;
         let bytes = air::data_bytes(cell, packet.ip_bytes);
         cell.rts_threshold_bytes.is_some_and(|most| bytes > most)
     }
@@ -318,7 +321,7 @@ impl Medium<'_> {
         let Frame { owner, packet, .. } = frame;
         let next = match frame.kind {
             Kind::Rts => {
-                let begins = now + self.scenario.cell.phy.sifs;
+                let begins = now + self.scenario.bss[0].cell.phy.sifs;
                 let answer = |kind| self.frame(begins, kind, owner, packet).end.since(now);
                 self.nav = now + answer(Kind::Cts) + answer(Kind::Data) + answer(Kind::Ack);
                 Kind::Cts
@@ -349,7 +352,7 @@ impl Medium<'_> {
             }
             Kind::CfEnd => return,
         };
-        let begins = now + self.scenario.cell.phy.sifs;
+        let begins = now + self.scenario.bss[0].cell.phy.sifs;
         self.reply = Some((begins, self.frame(begins, next, owner, packet)));
         if let (Kind::Data, Some(ip_bytes)) = (frame.kind, packet.reply_bytes) {
             let id = FIRST_REPLY + self.replies;
@@ -372,7 +375,7 @@ impl Medium<'_> {
         let Some(&packet) = self.nodes[owner].queue.front() else {
             return false;
         };
-        let sifs = self.scenario.cell.phy.sifs;
+        let sifs = self.scenario.bss[0].cell.phy.sifs;
         let data = self.frame(now + sifs, Kind::Data, owner, packet);
         let ack = self.frame(data.end + sifs, Kind::Ack, owner, packet);
         let node = &mut self.nodes[owner];
@@ -395,9 +398,9 @@ impl Medium<'_> {
     /// After the MAC ACK for `packet`, the last of its transmission opportunity: a CF-End frame, at
     /// the rate of an RTS to the same receiver.
     fn close(&mut self, now: Time, owner: usize, packet: Packet) {
-        let begins = now + self.scenario.cell.phy.sifs;
+        let begins = now + self.scenario.bss[0].cell.phy.sifs;
         let cf_end = self.frame(begins, Kind::CfEnd, owner, packet);
-        if self.scenario.cell.cf_end && self.nodes[owner].contender.closes(cf_end.end) {
+        if self.scenario.bss[0].cell.cf_end && self.nodes[owner].contender.closes(cf_end.end) {
             self.reply = Some((begins, cf_end));
         }
     }

@@ -102,7 +102,7 @@ fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
     // post-backoff of 3 falls at 2740, 2760 and 2780, so that its packet of 2900 draws anew; a DCF
     // counter would have a slot left.
     let mut scenario = two_stations();
-    scenario.cell.countdown = CountdownRule::Edca;
+    scenario.bss[0].cell.countdown = CountdownRule::Edca;
     let arrivals = [
         arrival(100, 1, 0, 1064),
         arrival(200, 0, 1, 1064),
@@ -169,7 +169,7 @@ fn a_time_out_within_the_longer_frame_ends_with_it() {
     // Node 1's time-out ends at 2072 + 300, before the medium falls idle: it resumes at
     // 2472 + 50 = 2522, node 2 at 2472 + 300 + 50 = 2822, the AP at 2472 + 364 = 2836.
     let mut scenario = two_stations();
-    scenario.cell.ack_timeout = Some(Span(300_000));
+    scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
     // Node 1: 2722..3314, ACK until 3572, AIFS until 3622.
     assert_eq!(
         collision(&scenario, (10, 0))[3..],
@@ -185,8 +185,8 @@ fn a_collider_that_hears_the_longer_frame_end_may_wait_eifs() {
     // As above, but node 1 resumes with the AP at 2836, when node 2 has begun: 2822..3814, ACK until 4072,
     // AIFS until 4122, then its 10 slots.
     let mut scenario = two_stations();
-    scenario.cell.ack_timeout = Some(Span(300_000));
-    scenario.cell.collider_wait = ColliderWait::Eifs;
+    scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
+    scenario.bss[0].cell.collider_wait = ColliderWait::Eifs;
     assert_eq!(
         collision(&scenario, (10, 0))[3..],
         [
@@ -204,10 +204,10 @@ fn colliders_whose_frames_end_together_may_both_wait_eifs() {
         arrival(300, 2, 2, 1064),
     ];
     let mut scenario = two_stations();
-    scenario.cell.ack_timeout = Some(Span(300_000));
+    scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
     // both from 2472 + 300 + 50 = 2822 on, or from 2836 on like the AP
     for (wait, resumes) in [(ColliderWait::Aifs, 2_822), (ColliderWait::Eifs, 2_836)] {
-        scenario.cell.collider_wait = wait;
+        scenario.bss[0].cell.collider_wait = wait;
         let script = Script {
             backoff: vec![
                 vec![(31, 31)],
@@ -294,7 +294,7 @@ fn an_arrival_at_the_instant_of_a_transmission_finds_the_medium_busy() {
 fn rts_and_cts_go_before_a_long_frame() {
     // RTS 272 us, CTS 248 us at 2 Mb/s: data begins at 100 + 272 + 10 + 248 + 10 = 640.
     let mut scenario = two_stations();
-    scenario.cell.rts_threshold_bytes = Some(1_000);
+    scenario.bss[0].cell.rts_threshold_bytes = Some(1_000);
     let script = Script {
         backoff: vec![vec![], vec![(31, 4)], vec![]],
         ..Script::default()
@@ -334,7 +334,7 @@ fn a_full_queue_drops_and_has_room_again_after_the_mac_ack() {
 #[test]
 fn a_shorter_ack_timeout_gives_the_sender_a_head_start() {
     let mut scenario = two_stations();
-    scenario.cell.ack_timeout = Some(Span(300_000));
+    scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
     // As in the corrupted case, but node 1 resumes at 1092 + 300 + 50 = 1442, 14 us before node 2.
     let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 2, 1, 1064)];
     let script = Script {
@@ -391,7 +391,7 @@ fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
     // of 1350 comes too late for the opportunity: 4 slots.
     let starts = |limit_us: u64| {
         let mut scenario = two_stations();
-        scenario.cell.cf_end = true;
+        scenario.bss[0].cell.cf_end = true;
         let access = &mut scenario.stations[0].node.best_effort;
         (access.txop_packets, access.txop_limit) = (None, Some(Span(limit_us * 1_000)));
         let arrivals = [arrival(100, 1, 0, 1064), arrival(1_350, 1, 1, 1064)];
@@ -431,7 +431,7 @@ fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
     // RTS 272, CTS 248: data 640..1632, MAC ACK until 1890; the next data frame, at 1900, is lost; it
     // counts as short and is tried again with RTS.
     let mut scenario = station_1_may_send(2);
-    scenario.cell.rts_threshold_bytes = Some(1_000);
+    scenario.bss[0].cell.rts_threshold_bytes = Some(1_000);
     scenario.stations[0].node.attempts_long = 1;
     let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 1, 1, 1064)];
     let script = Script {

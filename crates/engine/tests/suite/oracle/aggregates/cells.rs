@@ -141,7 +141,7 @@ pub fn cell_of(radio: Radio, legacy: f64) -> impl Strategy<Value = (Scenario, Ve
             let stations =
                 stations.map(|(station, number)| settle(station, radio, modulation, number));
             let mut scenario = cells::scenario(radio.phy(), ap, stations.collect());
-            let cell = &mut scenario.cell;
+            let cell = &mut scenario.bss[0].cell;
             cell.mac_header_bytes = 30;
             cell.rts_threshold_bytes = rts_threshold_bytes;
             cell.ack_timeout = ack_timeout.map(Span);

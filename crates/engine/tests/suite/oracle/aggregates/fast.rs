@@ -4,7 +4,7 @@ use lasthop_engine::app::Flow;
 use lasthop_engine::cell::{Aggregating, Cell, Hotspot, OffAir, Transmission};
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::Time;
-use lasthop_engine::mac::dcf;
+use lasthop_engine::mac::{NodeId, dcf};
 use lasthop_engine::packet::{self, PacketKind};
 use lasthop_engine::scenario::{Category, Direction, Scenario, Transport};
 
@@ -44,7 +44,7 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Agg
     let categories = Category::ALL.to_vec();
     let flows = flows(scenario, &categories);
     let hotspot = Hotspot {
-        cell: &scenario.cell,
+        bss: scenario.only_bss(),
         stations: &scenario.stations,
         flows: &flows,
     };
@@ -84,7 +84,7 @@ fn kept(one: &Transmission) -> (u32, u32, Sent) {
         true => Sent::BlockAckReq,
         false => Sent::Mpdus(mpdus.collect()),
     };
-    (one.contender, one.planned.to, sent)
+    (one.contender, one.planned.to.0, sent)
 }
 
 impl Driver {
@@ -100,7 +100,7 @@ impl Driver {
             kind: PacketKind::Datagram,
             ..packet::Packet::BLANK
         };
-        let contender = self.cell.medium().contender(who.0, who.1);
+        let contender = self.cell.medium().contender(NodeId(who.0), who.1);
         if !self.cell.offer(now, contender, &sent) {
             self.trace.refused.push((now, who, packet.id));
         }
@@ -138,8 +138,8 @@ impl Driver {
             };
             let attempt = Attempt {
                 start: now,
-                who: (medium.node(contender), medium.category(contender)),
-                to: on_air.to,
+                who: (medium.node(contender).0, medium.category(contender)),
+                to: on_air.to.0,
                 sent,
                 rts: false,
                 outcome: Outcome::Collided,

@@ -3,7 +3,7 @@
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::Modulation;
 use lasthop_engine::mac::{Aggregation, EifsRule};
-use lasthop_engine::scenario::{self, Category, Cell, Rates, Scenario, Station};
+use lasthop_engine::scenario::{self, Category, Cell, Direction, Rates, Scenario, Station};
 
 use super::super::air::{ACK_BYTES, RTS_BYTES};
 use super::lengths;
@@ -28,7 +28,7 @@ impl<'a> Hop<'a> {
     }
 
     pub fn cell(&self) -> &'a Cell {
-        &self.scenario.cell
+        &self.scenario.bss[0].cell
     }
 
     fn station(&self) -> &'a Station {
@@ -60,7 +60,11 @@ impl<'a> Hop<'a> {
     }
 
     fn rates(&self) -> Rates {
-        self.scenario.rates(self.from, self.to)
+        let direction = match self.from {
+            0 => Direction::Down,
+            _ => Direction::Up,
+        };
+        self.cell().rates(self.station(), direction)
     }
 
     /// Most MPDUs in a PPDU, which is also the window; 1 without a BlockAck agreement.

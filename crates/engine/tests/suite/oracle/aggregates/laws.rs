@@ -143,15 +143,15 @@ fn beside_the_older_oracle(
     arrivals: &[Arrival],
     seed: u64,
 ) -> (medium::Trace, medium::Trace) {
-    let ppdus = scenario
+    let ppdus = scenario.bss[0]
         .cell
         .ppdus
         .as_mut()
         .expect("a cell that aggregates");
     (ppdus.eifs, ppdus.rts_longer_than) = (EifsRule::Ack, None);
     let here = trace(&scenario, arrivals, seed);
-    scenario.cell.ppdus = None;
-    scenario.cell.phy.kind = scenario.stations[0].phy;
+    scenario.bss[0].cell.ppdus = None;
+    scenario.bss[0].cell.phy.kind = scenario.stations[0].phy;
     let streams = Streams::new(seed, 0);
     let there = medium::play(
         &scenario,

@@ -69,11 +69,14 @@ pub struct Medium<'a> {
 /// Plays `arrivals` (in order of time) to a cell until nothing is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) -> AggregateTrace {
     let settings =
-        std::iter::once(&scenario.cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
+        std::iter::once(&scenario.bss[0].cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
     let categories = |(settings, number): (&scenario::Node, u32)| {
         Category::ALL.map(|category| {
-            let aifs = air::aifs(&scenario.cell, settings.access(category));
-            let (slot, rule) = (scenario.cell.phy.slot, scenario.cell.countdown);
+            let aifs = air::aifs(&scenario.bss[0].cell, settings.access(category));
+            let (slot, rule) = (
+                scenario.bss[0].cell.phy.slot,
+                scenario.bss[0].cell.countdown,
+            );
             let contender = Contender::new((number, category), settings, aifs, slot, rule);
             Sender::new(contender, settings.queue.limit_packets)
         })
@@ -146,7 +149,7 @@ impl<'a> Medium<'a> {
     }
 
     fn sifs(&self) -> Span {
-        self.scenario.cell.phy.sifs
+        self.scenario.bss[0].cell.phy.sifs
     }
 
     /// Whether a frame is on the air or about to follow SIFS after one.
@@ -322,7 +325,7 @@ impl<'a> Medium<'a> {
 
     /// The frame's sender waits for an answer in vain; `others_end`: other frames now or later.
     fn await_ack(&mut self, frame: Frame, others_end: bool) {
-        let cell = &self.scenario.cell;
+        let cell = &self.scenario.bss[0].cell;
         let until = match cell.collider_wait {
             ColliderWait::Eifs if others_end => None,
             _ => cell.ack_timeout.map(|wait| self.now + wait),

@@ -83,7 +83,7 @@ impl Radio {
         const TEXT: &str =
             "duration = \"1 s\"\ncell.phy = \"802.11n\"\n[station.one]\ndownload = 1\n";
         let usual = match parse(TEXT, Format::Toml, "cell.toml", &[]) {
-            Ok(scenario) => scenario.cell.ppdus.expect("802.11n has PPDUs"),
+            Ok(scenario) => scenario.bss[0].cell.ppdus.expect("802.11n has PPDUs"),
             Err(problems) => panic!("{problems:?}"),
         };
         Ppdus {

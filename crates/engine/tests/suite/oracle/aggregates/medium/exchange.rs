@@ -151,7 +151,7 @@ impl Medium<'_> {
     fn close(&mut self, owner: usize, hop: &Hop) {
         let begins = self.now + self.sifs();
         let end = begins + hop.rts();
-        if self.scenario.cell.cf_end && self.senders[owner].contender.closes(end) {
+        if self.scenario.bss[0].cell.cf_end && self.senders[owner].contender.closes(end) {
             let kind = Kind::CfEnd;
             self.next = Some((begins, Next::Frame(Frame { end, kind, owner })));
         }

@@ -14,8 +14,8 @@ use super::{AGGREGATION, attempts, cell, of_node_1, packets, see, times};
 /// that.
 fn collision(aggregation: Aggregation, rts: bool, next: [Vec<(u32, u32)>; 2]) -> Vec<String> {
     let mut scenario = cell(2, aggregation);
-    scenario.cell.rts_threshold_bytes = rts.then_some(1_000);
-    if let Some(ppdus) = &mut scenario.cell.ppdus {
+    scenario.bss[0].cell.rts_threshold_bytes = rts.then_some(1_000);
+    if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.eifs = EifsRule::Expected;
     }
     let arrivals = [
@@ -113,7 +113,7 @@ fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
             ..AGGREGATION
         },
     );
-    if let Some(ppdus) = &mut scenario.cell.ppdus {
+    if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.eifs = EifsRule::Expected;
     }
     let arrivals = [
@@ -173,7 +173,7 @@ fn an_a_msdu_is_sent_again_as_it_was_formed() {
 fn eifs_expects_the_response_that_the_modulation_would_have_had() {
     let expected = |mcs, is_control| {
         let mut scenario = cell(1, AGGREGATION);
-        if let Some(ppdus) = &mut scenario.cell.ppdus {
+        if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
             ppdus.eifs = EifsRule::Expected;
         }
         let own = &mut scenario.stations[0].modulation;
@@ -194,7 +194,7 @@ fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
     // 4822 bits, 186 symbols, 780 us. Station 2 sends four MPDUs, which take as long: 420..1200. Behind BPSK
     // SIFS and 68 us more than AIFS, until 1318.
     let mut scenario = cell(2, AGGREGATION);
-    if let Some(ppdus) = &mut scenario.cell.ppdus {
+    if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.eifs = EifsRule::Expected;
     }
     let own = &mut scenario.stations[0].modulation;
@@ -234,9 +234,9 @@ fn what_rts_has_reserved_may_be_longer_than_eifs() {
     //       462..506, 1 and 2 522..930, both lost. Expected are SIFS and 32 us, reserved SIFS and 68 us:
     //       until 1014 + 34 = 1048, 0 slots.
     let mut scenario = cell(1, AGGREGATION);
-    scenario.cell.ap.control_rate_bps = 6_000_000;
-    scenario.cell.rts_threshold_bytes = Some(2_000);
-    if let Some(ppdus) = &mut scenario.cell.ppdus {
+    scenario.bss[0].cell.ap.control_rate_bps = 6_000_000;
+    scenario.bss[0].cell.rts_threshold_bytes = Some(2_000);
+    if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.eifs = EifsRule::Expected;
     }
     let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..3)].concat();

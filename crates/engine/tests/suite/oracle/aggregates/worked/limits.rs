@@ -14,7 +14,7 @@ use super::{AGGREGATION, attempts, cell, of_node_1, packets, see};
 fn lengths_are_padded_all_but_the_last() {
     // Subframes 14 + 8 + 100 = 122, padded 124, and 14 + 8 + 61 = 83: 207, with 30 of MAC header 237.
     // Delimited 241, padded 244; 4 + 99 behind it.
-    let cell = cell(1, AGGREGATION).cell;
+    let cell = cell(1, AGGREGATION).bss.remove(0).cell;
     assert_eq!(lengths::amsdu(&cell, &[100, 61]), 207);
     assert_eq!(lengths::mpdu(&cell, &[100, 61]), 237);
     assert_eq!(lengths::mpdu(&cell, &[61]), 99);
@@ -126,12 +126,12 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
     let mut scenario = cell(1, AGGREGATION);
     let needs = |scenario: &Scenario| from_station(scenario, |hop| hop.needs_rts(&[1_500]));
     for (bytes, expected) in [(1_499, true), (1_500, false)] {
-        scenario.cell.rts_threshold_bytes = Some(bytes);
+        scenario.bss[0].cell.rts_threshold_bytes = Some(bytes);
         assert_eq!(needs(&scenario), expected, "{bytes} bytes");
     }
     // 224 us here; from a legacy station at 54 Mb/s 12,022 bits, 56 symbols of 216, 20 + 224 = 244 us
     for (us, expected) in [(223, [true, true]), (224, [false, true]), (244, [false; 2])] {
-        if let Some(ppdus) = &mut scenario.cell.ppdus {
+        if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
             ppdus.rts_longer_than = Some(Span(us * 1_000));
         }
         let mut legacy = scenario.clone();
@@ -153,7 +153,7 @@ fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_
     let mut scenario = cell(1, AGGREGATION);
     let access = &mut scenario.stations[0].node.best_effort;
     (access.txop_packets, access.txop_limit) = (None, Some(Span(1_600_000)));
-    if let Some(ppdus) = &mut scenario.cell.ppdus {
+    if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.rts_longer_than = Some(Span(500_000));
     }
     let arrivals = [packets(100, 1, 0..1), packets(370, 1, 1..9)].concat();

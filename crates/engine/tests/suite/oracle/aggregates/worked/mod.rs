@@ -57,8 +57,8 @@ fn cell(stations: u32, aggregation: Aggregation) -> Scenario {
     };
     let stations = (0..stations).map(station).collect();
     let mut scenario = older::scenario(radio.phy(), node.clone(), stations);
-    scenario.cell.mac_header_bytes = 30;
-    scenario.cell.ppdus = Some(radio.ppdus(modulation, EifsRule::Ack));
+    scenario.bss[0].cell.mac_header_bytes = 30;
+    scenario.bss[0].cell.ppdus = Some(radio.ppdus(modulation, EifsRule::Ack));
     scenario
 }
 
