@@ -356,18 +356,6 @@ def test_rooms_of_the_engine_have_no_circle() -> None:
 # -- files of the engine -----------------------------------------------------------------------
 
 REMAINING: Mapping[str, Set[str]] = {
-    "cell": {
-        "cell",
-        "cell/aggregating",
-        "cell/exchange",
-        "cell/hotspot",
-        "cell/power_save",
-        "cell/pull_qdisc",
-        "cell/pull_qdisc/linux",
-        "cell/pull_qdisc/scheduled",
-        "cell/senders",
-        "cell/transmission",
-    },
     "tcp sender": {
         "tcp/sender",
         "tcp/sender/ecn",
