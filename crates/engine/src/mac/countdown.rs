@@ -158,19 +158,15 @@ impl Countdown {
         ready: &mut Vec<u32>,
     ) {
         let (slot, lead) = (self.slot, self.lead);
-        match &mut self.groups[..] {
-            [only] => only.freeze(start, slot, lead, ready),
-            several => {
-                let several = several.iter_mut();
-                several.for_each(|group| group.freeze(start, slot, lead, ready));
-            }
-        }
+        each(&mut self.groups, |group| {
+            group.freeze(start, slot, lead, ready)
+        });
         if !self.off_grid.is_empty() {
             self.rejoin(start, contenders, ready);
         }
     }
 
-    /// OffGridContenders that have counted down to zero are ready, the others fall in with their
+    /// Makes contenders off the grid ready that have counted down to zero. The others return to their
     /// groups.
     #[cold]
     #[inline(never)]
@@ -289,7 +285,7 @@ impl Group {
                 self.ring.pass(ahead);
                 self.ring.take_present(|contender| ready.push(contender));
             }
-            _ => self.ring.pass(start.since(self.resume).0 / slot.0),
+            Some(_) | None => self.ring.pass(start.since(self.resume).0 / slot.0),
         }
         // a contender that has not counted down to zero has this slot and at least one more before
         // it

@@ -26,7 +26,7 @@ pub struct Frame {
 }
 
 /// The exchange of one contender, whose contents are chosen when it begins.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannedExchange {
     /// Receiving node.
     pub to: NodeId,

@@ -20,15 +20,10 @@ pub struct TxTiming {
     /// Modulation of data; `None`: that of frames of 802.11a, b or g.
     modulation: Option<Modulation>,
     phy: Phy,
-    rates: Rates,
-    sifs: Span,
-    rts_air: Span,
-    cts_air: Span,
-    ack_air: Span,
+    /// Exchange of data with a MAC ACK, without its data.
+    template: PlannedExchange,
     block_ack_air: Span,
     bar_air: Span,
-    /// EIFS less AIFS after a lost RTS or BlockAckReq, and after lost data.
-    eifs_leads: [Span; 2],
     /// Longest PSDU that needs no RTS. [bytes]
     rts_above: u32,
     /// Longest PSDU of an aggregate. [bytes]
@@ -79,14 +74,16 @@ impl TxTiming {
         let mut timing = TxTiming {
             modulation,
             phy,
-            rates,
-            sifs: phy.sifs,
-            rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
-            cts_air: phy.airtime(ACK_BYTES, rates.response_bps),
-            ack_air: phy.airtime(ACK_BYTES, rates.response_bps),
+            template: PlannedExchange {
+                rates,
+                rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
+                cts_air: phy.airtime(ACK_BYTES, rates.response_bps),
+                response_air: phy.airtime(ACK_BYTES, rates.response_bps),
+                eifs_leads: [lead(expected_ack(rates.rts_bps)), lead(of_data)],
+                ..PlannedExchange::default()
+            },
             block_ack_air: phy.airtime(aggregation.block_ack_bytes(), rates.response_bps),
             bar_air: phy.airtime(BAR_BYTES, rates.rts_bps),
-            eifs_leads: [lead(expected_ack(rates.rts_bps)), lead(of_data)],
             rts_above: cell.rts_threshold_bytes.unwrap_or(u32::MAX),
             max_bytes: u32::MAX,
             opening: None,
@@ -98,9 +95,12 @@ impl TxTiming {
             timing.rts_above = timing.rts_above.min(timing.longest(longer));
         }
         timing.opening = txop_limit.map(|limit| {
-            [timing.ack_air, timing.block_ack_air].map(|response| {
+            [timing.template.response_air, timing.block_ack_air].map(|response| {
                 let plain = timing.longest_with(limit, response);
-                let rts = timing.rts_air + timing.sifs + timing.cts_air + timing.sifs;
+                let rts = timing.template.rts_air
+                    + timing.phy.sifs
+                    + timing.template.cts_air
+                    + timing.phy.sifs;
                 let after_rts = timing.longest_with(limit - rts, response);
                 plain.min(timing.rts_above).max(after_rts)
             })
@@ -123,7 +123,7 @@ impl TxTiming {
 
     /// Returns the longest PSDU that ends with its response within `limit`. [bytes]
     fn longest_with(&self, limit: Span, response: Span) -> u32 {
-        self.longest(limit - (self.sifs + response))
+        self.longest(limit - (self.phy.sifs + response))
     }
 
     /// Returns the limits of a PSDU in an exchange that has `left` of its opportunity, and opens it
@@ -144,7 +144,8 @@ impl TxTiming {
 
     /// Returns the limits of a PSDU in an exchange that follows others.
     fn room_within(&self, left: Span) -> Room {
-        let air = [self.ack_air, self.block_ack_air].map(|response| left - (self.sifs + response));
+        let air = [self.template.response_air, self.block_ack_air]
+            .map(|response| left - (self.phy.sifs + response));
         let bounds = air.map(|air| match self.modulation {
             Some(modulation) => modulation.bounds(air),
             None => (u32::MAX, u32::MAX),
@@ -177,7 +178,7 @@ impl TxTiming {
     pub fn air(&self, psdu_bytes: u32) -> Span {
         match self.modulation {
             Some(modulation) => modulation.duration(psdu_bytes),
-            None => self.phy.airtime(psdu_bytes, self.rates.data_bps),
+            None => self.phy.airtime(psdu_bytes, self.template.rates.data_bps),
         }
     }
 
@@ -190,7 +191,7 @@ impl TxTiming {
         if self.known[0].0 != mpdu_bytes {
             self.known[0] = (mpdu_bytes, self.air(self.psdu_of_one(mpdu_bytes)));
         }
-        (self.known[0].1, self.ack_air)
+        (self.known[0].1, self.template.response_air)
     }
 
     /// Returns the modulation of data; `None`: that of frames of 802.11a, b or g.
@@ -217,35 +218,29 @@ impl TxTiming {
         }
         PlannedExchange {
             to,
-            rates: self.rates,
             protect: opens && psdu_bytes > self.rts_above,
-            rts_air: self.rts_air,
-            cts_air: self.cts_air,
             data_air: self.sent.1,
-            response_air: if several {
-                self.block_ack_air
-            } else {
-                self.ack_air
+            response_air: match several {
+                true => self.block_ack_air,
+                false => self.template.response_air,
             },
-            eifs_leads: self.eifs_leads,
+            ..self.template
         }
     }
 
     /// Returns an exchange of a BlockAckReq.
     pub fn bar_exchange(&self, to: NodeId) -> PlannedExchange {
-        let Rates { rts_bps, .. } = self.rates;
+        let template = self.template;
         PlannedExchange {
             to,
             rates: Rates {
-                data_bps: rts_bps,
-                ..self.rates
+                data_bps: template.rates.rts_bps,
+                ..template.rates
             },
-            protect: false,
-            rts_air: self.rts_air,
-            cts_air: self.cts_air,
             data_air: self.bar_air,
             response_air: self.block_ack_air,
-            eifs_leads: [self.eifs_leads[0]; 2],
+            eifs_leads: [template.eifs_leads[0]; 2],
+            ..template
         }
     }
 
@@ -254,7 +249,7 @@ impl TxTiming {
     /// a part of the preamble that decreases with the rate, since fast stations have longer
     /// aggregates.
     pub fn estimate(&self, aggregated: bool) -> Estimate {
-        let rate_bps = self.rates.data_bps;
+        let rate_bps = self.template.rates.data_bps;
         let Some(modulation) = self.modulation else {
             let dsss = matches!(rate_bps, 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
             let each = Span(if dsss { 202 * US } else { 36 * US });
@@ -288,7 +283,7 @@ impl TxTiming {
     fn noise(&self, mpdu_bytes: u32, snr_db: f64) -> f64 {
         match self.modulation {
             Some(modulation) => modulation.frame_error(mpdu_bytes, snr_db),
-            None => frame_error(self.rates.data_bps, mpdu_bytes, snr_db),
+            None => frame_error(self.template.rates.data_bps, mpdu_bytes, snr_db),
         }
     }
 }
@@ -336,7 +331,7 @@ impl LinkRates<TxTiming> {
     /// Returns the goodput that a sender may expect: the rate of the data times the part of MPDUs
     /// of 1,200 bytes that arrive. [bit/s]
     pub fn expected_bps(&self) -> f64 {
-        self.timing().rates.data_bps as f64 * (1.0 - self.error(1_200, true))
+        self.timing().template.rates.data_bps as f64 * (1.0 - self.error(1_200, true))
     }
 
     /// Returns whether channel errors destroy nothing.

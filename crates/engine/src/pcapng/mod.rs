@@ -25,7 +25,7 @@ mod radiotap;
 mod wlan;
 
 pub use self::ip::{folded, sum_of};
-use self::radiotap::{Reception, Signal, Subframe};
+use self::radiotap::{Reception, Subframe};
 use crate::kernel::time::Span;
 use crate::mac::Band;
 use crate::mac::ppdu::Modulation;
@@ -78,14 +78,11 @@ impl Capture {
             None => addresses.packet(out, packet),
         };
         let modulation = frame.modulation();
-        let signal = match modulation {
-            Some(modulation) => Signal::Modulated(modulation),
-            None => Signal::Plain(frame.rate_bps),
-        };
         let preamble = modulation.map_or(self.preamble, Modulation::preamble);
         let reception = Reception {
             band: self.band,
-            signal,
+            modulation,
+            rate_bps: frame.rate_bps,
             mac_time: self.aggregates.then_some(frame.at + preamble),
         };
         let bytes = &mut self.frame_bytes;

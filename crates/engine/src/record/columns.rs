@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Fate, FrameKind, FrameRecord, Mpdu};
 use crate::kernel::time::Time;
 use crate::mac::NodeId;
-use crate::packet::{Packet, PacketKind};
+use crate::packet::Packet;
 use crate::scenario::Scenario;
 
 /// Returns the frames that begin from one time on and before another, as JSON: one list per column.
@@ -29,21 +29,15 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
         "start_s": column(&|frame| json!(frame.at.seconds())),
         "duration_s": column(&|frame| json!(frame.air_time(phy).seconds())),
         "sender": column(&|frame| json!(name(scenario, frame.from))),
-        "receiver": column(&|frame| match frame.kind {
-            FrameKind::CfEnd => Value::Null,
-            FrameKind::Data
-            | FrameKind::Ack
-            | FrameKind::Rts
-            | FrameKind::Cts
-            | FrameKind::BlockAck
-            | FrameKind::BlockAckReq => json!(name(scenario, frame.to)),
-        }),
-        "kind": column(&|frame| json!(kind(frame.kind))),
+        "receiver": column(&|frame| json!(
+            (frame.kind != FrameKind::CfEnd).then(|| name(scenario, frame.to))
+        )),
+        "kind": column(&|frame| json!(frame.kind)),
         "bytes": column(&|frame| json!(frame.bytes)),
         "rate_bps": column(&|frame| json!(frame.rate_bps)),
         "mcs": column(&|frame| json!(frame.modulation().map(|it| it.mcs))),
         "attempt": column(&|frame| json!(frame.attempt)),
-        "fate": column(&|frame| json!(fate(frame.fate))),
+        "fate": column(&|frame| json!(frame.fate)),
         "discarded": column(&|frame| json!(frame.is_discarded())),
         "backoff_slots": column(&|frame| json!(frame.backoff)),
         "flow": column(&|frame| json!(
@@ -51,7 +45,7 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
                 .and_then(|flow| scenario.flows.get(flow as usize))
                 .map(|it| &it.name)
         )),
-        "packet": column(&|frame| json!(common(frame, |it| it.kind).map(carried))),
+        "packet": column(&|frame| json!(common(frame, |it| it.kind))),
         "mpdus": column(&|frame| json!(mpdus(frame))),
         "mpdus_lost": column(&|frame| json!(mpdus_lost(frame))),
         "sequence": column(&|frame| numbers(frame, |_| true)),
@@ -93,35 +87,5 @@ fn name(scenario: &Scenario, node: NodeId) -> &str {
     match scenario.only_bss().roles.station_of(node) {
         None => "ap",
         Some(station) => &scenario.stations[station].name,
-    }
-}
-
-fn kind(kind: FrameKind) -> &'static str {
-    match kind {
-        FrameKind::Data => "data",
-        FrameKind::Ack => "ack",
-        FrameKind::Rts => "rts",
-        FrameKind::Cts => "cts",
-        FrameKind::CfEnd => "cf-end",
-        FrameKind::BlockAck => "block-ack",
-        FrameKind::BlockAckReq => "block-ack-req",
-    }
-}
-
-fn fate(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Delivered => "delivered",
-        Fate::Collided | Fate::CollidedAndDiscarded => "collided",
-        Fate::Corrupted | Fate::CorruptedAndDiscarded => "corrupted",
-    }
-}
-
-fn carried(kind: PacketKind) -> &'static str {
-    match kind {
-        PacketKind::Segment => "segment",
-        PacketKind::Datagram => "datagram",
-        PacketKind::Syn => "syn",
-        PacketKind::Ack => "ack",
-        PacketKind::SynAck => "syn-ack",
     }
 }

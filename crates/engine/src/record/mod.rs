@@ -7,6 +7,8 @@ mod frames;
 mod ppdu;
 mod series;
 
+use serde::Serialize;
+
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::Outcome;
 use crate::mac::ppdu::Modulation;
@@ -20,7 +22,8 @@ pub(crate) use series::Present;
 pub use series::{Series, Track};
 
 /// Kind of a frame on the air.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FrameKind {
     /// Data: a frame with an IP packet, or a PPDU with one MPDU or several.
     Data,
@@ -39,7 +42,8 @@ pub enum FrameKind {
 }
 
 /// Result of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// Received, with at least one MPDU of a PPDU.
     Delivered,
@@ -48,8 +52,10 @@ pub enum Fate {
     /// Lost to channel errors.
     Corrupted,
     /// Collided, and given up at the attempt limit.
+    #[serde(rename = "collided")]
     CollidedAndDiscarded,
     /// Lost to channel errors, and given up at the attempt limit.
+    #[serde(rename = "corrupted")]
     CorruptedAndDiscarded,
 }
 
