@@ -1,11 +1,14 @@
-//! Exchanges with aggregates, whose contents are chosen when they begin.
+//! Exchanges with aggregates, whose contents are chosen when they begin, and the counters of a cell that
+//! depend on the contents of its exchanges.
 
 use super::Transmission;
 use super::pull_qdisc::PullQdisc;
 use super::senders::Senders;
 use crate::kernel::time::Time;
 use crate::mac::Phy;
-use crate::mac::dcf::{Contender, FrameExchange, MinimumExchange, TxStatus};
+use crate::mac::dcf::{
+    Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, SingleFrame, TxStatus,
+};
 use crate::queue::{HeadQueue, OtherQueue, TxQueues};
 
 /// Exchanges that carry aggregates.
@@ -50,5 +53,42 @@ pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
             OtherQueue::Scheduled(_) => None,
         },
         HeadQueue::Fifo(_) => None,
+    }
+}
+
+/// Counters that depend on the contents of exchanges.
+pub trait ExchangeCounters {
+    /// Returns the counters of queue `number`, given those of the medium.
+    fn frames(&self, _number: u32, of_medium: NodeCounters) -> NodeCounters {
+        of_medium
+    }
+
+    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`,
+    /// counted from 0.
+    fn down_counters(&self, station: usize) -> DownCounters;
+
+    /// Returns the aggregates, if exchanges carry them.
+    fn aggregates(&self) -> Option<&Aggregating> {
+        None
+    }
+}
+
+impl ExchangeCounters for SingleFrame {
+    fn down_counters(&self, station: usize) -> DownCounters {
+        self.down(station)
+    }
+}
+
+impl ExchangeCounters for Aggregating {
+    fn frames(&self, number: u32, of_medium: NodeCounters) -> NodeCounters {
+        self.senders.counters(number, of_medium)
+    }
+
+    fn down_counters(&self, station: usize) -> DownCounters {
+        self.senders.down[station]
+    }
+
+    fn aggregates(&self) -> Option<&Aggregating> {
+        Some(self)
     }
 }

@@ -6,9 +6,8 @@
 //!   --the exchange ends--> received, settled, lost --> minimum exchange of what comes next
 //! ```
 
-use super::aggregates::{Aggregating, txqs};
-use super::exchange::{CellExchange, OnExchange};
-use super::{Cell, OffAir, Transmission};
+use super::aggregates::txqs;
+use super::{Aggregating, Cell, CellExchange, OffAir, OnExchange, Transmission};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
 use crate::mac::NodeId;

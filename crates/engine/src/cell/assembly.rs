@@ -1,12 +1,10 @@
 //! Cells that are made from settings.
 
 use super::activity::Activity;
-use super::aggregates::Aggregating;
-use super::exchange::CellExchange;
 use super::power_save::PowerSave;
 use super::pull_qdisc::PullQdisc;
 use super::senders::Senders;
-use super::{Cell, Hotspot, Port};
+use super::{Aggregating, Cell, CellExchange, Hotspot, Port};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Time;
 use crate::mac::dcf::{Dcf, SingleFrame};

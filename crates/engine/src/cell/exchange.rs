@@ -1,7 +1,6 @@
 //! The steps of a cell, and the part of them that depends on the contents of its exchanges.
 
-use super::counters::ExchangeCounters;
-use super::{Cell, Hotspot, OffAir};
+use super::{Cell, ExchangeCounters, Hotspot, OffAir};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
 use crate::mac::NodeId;

@@ -27,7 +27,6 @@ mod activity;
 mod aggregates;
 mod aggregating;
 mod assembly;
-mod counters;
 mod exchange;
 mod hotspot;
 mod off_air;
@@ -40,8 +39,7 @@ mod sleeping;
 mod transmission;
 
 use self::activity::Activity;
-pub use self::aggregates::Aggregating;
-pub use self::counters::ExchangeCounters;
+pub use self::aggregates::{Aggregating, ExchangeCounters};
 pub use self::exchange::{CellExchange, OnExchange};
 pub use self::hotspot::Hotspot;
 pub use self::off_air::OffAir;
@@ -234,7 +232,7 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
     /// Returns which MPDUs of the exchange that ended last were received, if there was a single
     /// transmitter.
     pub fn judged(&self) -> &[bool] {
-        self.aggregates().map_or(&[], |own| own.senders.judged())
+        self.aggregates().map_or(&[], |own| &own.senders.judged)
     }
 }
 

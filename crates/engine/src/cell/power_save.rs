@@ -56,7 +56,7 @@ pub(super) struct Sleeper {
     pub(super) awake: Span,
     /// End of that time.
     pub(super) until: Time,
-    pub(super) kept: VecDeque<Kept>,
+    pub(super) packets: VecDeque<Kept>,
     /// Packets for it in the access point's queues, in a cell without aggregates.
     pub(super) waiting: u32,
     pub(super) counters: QueueCounters,
@@ -88,7 +88,7 @@ impl PowerSave {
                 name: format!("power-save/{}", station.name).into(),
                 awake: station.power_save?,
                 until: Time::ZERO,
-                kept: VecDeque::new(),
+                packets: VecDeque::new(),
                 waiting: 0,
                 counters: QueueCounters::default(),
                 waits: Waits::default(),
@@ -128,18 +128,20 @@ impl PowerSave {
         let order = self.taken;
         self.taken += 1;
         packet.queued = now;
-        let Sleeper { kept, counters, .. } = &mut self.sleepers[sleeper];
+        let Sleeper {
+            packets, counters, ..
+        } = &mut self.sleepers[sleeper];
         counters.enter(now);
-        kept.push_back(Kept {
+        packets.push_back(Kept {
             order,
             queue,
             packet,
         });
-        if kept.len() <= self.limit_packets {
+        if packets.len() <= self.limit_packets {
             return None;
         }
         counters.withdraw(now);
-        kept.pop_front().map(|oldest| oldest.packet)
+        packets.pop_front().map(|oldest| oldest.packet)
     }
 
     /// Takes all packets that have been kept, in order of arrival.
@@ -154,7 +156,7 @@ impl PowerSave {
 impl Sleeper {
     /// Takes all packets that have been kept for it.
     pub(super) fn take(&mut self, now: Time) -> VecDeque<Kept> {
-        let packets = std::mem::take(&mut self.kept);
+        let packets = std::mem::take(&mut self.packets);
         for Kept { packet, .. } in &packets {
             self.counters.leave(packet.queued, now);
             let Packet {

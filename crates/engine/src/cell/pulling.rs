@@ -1,10 +1,8 @@
 //! Steps of a cell with packets in front of a device that forms aggregates.
 
-use super::Cell;
-use super::aggregates::{Aggregating, txqs};
-use super::counters::ExchangeCounters;
-use super::exchange::CellExchange;
+use super::aggregates::txqs;
 use super::pull_qdisc::{Linux, Place};
+use super::{Aggregating, Cell, CellExchange, ExchangeCounters};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 

@@ -1,7 +1,6 @@
 //! A cell of single frames: a contender sends the head of its queue.
 
-use super::exchange::{CellExchange, OnExchange};
-use super::{Cell, OffAir, SingleFrame};
+use super::{Cell, CellExchange, OffAir, OnExchange, SingleFrame};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
 use crate::mac::NodeId;

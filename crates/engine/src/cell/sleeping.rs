@@ -1,8 +1,7 @@
 //! Steps of a cell with stations that sleep.
 
-use super::exchange::CellExchange;
 use super::power_save::Kept;
-use super::{Cell, OffAir};
+use super::{Cell, CellExchange, OffAir};
 use crate::kernel::time::{Span, Time};
 use crate::mac::NodeId;
 use crate::packet::Packet;
@@ -92,7 +91,7 @@ impl<X: CellExchange> Cell<X> {
             "for {:?}",
             station.node
         );
-        station.kept.is_empty() && (now < station.until || has_packet)
+        station.packets.is_empty() && (now < station.until || has_packet)
     }
 
     /// Returns whether the access point has a packet for `node`, by a search of all its packets.
@@ -142,9 +141,9 @@ impl<X: ?Sized> Cell<X> {
     }
 
     /// Returns the packets that are kept.
-    pub fn kept(&self) -> impl Iterator<Item = &Packet> {
+    pub fn power_save_packets(&self) -> impl Iterator<Item = &Packet> {
         let sleepers = self.power_save.iter().flat_map(|own| &own.sleepers);
-        sleepers.flat_map(|sleeper| sleeper.kept.iter().map(|own| &own.packet))
+        sleepers.flat_map(|sleeper| sleeper.packets.iter().map(|own| &own.packet))
     }
 
     /// Returns the name in results and the counters of each station that sleeps.
@@ -155,7 +154,7 @@ impl<X: ?Sized> Cell<X> {
 
     /// Returns the name in results of station number `station`, counted from 0, if it sleeps, and
     /// the times for which its datagrams were kept.
-    pub fn kept_for(&self, station: usize) -> Option<(&str, &Waits)> {
+    pub fn power_save_of(&self, station: usize) -> Option<(&str, &Waits)> {
         let own = self.power_save.as_ref()?;
         let sleeper = &own.sleepers[own.of_station[station]?];
         Some((&*sleeper.name, &sleeper.waits))

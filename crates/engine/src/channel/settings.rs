@@ -110,17 +110,22 @@ pub enum Quality {
 }
 
 impl Channel {
-    /// Quality of the link from the station.
-    pub fn quality_up(&self) -> Quality {
-        self.quality(self.error_up, self.ack_error_up)
+    /// Returns the quality of the link to the station (`down`), or from it.
+    pub fn quality(&self, down: bool) -> Quality {
+        match (self.snr_db, down) {
+            (Some(db), _) => Quality::Snr { db },
+            (None, true) => Quality::Given {
+                data: self.error_down,
+                ack: self.ack_error_down,
+            },
+            (None, false) => Quality::Given {
+                data: self.error_up,
+                ack: self.ack_error_up,
+            },
+        }
     }
 
-    /// Quality of the link to the station.
-    pub fn quality_down(&self) -> Quality {
-        self.quality(self.error_down, self.ack_error_down)
-    }
-
-    /// Whether it loses frames.
+    /// Returns whether the channel loses frames.
     pub(crate) fn has_errors(&self) -> bool {
         let errors = [
             self.error_up,
@@ -129,13 +134,6 @@ impl Channel {
             self.ack_error_down,
         ];
         self.snr_db.is_some() || errors.iter().any(|&error| error > 0.0)
-    }
-
-    fn quality(&self, data: f64, ack: f64) -> Quality {
-        match self.snr_db {
-            Some(db) => Quality::Snr { db },
-            None => Quality::Given { data, ack },
-        }
     }
 }
 

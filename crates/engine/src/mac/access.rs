@@ -1,11 +1,9 @@
 //! Access parameters of the categories of a node: AIFSN, contention window and TXOP.
 
 use super::aggregation::AggregationKeys;
-use super::category::Category;
-use super::phy::Phy;
-use super::phy_kind::PhyKind;
 use super::ppdu_keys::{EdcaDefaults, PpduKeys};
-use super::presets::{Preset, per_preset, time_of};
+use super::presets::{per_preset, time_of};
+use super::{Category, Phy, PhyKind, Preset};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;

@@ -3,9 +3,8 @@
 
 use serde_json::json;
 
-use super::category::Category;
 use super::ppdu::Generation;
-use super::ppdu_keys::LONGEST_PPDU;
+use super::{Category, LONGEST_PPDU};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;

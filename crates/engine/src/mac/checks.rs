@@ -1,11 +1,10 @@
 //! Checks of access settings that depend on each other.
 
-use super::access::{AIFSN_EXPECTED, Access, AccessDefaults, Contention};
-use super::category::Category;
-use super::phy::Phy;
-use super::ppdu_checks::{self, Own};
-use super::presets::Preset;
-use super::settings::{ApTable, Cell, ColliderWait};
+use super::access::AIFSN_EXPECTED;
+use super::ppdu_checks::{self};
+use super::{
+    Access, AccessDefaults, ApTable, Category, Cell, ColliderWait, Contention, Own, Phy, Preset,
+};
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;

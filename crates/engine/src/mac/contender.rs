@@ -40,23 +40,21 @@ pub struct AggregateCounters {
 impl AggregateCounters {
     /// Returns the sum of both.
     pub fn with(self, other: AggregateCounters) -> AggregateCounters {
-        AggregateCounters {
-            ppdus: self.ppdus + other.ppdus,
-            mpdus: self.mpdus + other.mpdus,
-            air_ns: self.air_ns + other.air_ns,
-            handed_up: self.handed_up + other.handed_up,
-            waited_ns: self.waited_ns + other.waited_ns,
-        }
+        self.combined(other, |own, other| own + other)
     }
 
     /// Returns the difference to the counters at an earlier time, `before`.
     pub fn since(self, before: AggregateCounters) -> AggregateCounters {
+        self.combined(before, |now, before| now - before)
+    }
+
+    fn combined(self, other: AggregateCounters, by: fn(u64, u64) -> u64) -> AggregateCounters {
         AggregateCounters {
-            ppdus: self.ppdus - before.ppdus,
-            mpdus: self.mpdus - before.mpdus,
-            air_ns: self.air_ns - before.air_ns,
-            handed_up: self.handed_up - before.handed_up,
-            waited_ns: self.waited_ns - before.waited_ns,
+            ppdus: by(self.ppdus, other.ppdus),
+            mpdus: by(self.mpdus, other.mpdus),
+            air_ns: by(self.air_ns, other.air_ns),
+            handed_up: by(self.handed_up, other.handed_up),
+            waited_ns: by(self.waited_ns, other.waited_ns),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Medium access of one node.
 
-use super::access::{Access, AccessDefaults, Background, Contention, Video, Voice};
-use super::aggregation::{Aggregation, AggregationKeys, Aggregations, MPDUS_OF_VOICE};
-use super::category::Category;
+use super::access::{Background, Video, Voice};
+use super::aggregation::{AggregationKeys, MPDUS_OF_VOICE};
 use super::ppdu::Generation;
-use super::presets::{CONTROL_RATE, Preset, per_preset, rate_of};
+use super::presets::{CONTROL_RATE, per_preset, rate_of};
+use super::{Access, AccessDefaults, Aggregation, Aggregations, Category, Contention, Preset};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
 use crate::notation::setting::{JsonObject, count, inner, listed};

@@ -1,8 +1,8 @@
 //! Timing of the physical layer of a cell.
 
-use super::phy_kind::PhyKind;
-use super::ppdu_keys::{Band, PpduKeys};
-use super::presets::{Preset, per_preset, rate_of, time_of};
+use super::ppdu_keys::PpduKeys;
+use super::presets::{per_preset, rate_of, time_of};
+use super::{Band, PhyKind, Preset};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;

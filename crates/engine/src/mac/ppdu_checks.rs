@@ -2,15 +2,12 @@
 
 use super::access::Voice;
 use super::aggregation::AggregationKeys;
-use super::category::Category;
-use super::node::NodeAccess;
-use super::phy::Phy;
-use super::phy_kind::PhyKind;
 use super::ppdu::{Coding, Generation, Modulation};
-use super::ppdu_keys::{Band, PpduKeys, StreamKeys, Width};
-use super::ppdu_settings::Ppdus;
-use super::presets::Preset;
-use super::settings::{ApTable, Cell, QueueOrder};
+use super::ppdu_keys::PpduKeys;
+use super::{
+    ApTable, Band, Category, Cell, NodeAccess, Phy, PhyKind, Ppdus, Preset, QueueOrder, StreamKeys,
+    Width,
+};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Entry, Said, Section};
 use crate::notation::layers::Layers;

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use serde_json::json;
 
-use super::phy::Phy;
 use super::ppdu::{Coding, Departures, Generation, Modulation, constellation_and_code};
-use super::ppdu_keys::{Band, DurationRules, EdcaDefaults, EifsRule, PpduKeys, Width};
+use super::ppdu_keys::{DurationRules, EdcaDefaults, PpduKeys};
+use super::{Band, EifsRule, Phy, Width};
 use crate::channel::coded_frame_error;
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;

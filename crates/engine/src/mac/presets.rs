@@ -1,6 +1,6 @@
 //! Presets of the physical layers: timing, rates and default contention windows.
 
-use super::phy_kind::PhyKind;
+use super::PhyKind;
 use crate::kernel::time::Span;
 use crate::notation::table::Listed;
 use crate::notation::units;

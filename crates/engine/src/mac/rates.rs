@@ -4,12 +4,8 @@
 //! data frame that it announces or acknowledges. Here a node's `control_rate` is the highest that
 //! it uses.
 
-use super::phy::Phy;
-use super::phy_kind::PhyKind;
 use super::ppdu::Modulation;
-use super::presets::Preset;
-use super::settings::Cell;
-use super::station::Station;
+use super::{Cell, Phy, PhyKind, Preset, Station};
 use crate::packet::Direction;
 
 /// Rates between the access point and a station, one direction. [bit/s]

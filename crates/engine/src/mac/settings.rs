@@ -1,13 +1,11 @@
 //! Settings of a cell: its physical layer, and the medium access of its access point.
 
-use super::access::AccessDefaults;
-use super::node::{Node, NodeAccess};
-use super::phy::Phy;
-use super::power_save::PowerSave;
-use super::ppdu_keys::{NOT_MODELLED, PpduKeys, StreamKeys};
-use super::ppdu_settings::Ppdus;
-use super::presets::{CountdownRule, DATA_RATE, Preset, per_preset, size_of, usual_rates};
-use super::rate_control::RateControl;
+use super::ppdu_keys::PpduKeys;
+use super::presets::{per_preset, size_of, usual_rates};
+use super::{
+    AccessDefaults, CountdownRule, DATA_RATE, NOT_MODELLED, Node, NodeAccess, Phy, PowerSave,
+    Ppdus, Preset, RateControl, StreamKeys,
+};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;

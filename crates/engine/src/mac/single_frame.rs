@@ -2,12 +2,12 @@
 //! long.
 
 use super::airtime::{ACK_BYTES, RTS_BYTES};
-use super::bss::{Bss, NodeId, Roles};
+use super::bss::Roles;
 use super::contender::{Contender, DownCounters};
 use super::exchange::{Content, Frame, TxStatus};
 use super::frame_exchange::FrameExchange;
 use super::link_rates::LinkRates;
-use super::{Phy, Rates, Station};
+use super::{Bss, NodeId, Phy, Rates, Station};
 use crate::channel::{Channel, Quality, frame_error};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};

@@ -1,8 +1,7 @@
 //! One station of a cell, as settings describe it.
 
-use super::node::Node;
-use super::phy_kind::PhyKind;
 use super::ppdu::Modulation;
+use super::{Node, PhyKind};
 use crate::channel::{Channel, ChannelChange, frame_error};
 use crate::echo::{Echo, EchoChange};
 use crate::kernel::time::Span;

@@ -1,12 +1,12 @@
 //! Air times of exchanges with aggregates on a link, for one TXVECTOR.
 
-use super::aggregation::{Aggregation, BAR_BYTES, psdu_of_one};
+use super::aggregation::{BAR_BYTES, psdu_of_one};
 use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::exchange::PlannedExchange;
 use super::link_rates::LinkRates;
 use super::ppdu::{Generation, Modulation};
 use super::rate_control::{Controller, TxVector};
-use super::{Cell, EifsRule, NodeId, Phy, Rates, Station};
+use super::{Aggregation, Cell, EifsRule, NodeId, Phy, Rates, Station};
 use crate::channel::{Quality, frame_error};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Span;

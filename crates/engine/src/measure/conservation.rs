@@ -125,7 +125,7 @@ fn check_queues(world: &World<'_>) -> Result<(), String> {
         return Ok(());
     };
     let expected: u64 = cell.sleepers().map(|(_, own)| own.length()).sum();
-    let held = cell.kept().count() as u64;
+    let held = cell.power_save_packets().count() as u64;
     holds(expected == held, || {
         format!("power save: {expected} expected to be kept, {held} found")
     })

@@ -7,7 +7,7 @@ use crate::kernel::time::Span;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::tcp::Limit;
-use crate::world::{Endpoints, FlowCounters};
+use crate::world::Endpoints;
 
 impl Period<'_> {
     /// Payload handed over in order, per time. [bit/s]
@@ -92,23 +92,16 @@ impl Period<'_> {
         flows: impl Iterator<Item = usize> + Clone,
         life: Span,
     ) -> [Value; Limit::COUNT] {
-        let counts: [fn(&FlowCounters) -> u64; Limit::COUNT] = [
-            |c| c.limited_ns[Limit::Cwnd as usize],
-            |c| c.limited_ns[Limit::Rwnd as usize],
-            |c| c.limited_ns[Limit::App as usize],
+        let limits = [
+            (CWND_LIMITED, Limit::Cwnd),
+            (RWND_LIMITED, Limit::Rwnd),
+            (APP_LIMITED, Limit::App),
         ];
-        let of = |(quantity, count): (Quantity, fn(&FlowCounters) -> u64)| {
-            let ns = self.over(flows.clone(), count);
+        limits.map(|(quantity, limit)| {
+            let ns = self.over(flows.clone(), |c| c.limited_ns[limit as usize]);
             let part = ratio(ns, self.length_ns());
             quantity.of(part.filter(|_| life > Span::ZERO))
-        };
-        let [cwnd, rwnd, app] = counts;
-        [
-            (CWND_LIMITED, cwnd),
-            (RWND_LIMITED, rwnd),
-            (APP_LIMITED, app),
-        ]
-        .map(of)
+        })
     }
 
     /// 99th percentile of the delays of the datagrams of these flows together.

@@ -34,9 +34,9 @@ impl Period<'_> {
     pub(super) fn over(
         &self,
         flows: impl Iterator<Item = usize>,
-        count: fn(&FlowCounters) -> u64,
+        count: impl Fn(&FlowCounters) -> u64,
     ) -> u64 {
-        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
+        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, &count);
         flows
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()

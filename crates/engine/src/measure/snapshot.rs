@@ -180,7 +180,7 @@ impl AllWaits {
         };
         let cell = world.radio().cell();
         let stations = 0..world.scenario().stations.len();
-        let asleep = |station| Some(cell?.kept_for(station)?.1.clone());
+        let asleep = |station| Some(cell?.power_save_of(station)?.1.clone());
         let radio = world.radio().queues();
         AllWaits {
             radio: radio.map(|queue| queue.waits().clone()).collect(),

@@ -75,7 +75,7 @@ impl Period<'_> {
             return None;
         };
         let cell = (self.world.radio().cell()).filter(|_| direction == Direction::Down)?;
-        let (name, waits) = cell.kept_for(station)?;
+        let (name, waits) = cell.power_save_of(station)?;
         Some((station, name, waits))
     }
 }

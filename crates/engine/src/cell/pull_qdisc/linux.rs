@@ -162,7 +162,7 @@ impl Linux {
         };
         let (txq, air) = senders.last(contender);
         if let Some(station) = self.roles.station_of(node) {
-            if senders.judged().contains(&true) {
+            if senders.judged.contains(&true) {
                 self.queue.charge(now, category, station as u32, air);
             }
             return;
