@@ -3,7 +3,7 @@
 /// Packets that have come off the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OffAir {
-    /// None.
+    /// No packet.
     Nothing,
     /// A packet, at its station.
     AtStation,

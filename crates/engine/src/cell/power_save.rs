@@ -66,7 +66,7 @@ pub(super) struct Sleeper {
 /// A packet that is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    /// Its number among all that have been kept.
+    /// Number of the packet among all that have been kept.
     order: u64,
     /// The queue that it is for.
     pub(super) queue: u32,

@@ -49,7 +49,7 @@ pub(super) struct Senders {
     stream: Stream,
     /// Links whose receiver holds packets until a missing MPDU comes: contender, txq.
     reordering: Vec<(u32, u32)>,
-    /// When the first of these receivers stops waiting.
+    /// Time at which the first of these receivers stops waiting.
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
     pub(super) received: Received,

@@ -1,4 +1,4 @@
-//! How often a frame is lost at a signal-to-noise ratio: additive white Gaussian noise, no fading.
+//! Loss probability of a frame at a signal-to-noise ratio, with additive white Gaussian noise and no fading.
 //!
 //! OFDM rates (IEEE 802.11-2016, 17.3.5): bit errors of the modulation, then the union bound of the
 //! convolutional code with hard decisions (Chernoff bound of each path), weights after Haccoun and
@@ -12,7 +12,7 @@
 
 const MBPS: u64 = 1_000_000;
 
-/// Probability that noise destroys a frame of `bytes` (MAC header and FCS included) that is sent at
+/// Returns the probability that noise destroys a frame of `bytes` (MAC header and FCS included) that is sent at
 /// `rate_bps`, with a signal-to-noise ratio of `snr_db`. [-]
 pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
@@ -28,8 +28,9 @@ pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     -libm::expm1(pieces * libm::log1p(-error.min(1.0)))
 }
 
-/// Probability that noise destroys a frame of `bytes` whose subcarriers have so many constellation
-/// `points` (a power of 4, or 2) and a convolutional code of this rate, numerator and denominator. [-]
+/// Returns the probability that noise destroys a frame of `bytes` whose subcarriers have this number of
+/// constellation `points` (a power of 4, or 2) and a convolutional code of this rate, as numerator and
+/// denominator. [-]
 pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let code = match code {
@@ -42,24 +43,24 @@ pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64)
     -libm::expm1(8.0 * f64::from(bytes) * libm::log1p(-error.min(1.0)))
 }
 
-/// Probability that a standard normal variable exceeds `x`. [-]
+/// Returns the probability that a standard normal variable exceeds `x`. [-]
 fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }
 
-/// Bit error of DBPSK over 11 chips. [-]
+/// Returns the bit error rate of DBPSK over 11 chips. [-]
 fn dbpsk(snr: f64) -> f64 {
     0.5 * libm::exp(-11.0 * snr)
 }
 
-/// Bit error of Gray-coded DQPSK over 11 chips. [-]
+/// Returns the bit error rate of Gray-coded DQPSK over 11 chips. [-]
 fn dqpsk(snr: f64) -> f64 {
     let angle = std::f64::consts::PI / (4.0 * std::f64::consts::SQRT_2);
     q(libm::sqrt(22.0 * snr) * libm::sin(angle))
 }
 
-/// Squared distances of a code word from the others, halved, for chips of energy 1, and how many others
-/// there are at each.
+/// Halved squared distances of a code word from the others, for chips of energy 1, and the number of other
+/// code words at each distance.
 type Distances = &'static [(f64, f64)];
 
 const CCK_5_5: Distances = &[(8.0, 14.0), (16.0, 1.0)];
@@ -72,7 +73,7 @@ const CCK_11: Distances = &[
     (16.0, 1.0),
 ];
 
-/// Union bound of the error of a code word. [-]
+/// Returns the union bound of the error probability of a code word. [-]
 fn code_word(snr: f64, distances: Distances) -> f64 {
     let terms = distances.iter();
     let terms = terms.map(|&(half_square, count)| count * q(libm::sqrt(half_square * snr)));
@@ -88,7 +89,7 @@ enum Code {
     FiveSixths,
 }
 
-/// Points of the constellation, and the code, of an OFDM rate.
+/// Returns the number of points of the constellation, and the code, of an OFDM rate.
 fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     Some(match rate_bps / MBPS {
         6 => (2, Code::Half),
@@ -103,7 +104,7 @@ fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     })
 }
 
-/// Bit error of an OFDM rate after decoding; 0 for any other rate. [-]
+/// Returns the bit error rate of an OFDM rate after decoding; 0 for any other rate. [-]
 fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     let Some((points, code)) = scheme(rate_bps) else {
         return 0.0;
@@ -111,7 +112,7 @@ fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     code.decoded(before_decoding(points, snr))
 }
 
-/// Bit error of a constellation with Gray code. [-]
+/// Returns the bit error rate of a constellation with Gray code. [-]
 fn before_decoding(points: u32, snr: f64) -> f64 {
     match points {
         2 => q(libm::sqrt(2.0 * snr)),
@@ -124,7 +125,7 @@ fn before_decoding(points: u32, snr: f64) -> f64 {
 }
 
 impl Code {
-    /// Bit error after decoding, where that before decoding is `raw`. [-]
+    /// Returns the bit error rate after decoding, given the rate before decoding, `raw`. [-]
     fn decoded(self, raw: f64) -> f64 {
         let d = libm::sqrt(4.0 * raw * (1.0 - raw));
         let (bits_in, first, step, weights): (f64, i32, i32, &[f64]) = match self {
@@ -183,7 +184,7 @@ const THREE_QUARTERS: [f64; 10] = [
     75_152_755.0,
     428_005_675.0,
 ];
-/// The same of the code of rate 5/6 (Haccoun and Begin 1989, table V).
+/// Bit errors on all paths of each weight for the code of rate 5/6 (Haccoun and Begin 1989, table V).
 const FIVE_SIXTHS: [f64; 10] = [
     92.0,
     528.0,

@@ -49,13 +49,13 @@ pub struct Conflict {
     beta: f64,
     /// Length of the longest packets. [bytes]
     packet_bytes: f64,
-    /// When prices are set next.
+    /// Time at which prices are set next.
     next_prices: Time,
     /// Packets given up since [`Conflict::take_lost`] was last called.
     lost: Vec<Packet>,
 }
 
-/// A link's aggressiveness over time.
+/// Aggressiveness of a link over time.
 #[derive(Clone, Debug)]
 pub struct Drive {
     r: f64,

@@ -348,7 +348,7 @@ pub enum Hop {
 pub enum CsmaAccess {
     /// Backoff that follows the queue of each link.
     Adaptive(Pace),
-    /// The same mean backoff for all links.
+    /// Equal mean backoff of all links.
     Legacy {
         /// Mean air time divided by mean backoff. [-]
         access_intensity: f64,

@@ -18,8 +18,8 @@ use crate::kernel::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
-    /// How far a counter has fallen when a slot begins, beyond the idle slots before it: 1 in EDCA,
-    /// 0 in the DCF.
+    /// Number of steps by which a counter has decreased when a slot begins, in addition to the idle
+    /// slots before it: 1 in EDCA, 0 in the DCF.
     lead: u64,
     groups: Vec<Group>,
     off_grid: Vec<OffGridContender>,
@@ -29,7 +29,7 @@ pub(super) struct Countdown {
 #[derive(Clone, Debug)]
 struct Group {
     aifs: Span,
-    /// When its contenders begin to count slots in the present idle period.
+    /// Time at which its contenders begin to count slots in the present idle period.
     resume: Time,
     /// Idle periods in which `resume` was reached.
     openings: u64,
@@ -38,7 +38,7 @@ struct Group {
     ahead: Option<u64>,
 }
 
-/// A contender that resumes at an instant of its own, in the present idle period only.
+/// A contender that resumes at a time of its own, in the present idle period only.
 #[derive(Clone, Copy, Debug)]
 struct OffGridContender {
     contender: u32,

@@ -1,4 +1,4 @@
-//! Frame exchanges: what the medium is given to send, and how each exchange ends.
+//! Frame exchanges: frames that are handed to the medium, and results of exchanges.
 
 use super::{NodeId, Rates};
 use crate::kernel::time::{Span, Time};
@@ -80,7 +80,7 @@ pub enum Outcome {
     Corrupted,
     /// Several nodes sent simultaneously.
     Collided,
-    /// Nothing has ended: an exchange begins, whose contents are chosen now.
+    /// No exchange has ended. An exchange begins, whose contents are chosen now.
     Begins,
 }
 

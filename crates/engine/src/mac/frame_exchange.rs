@@ -8,7 +8,7 @@ use crate::kernel::time::Time;
 /// The kind of exchanges in a contention domain: single frames, or aggregates. It decides what each
 /// exchange carries, and learns how the exchange has ended.
 pub trait FrameExchange: Sized {
-    /// What a contender declares when it has something to send.
+    /// Declaration of a contender that has something to send.
     type Next: Copy;
 
     /// Whether the contents of an exchange are chosen when it begins. Otherwise they are the frame

@@ -1,4 +1,4 @@
-//! What is measured in a network of CSMA links: users with all their connections, links on air.
+//! Measures of a network of CSMA links: users with all their connections, and links on air.
 
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
@@ -8,14 +8,14 @@ use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
 use crate::world::{FlowCounters, User};
 
 impl Period<'_> {
-    /// Links on air and users, of a scenario that has them.
+    /// Returns links on air and users of a scenario that has them.
     fn network(&self) -> Option<(&Conflict, &[User], &Csma)> {
         let world = self.world;
         let csma = world.scenario().csma.as_ref()?;
         Some((world.radio().conflict()?, world.users()?.each(), csma))
     }
 
-    /// What a user's flows have counted in the period.
+    /// Returns a count of the flows of a user in the period.
     fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
         let Some((_, users, _)) = self.network() else {
             return 0;
@@ -24,7 +24,7 @@ impl Period<'_> {
         self.over(flows, count)
     }
 
-    /// Time integral of the number of connections that a user had open in the period. [ns]
+    /// Returns the time integral of the number of open connections of a user in the period. [ns]
     fn connections_ns(&self, user: usize) -> u64 {
         let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
         to.connections_ns - from.connections_ns
@@ -71,7 +71,7 @@ impl Period<'_> {
         csma.flows.iter().enumerate().map(item).collect()
     }
 
-    /// Connections of a user that may have several.
+    /// Returns the connections of a user, if users may have several.
     fn management(&self, user: usize, users: &[User], csma: &Csma) -> Vec<Value> {
         if csma.connections == Connections::One {
             return Vec::new();
@@ -85,7 +85,7 @@ impl Period<'_> {
         ]
     }
 
-    /// Links on air, in their order.
+    /// Returns the links on air, in their order.
     pub(super) fn links_on_air(&self) -> Vec<Item> {
         let Some((conflict, _, csma)) = self.network() else {
             return Vec::new();

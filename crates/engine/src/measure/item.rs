@@ -1,6 +1,6 @@
-//! What an answer is made of: values, items, lists.
+//! Parts of an answer: values, items and lists.
 
-/// A quantity's name and one value; `None` where a replication gives none.
+/// Name and value of a quantity; `None` if the replication has no value.
 pub type Value = (&'static str, Option<f64>);
 
 /// One item of a result list.
@@ -10,12 +10,12 @@ pub struct Item {
     pub name: String,
     /// Fixed labels (`station`, `direction`, `class`).
     pub labels: Vec<(&'static str, String)>,
-    /// What was measured.
+    /// Measured values.
     pub values: Vec<Value>,
 }
 
 impl Item {
-    /// An item without labels.
+    /// Returns an item without labels.
     pub fn new(name: &str, values: impl Into<Vec<Value>>) -> Item {
         Item {
             name: name.to_owned(),
@@ -33,7 +33,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// All values in order, NaN where there is none: what another replication of the scenario differs in.
+    /// Returns all values in order, NaN for missing values. Replications of a scenario differ only in them.
     pub fn values(&self) -> Vec<f64> {
         let items = self.lists.iter().flat_map(|(_, items)| items);
         let values = items.flat_map(|item| &item.values);
@@ -42,7 +42,7 @@ impl Measures {
             .collect()
     }
 
-    /// The same lists and items with other values, as [`Measures::values`] has them.
+    /// Returns these lists and items with other values, in the order of [`Measures::values`].
     pub fn with_values(&self, values: &[f64]) -> Measures {
         let mut other = self.clone();
         let items = other.lists.iter_mut().flat_map(|(_, items)| items);

@@ -33,7 +33,7 @@ use crate::quantities::*;
 use crate::scenario::Ends;
 use crate::world::{WiredLink, World};
 
-/// Quantities over the time from `start` to now.
+/// Returns the quantities over the period from `start` to now.
 pub(crate) fn between(start: &Snapshot, world: &World<'_>) -> Measures {
     let period = Period {
         start,
@@ -111,7 +111,7 @@ impl Period<'_> {
         items
     }
 
-    /// The item of a queue, with the part it marked if it `marks` packets.
+    /// Returns the item of a queue, with the part of marked packets if it `marks` packets.
     fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
         let mut item = self.marks().queue_item(name, start, end);
         if marks {

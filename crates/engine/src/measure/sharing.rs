@@ -1,4 +1,4 @@
-//! What is measured of a queue that classes share.
+//! Measures of a queue that classes share.
 
 use super::fairness::jain;
 use super::item::{Item, Value, ratio, share};
@@ -9,7 +9,7 @@ use crate::queue::HeadQueue;
 use crate::scenario::SharingClass;
 
 impl Period<'_> {
-    /// How contender number `port` kept the target occupancy of its queue, if that has one.
+    /// Returns the deviation of the queue of contender number `port` from its target, if it has one.
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
         let mut queues = self.world.radio().queues();
         let before = queues.by_ref().take(port);
@@ -27,7 +27,7 @@ impl Period<'_> {
         ]
     }
 
-    /// The classes that share the access point's queue.
+    /// Returns the classes that share the queue of the access point.
     pub(super) fn sharing(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let classes = &self.world.scenario().only_bss().cell.sharing_classes;
         let total: f64 = goodputs.iter().sum();

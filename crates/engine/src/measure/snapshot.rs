@@ -1,4 +1,4 @@
-//! All counters at one instant, read from a world by its methods.
+//! All counters at one time, read from a world by its methods.
 
 use super::marks::{Marks, QueueMark};
 use crate::conflict::Drive;
@@ -8,7 +8,7 @@ use crate::mac::dcf::{AggregateCounters, DownCounters};
 use crate::queue::{Deviation, HeadQueue, Waits};
 use crate::world::{FlowCounters, User, WiredLink, World};
 
-/// Counters at one instant.
+/// Counters at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     /// Queues of the radio, and leaves of the virtual shared bottleneck.
@@ -20,7 +20,7 @@ pub(crate) struct Snapshot {
     pub(super) sent_to: Vec<AggregateCounters>,
     /// Time for which PPDUs with data to or from each station were on the air, in such a cell. [ns]
     pub(super) air_ns: Vec<u64>,
-    /// What the queue of each link counts, and the time the link was busy. [ns]
+    /// Counters of the queue of each link, and the time for which the link was busy. [ns]
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// The access point's queues that classes share.
     pub(super) shared: Shared,
@@ -134,7 +134,7 @@ impl OnAir {
     }
 }
 
-/// Totals at one instant of the access point's queues that classes share.
+/// Totals of the queues of the access point that classes share, at one time.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     /// Counters of each class, over the queues.

@@ -1,4 +1,4 @@
-//! How long the datagrams of each flow waited in each queue on their path.
+//! Waiting times of the datagrams of each flow in each queue on their path.
 
 use super::item::{Item, mean_s};
 use super::period::Period;
@@ -9,7 +9,7 @@ use crate::scenario::{Ends, Transport};
 use crate::world::Stop;
 
 impl Period<'_> {
-    /// One item for each flow of datagrams and each queue on its path, in order.
+    /// Returns one item for each flow of datagrams and each queue on its path, in order.
     pub(super) fn waits(&self) -> Vec<Item> {
         let scenario = self.world.scenario();
         let flows = (0..).zip(&scenario.flows);

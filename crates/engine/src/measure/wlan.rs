@@ -1,4 +1,4 @@
-//! What is measured in the cell: its stations, its access point, the cell as a whole.
+//! Measures of the cell: stations, access point, and the cell itself.
 
 use super::fairness::jain;
 use super::item::{Item, Value, probability, ratio, share};
@@ -64,7 +64,7 @@ impl Period<'_> {
         Some(BYPASS.of(passed as f64))
     }
 
-    /// What became of the access point's frames to a station, where errors tell stations apart.
+    /// Returns the results of the frames of the access point to a station.
     fn frames_to(&self, station: usize) -> [Value; 2] {
         let (from, to) = (self.start.down[station], self.end.down[station]);
         let failed = to.failed - from.failed;
@@ -76,7 +76,8 @@ impl Period<'_> {
         ]
     }
 
-    /// The access point's aggregates to a station, in a cell that has some, and the air time of both.
+    /// Returns the aggregates of the access point to a station, and the air time of both, in a cell that
+    /// aggregates.
     fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);
@@ -91,7 +92,7 @@ impl Period<'_> {
         cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
-    /// A node's medium access, its categories together.
+    /// Returns the medium access of a node, its categories together.
     pub(super) fn node(&self, node: NodeId) -> Vec<Value> {
         self.marks().node(self.contenders_of(node))
     }
@@ -118,7 +119,7 @@ impl Period<'_> {
         vec![Item::new("cell", values)]
     }
 
-    /// Jain's index over the stations that compete.
+    /// Returns Jain's index over the stations that compete.
     fn jain(&self, goodputs: &[f64], competing: &[bool]) -> Option<f64> {
         let sums = self.station_goodputs(goodputs).into_iter();
         let pairs = sums.zip(self.competing_stations(competing));

@@ -14,9 +14,9 @@ const ICMP_HEADER: usize = 8;
 pub const ECHO_REQUEST: u8 = 8;
 /// Type of the reply.
 pub const ECHO_REPLY: u8 = 0;
-/// Most that options can add to an IPv4 or TCP header. [bytes]
+/// Largest length of the options of an IPv4 or TCP header. [bytes]
 const OPTIONS_MAX: usize = 40;
-/// An option that does nothing, in IPv4 and TCP alike.
+/// An option without effect, in IPv4 and in TCP.
 const OPTION_NOP: u8 = 1;
 const TCP_SYN_FLAG: u8 = 0x02;
 const TCP_ACK_FLAG: u8 = 0x10;

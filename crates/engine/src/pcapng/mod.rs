@@ -48,7 +48,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// A capture of the scenario's cell, which begins with what is appended to `out`.
+    /// Returns a capture of the cell of the scenario, and appends its begin to `out`.
     pub fn begin(scenario: &Scenario, out: &mut Vec<u8>) -> Capture {
         block::section_header(out, &scenario.name);
         block::interface(out, radiotap::LINK_TYPE);
@@ -135,7 +135,7 @@ pub fn write<'a, E>(
     Ok(())
 }
 
-/// A whole capture in memory, see [`write()`].
+/// Returns a complete capture in memory ([`write()`]).
 pub fn to_bytes<'a>(
     scenario: &Scenario,
     frames: impl IntoIterator<Item = &'a FrameRecord>,
@@ -152,8 +152,8 @@ pub fn to_bytes<'a>(
     }
 }
 
-/// What a reader could not see from the bytes: the fate, and a size on the air that standard
-/// headers cannot show. Empty for a frame received as shown.
+/// Returns a comment with the properties that the bytes do not show: the fate, and a size on the air that
+/// standard headers cannot show. It is empty for a frame that is received as shown.
 fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {
     let fate = match fate {
         Fate::Delivered => "",

@@ -17,7 +17,7 @@ pub struct Backoff {
     pub drawn_at: u64,
     /// Whether it counts from an instant of its own until the next transmission.
     pub off_grid: bool,
-    /// When the others begin to count in the present idle period.
+    /// Time at which the others begin to count in the present idle period.
     pub resume: Time,
 }
 
