@@ -1,5 +1,5 @@
-//! Exchanges with aggregates, whose contents are chosen when they begin, and the counters of a cell that
-//! depend on the contents of its exchanges.
+//! Exchanges with aggregates, whose contents are chosen when they begin, and the counters of a cell
+//! that depend on the contents of its exchanges.
 
 use super::Transmission;
 use super::pull_qdisc::PullQdisc;

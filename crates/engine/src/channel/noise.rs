@@ -1,4 +1,5 @@
-//! Loss probability of a frame at a signal-to-noise ratio, with additive white Gaussian noise and no fading.
+//! Loss probability of a frame at a signal-to-noise ratio, with additive white Gaussian noise and
+//! no fading.
 //!
 //! OFDM rates (IEEE 802.11-2016, 17.3.5): bit errors of the modulation, then the union bound of the
 //! convolutional code with hard decisions (Chernoff bound of each path), weights after Haccoun and
@@ -12,8 +13,8 @@
 
 const MBPS: u64 = 1_000_000;
 
-/// Returns the probability that noise destroys a frame of `bytes` (MAC header and FCS included) that is sent at
-/// `rate_bps`, with a signal-to-noise ratio of `snr_db`. [-]
+/// Returns the probability that noise destroys a frame of `bytes` (MAC header and FCS included)
+/// that is sent at `rate_bps`, with a signal-to-noise ratio of `snr_db`. [-]
 pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let bits = 8.0 * f64::from(bytes);
@@ -28,9 +29,9 @@ pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     -libm::expm1(pieces * libm::log1p(-error.min(1.0)))
 }
 
-/// Returns the probability that noise destroys a frame of `bytes` whose subcarriers have this number of
-/// constellation `points` (a power of 4, or 2) and a convolutional code of this rate, as numerator and
-/// denominator. [-]
+/// Returns the probability that noise destroys a frame of `bytes` whose subcarriers have this
+/// number of constellation `points` (a power of 4, or 2) and a convolutional code of this rate, as
+/// numerator and denominator. [-]
 pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let code = match code {
@@ -59,8 +60,8 @@ fn dqpsk(snr: f64) -> f64 {
     q(libm::sqrt(22.0 * snr) * libm::sin(angle))
 }
 
-/// Halved squared distances of a code word from the others, for chips of energy 1, and the number of other
-/// code words at each distance.
+/// Halved squared distances of a code word from the others, for chips of energy 1, and the number
+/// of other code words at each distance.
 type Distances = &'static [(f64, f64)];
 
 const CCK_5_5: Distances = &[(8.0, 14.0), (16.0, 1.0)];
@@ -184,7 +185,8 @@ const THREE_QUARTERS: [f64; 10] = [
     75_152_755.0,
     428_005_675.0,
 ];
-/// Bit errors on all paths of each weight for the code of rate 5/6 (Haccoun and Begin 1989, table V).
+/// Bit errors on all paths of each weight for the code of rate 5/6 (Haccoun and Begin 1989, table
+/// V).
 const FIVE_SIXTHS: [f64; 10] = [
     92.0,
     528.0,

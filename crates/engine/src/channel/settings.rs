@@ -77,8 +77,8 @@ pub struct Channel {
     pub ack_error_up: f64,
     /// Probability that a frame with only a TCP ACK, to the station, is lost to channel errors.
     pub ack_error_down: f64,
-    /// Signal-to-noise ratio, which decides the errors of every frame by its rate and length. With a ratio,
-    /// the probabilities are those of full segments and of ACKs at the nominal rates. [dB]
+    /// Signal-to-noise ratio, which decides the errors of every frame by its rate and length. With
+    /// a ratio, the probabilities are those of full segments and of ACKs at the nominal rates. [dB]
     pub snr_db: Option<f64>,
 }
 
@@ -164,8 +164,8 @@ impl Channel {
         }
     }
 
-    /// Returns the channel that the tables describe, nearest first. A signal-to-noise ratio counts only in
-    /// the first table.
+    /// Returns the channel that the tables describe, nearest first. A signal-to-noise ratio counts
+    /// only in the first table.
     ///
     /// # Errors
     /// A value has been refused.
@@ -215,8 +215,9 @@ impl Channel {
         Ok(changes)
     }
 
-    /// Sets the errors of frames of `data_bytes` with data and of `ack_bytes` with an ACK, headers included,
-    /// if there is a signal-to-noise ratio. `error` returns them by direction, length and ratio.
+    /// Sets the errors of frames of `data_bytes` with data and of `ack_bytes` with an ACK, headers
+    /// included, if there is a signal-to-noise ratio. `error` returns them by direction, length and
+    /// ratio.
     pub(crate) fn hear_noise(
         &mut self,
         data_bytes: u32,
@@ -233,7 +234,8 @@ impl Channel {
     }
 }
 
-/// Checks that a table with a signal-to-noise ratio, which decides all errors, has no error probability.
+/// Checks that a table with a signal-to-noise ratio, which decides all errors, has no error
+/// probability.
 fn check_ratio(table: &Section, problems: &mut Problems) {
     let Some(snr) = table.said(ErrorKeys::snr_db) else {
         return;

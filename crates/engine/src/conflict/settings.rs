@@ -266,7 +266,8 @@ pub struct CsmaLink {
     pub conflicts: BTreeSet<usize>,
     /// Indices of the links whose frames this link can read, from the positions of the nodes.
     pub reads: BTreeSet<usize>,
-    /// Indices of the links whose frames this link destroys although their transmitters do not sense it.
+    /// Indices of the links whose frames this link destroys although their transmitters do not
+    /// sense it.
     pub disturbs: BTreeSet<usize>,
     /// Transmitter and receiver, if the conflicts follow from their positions.
     pub ends: Option<[String; 2]>,

@@ -11,8 +11,8 @@ pub(super) fn longest_bytes(csma: &Csma) -> u32 {
     longest.max().unwrap_or(1)
 }
 
-/// Returns the length of the dummy packets of each link, return links included; `None` for a link that
-/// sends none. [bytes]
+/// Returns the length of the dummy packets of each link, return links included; `None` for a link
+/// that sends none. [bytes]
 pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<u16>> {
     let dummy = |index| match index < csma.links.len() {
         true => longest as u16, // at most 65535, by the checks
@@ -40,7 +40,8 @@ fn ack_bytes(csma: &Csma) -> u16 {
     headers.max().unwrap_or(1) as u16 // at most 256, by the checks
 }
 
-/// Returns the rules that all links share. Packets of length `longest` are sent at the service rate.
+/// Returns the rules that all links share. Packets of length `longest` are sent at the service
+/// rate.
 pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
     let longest_ns = 1e9 / csma.air.service_rate_pps;
     let overhead_ns = csma.air.overhead.0 as f64;

@@ -22,8 +22,8 @@ pub(super) fn nearest<T: FileTable + Setting>(
     layers.value(key)
 }
 
-/// Checks that the table under `key`, if it is a table, sets exactly one key. `kind` is the noun for
-/// a key in a message.
+/// Checks that the table under `key`, if it is a table, sets exactly one key. `kind` is the noun
+/// for a key in a message.
 pub(super) fn check<T: FileTable>(
     table: &Section,
     key: KeyOf<T>,

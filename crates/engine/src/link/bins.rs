@@ -31,7 +31,8 @@ impl Bins {
         }
     }
 
-    /// Records that the link is busy from `begins` to `ends`, after all times that were recorded before.
+    /// Records that the link is busy from `begins` to `ends`, after all times that were recorded
+    /// before.
     #[inline]
     pub(super) fn add(&mut self, begins: Time, ends: Time) {
         let mut begins = begins.0;

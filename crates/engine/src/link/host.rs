@@ -1,14 +1,15 @@
-//! The link of the host of one flow: a rate, a propagation time, and a queue that is never full. It has
-//! no losses and no counters.
+//! The link of the host of one flow: a rate, a propagation time, and a queue that is never full. It
+//! has no losses and no counters.
 //!
 //! A host may add a random delay to each packet that it sends, as real hosts do. Without it,
-//! deterministic packets meet a drop-tail queue in a fixed phase, and the phase decides which flow finds
-//! the queue full (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
-//! Internetworking: Research and Experience 3, 1992). The delay is the sum of two, each uniform up to the
-//! setting. The first is drawn for each packet, as the `overhead_` of ns-2. If the setting is the packet
-//! time of the bottleneck, half of the effect remains: a flow whose round-trip time is a whole number of
-//! packet times has a place of its own in each. The second is drawn once per second, and leads every flow
-//! through all phases. Packets keep their order: no packet leaves before the packet in front of it.
+//! deterministic packets meet a drop-tail queue in a fixed phase, and the phase decides which flow
+//! finds the queue full (Floyd and Jacobson, "On traffic phase effects in packet-switched
+//! gateways", Internetworking: Research and Experience 3, 1992). The delay is the sum of two, each
+//! uniform up to the setting. The first is drawn for each packet, as the `overhead_` of ns-2. If
+//! the setting is the packet time of the bottleneck, half of the effect remains: a flow whose
+//! round-trip time is a whole number of packet times has a place of its own in each. The second is
+//! drawn once per second, and leads every flow through all phases. Packets keep their order: no
+//! packet leaves before the packet in front of it.
 
 use super::LinkSettings;
 use super::model::LinkModel;
@@ -40,7 +41,8 @@ struct Jitter {
     last_arrival: Time,
 }
 
-/// Time for which the slow part of the jitter applies: many round-trip times, and short compared with a run.
+/// Time for which the slow part of the jitter applies: many round-trip times, and short compared
+/// with a run.
 const SLOW: Span = Span(1_000_000_000);
 
 impl Host {
@@ -64,8 +66,8 @@ impl Host {
         }
     }
 
-    /// Returns when `packet`, which enters at `at` and not before the packet in front of it, arrives at
-    /// the far end.
+    /// Returns when `packet`, which enters at `at` and not before the packet in front of it,
+    /// arrives at the far end.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
         let mut departs = at;

@@ -81,7 +81,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Returns the losses of a link that no packet has entered yet. Random losses are drawn from `stream`.
+    /// Returns the losses of a link that no packet has entered yet. Random losses are drawn from
+    /// `stream`.
     pub fn new(rule: Loss, stream: Stream) -> Losses {
         Losses {
             rule,

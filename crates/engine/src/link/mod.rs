@@ -1,10 +1,10 @@
 //! One direction of a wired link: rate, propagation time and queue. Packets arrive in order.
 //!
 //! A link reports when a packet will arrive. Until then the packet is in a
-//! [calendar](crate::kernel::calendar) of the caller. A [`Pipe`] knows the departure of a packet when it
-//! enters. If the queue decides or reorders on departure, a [`Served`] link goes from departure to
-//! departure. A [`Traced`] link goes from opportunity to opportunity. The links of the hosts of a flow
-//! ([`Host`]) only delay.
+//! [calendar](crate::kernel::calendar) of the caller. A [`Pipe`] knows the departure of a packet
+//! when it enters. If the queue decides or reorders on departure, a [`Served`] link goes from
+//! departure to departure. A [`Traced`] link goes from opportunity to opportunity. The links of the
+//! hosts of a flow ([`Host`]) only delay.
 
 mod alternatives;
 mod bins;
@@ -68,8 +68,9 @@ fn losses(settings: &LinkSettings, streams: &Streams) -> Losses {
 }
 
 impl Link {
-    /// Returns an empty link. `measured` is the time from the end of the warm-up to the end of the run,
-    /// and `bin` the width of the bins over which the least utilisation is taken, if it is measured.
+    /// Returns an empty link. `measured` is the time from the end of the warm-up to the end of the
+    /// run, and `bin` the width of the bins over which the least utilisation is taken, if it is
+    /// measured.
     pub fn new(
         settings: &LinkSettings,
         streams: &Streams,
@@ -163,8 +164,8 @@ impl Link {
         }
     }
 
-    /// Lets the packet in service depart if it is due. Returns when it arrives at the far end, and the
-    /// packet.
+    /// Lets the packet in service depart if it is due. Returns when it arrives at the far end, and
+    /// the packet.
     #[inline]
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         match self {

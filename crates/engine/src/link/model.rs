@@ -64,8 +64,8 @@ pub trait LinkModel {
         QueueCounters::default()
     }
 
-    /// Returns the times of the datagrams that have left the queue; for a pipe, of the datagrams that
-    /// leave it in the measured period.
+    /// Returns the times of the datagrams that have left the queue; for a pipe, of the datagrams
+    /// that leave it in the measured period.
     fn waits(&self) -> Option<&Waits> {
         None
     }
@@ -92,8 +92,8 @@ pub trait LinkModel {
         0
     }
 
-    /// Returns the smallest part of a bin for which the link was busy, over the bins in the measured
-    /// period; `None` for a trace. [-]
+    /// Returns the smallest part of a bin for which the link was busy, over the bins in the
+    /// measured period; `None` for a trace. [-]
     fn least_utilisation(&self) -> Option<f64> {
         None
     }

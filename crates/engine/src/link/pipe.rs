@@ -4,10 +4,10 @@
 //! therefore known when it enters, and departures need no events: the queue is the list of future
 //! departures.
 //!
-//! For the same reason a packet may enter with lookahead. If packets reach a link in the order in which
-//! their arrivals become known, they enter immediately, and the next event is the delivery by this link.
-//! The counters are nevertheless exact at any time: a packet counts as offered when the time of its entry
-//! has passed, and as departed when the time of its departure has passed.
+//! For the same reason a packet may enter with lookahead. If packets reach a link in the order in
+//! which their arrivals become known, they enter immediately, and the next event is the delivery by
+//! this link. The counters are nevertheless exact at any time: a packet counts as offered when the
+//! time of its entry has passed, and as departed when the time of its departure has passed.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -49,9 +49,9 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Returns an empty link whose queue has the discipline `admission`, with these `losses`. `measured` is
-    /// the time from the end of the warm-up to the end of the run, and `bin` the width of the bins over
-    /// which the least utilisation is taken, if it is measured.
+    /// Returns an empty link whose queue has the discipline `admission`, with these `losses`.
+    /// `measured` is the time from the end of the warm-up to the end of the run, and `bin` the
+    /// width of the bins over which the least utilisation is taken, if it is measured.
     pub fn new(
         settings: &LinkSettings,
         admission: Admission,
@@ -79,10 +79,10 @@ impl Pipe {
         }
     }
 
-    /// Lets `packet` enter at `at`, which is `now` or later, and not before the packet in front of it. The
-    /// caller accounts for a packet that is lost now. A packet that will be lost is kept until then
-    /// ([`Pipe::settle`]). A packet that arrives is on the link until then, or enters the next link
-    /// immediately.
+    /// Lets `packet` enter at `at`, which is `now` or later, and not before the packet in front of
+    /// it. The caller accounts for a packet that is lost now. A packet that will be lost is kept
+    /// until then ([`Pipe::settle`]). A packet that arrives is on the link until then, or enters
+    /// the next link immediately.
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         let fate = self.pass(now, at, packet);
@@ -162,8 +162,8 @@ impl Pipe {
         Transit::Arrives(departs.plus(self.propagation))
     }
 
-    /// Prepares for a datagram, or for a packet with another length or kind than the packet before, that
-    /// enters at `at`.
+    /// Prepares for a datagram, or for a packet with another length or kind than the packet before,
+    /// that enters at `at`.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);

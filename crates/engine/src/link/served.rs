@@ -67,8 +67,8 @@ impl Served {
         }
     }
 
-    /// Lets `packet` enter the queue. If a packet is dropped, this one or another, [`Served::settle`]
-    /// returns it.
+    /// Lets `packet` enter the queue. If a packet is dropped, this one or another,
+    /// [`Served::settle`] returns it.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -123,8 +123,8 @@ impl Served {
         self.in_service.map_or(self.ready, |(departs, _)| departs)
     }
 
-    /// Lets the packet in service depart if it is due. Returns when it arrives at the far end, and the
-    /// packet.
+    /// Lets the packet in service depart if it is due. Returns when it arrives at the far end, and
+    /// the packet.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         if self.in_service.is_none() && self.ready <= now {
             self.serve(now);

@@ -1,9 +1,9 @@
 //! Opportunities to send that follow a trace.
 //!
 //! Traces are those of mahimahi (R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP",
-//! USENIX ATC 2015), as its `mm-link` reads them. Each time is an opportunity to send 1,504 bytes. At the
-//! last time the trace begins again. A packet uses its length and 4 bytes for the header of the TUN device
-//! of mahimahi.
+//! USENIX ATC 2015), as its `mm-link` reads them. Each time is an opportunity to send 1,504 bytes.
+//! At the last time the trace begins again. A packet uses its length and 4 bytes for the header of
+//! the TUN device of mahimahi.
 
 use std::sync::Arc;
 
@@ -45,7 +45,8 @@ impl Trace {
         Time(number / count * self.round_ns() + in_round)
     }
 
-    /// Returns the number of the first opportunity after `now`, which is the number of opportunities up to `now`.
+    /// Returns the number of the first opportunity after `now`, which is the number of
+    /// opportunities up to `now`.
     pub(super) fn first_after(&self, now: Time) -> u64 {
         let round = now.0 / self.round_ns();
         let since = now.0 % self.round_ns();

@@ -5,11 +5,11 @@
 //!   sent             small small |large ...          |... large, the rest of the opportunity wasted
 //! ```
 //!
-//! An opportunity without a packet is wasted, and so is its rest when the queue becomes empty. A packet
-//! that arrives at the time of an opportunity is too late for it. A packet that begins in an opportunity
-//! may end in a later one, and then leaves with the later one. The queue works as in front of a link with
-//! a rate: the next packet is chosen when the packet before has left, and stays in the queue until it is
-//! sent.
+//! An opportunity without a packet is wasted, and so is its rest when the queue becomes empty. A
+//! packet that arrives at the time of an opportunity is too late for it. A packet that begins in an
+//! opportunity may end in a later one, and then leaves with the later one. The queue works as in
+//! front of a link with a rate: the next packet is chosen when the packet before has left, and
+//! stays in the queue until it is sent.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -29,7 +29,8 @@ pub struct Traced {
     /// Number of the next opportunity, if there is a packet for it.
     next: u64,
     queue: HeadQueue,
-    /// Rest of the first packet that opportunities still have to carry; 0 before it has begun. [bytes]
+    /// Rest of the first packet that opportunities still have to carry; 0 before it has begun.
+    /// [bytes]
     left_bytes: u64,
     /// Length that opportunities have carried. [bytes]
     carried_bytes: u64,
@@ -43,8 +44,8 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// Returns an empty link with this `queue` that follows `trace`, with these `losses`. `measured` is the
-    /// time from the end of the warm-up to the end of the run.
+    /// Returns an empty link with this `queue` that follows `trace`, with these `losses`.
+    /// `measured` is the time from the end of the warm-up to the end of the run.
     pub fn new(
         settings: &LinkSettings,
         trace: Trace,
@@ -66,8 +67,8 @@ impl Traced {
         }
     }
 
-    /// Lets `packet` enter the queue, or be refused. If another packet is dropped, [`Traced::settle`]
-    /// returns it.
+    /// Lets `packet` enter the queue, or be refused. If another packet is dropped,
+    /// [`Traced::settle`] returns it.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;

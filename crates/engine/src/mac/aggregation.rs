@@ -189,8 +189,8 @@ impl Aggregations {
     }
 }
 
-/// Returns the length of an A-MSDU when a subframe with an MSDU of `msdu_bytes`, LLC header included,
-/// is added to its `subframes` bytes. [bytes]
+/// Returns the length of an A-MSDU when a subframe with an MSDU of `msdu_bytes`, LLC header
+/// included, is added to its `subframes` bytes. [bytes]
 pub const fn amsdu_bytes(subframes: u32, msdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + SUBFRAME_HEADER + msdu_bytes
 }
@@ -204,8 +204,8 @@ pub const fn psdu_of_one(generation: Generation, mpdu_bytes: u32) -> u32 {
     }
 }
 
-/// Returns the length of an A-MPDU when an MPDU with its delimiter is added to its `subframes` bytes.
-/// [bytes]
+/// Returns the length of an A-MPDU when an MPDU with its delimiter is added to its `subframes`
+/// bytes. [bytes]
 pub const fn ampdu_bytes(subframes: u32, mpdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + DELIMITER + mpdu_bytes
 }

@@ -51,8 +51,8 @@ impl Cell {
         ip_bytes + self.mac_header_bytes + self.llc_bytes
     }
 
-    /// Returns the duration of an undisturbed exchange of an IP packet, from the start of the first frame
-    /// (the RTS, if the packet needs one) to the end of the MAC ACK.
+    /// Returns the duration of an undisturbed exchange of an IP packet, from the start of the first
+    /// frame (the RTS, if the packet needs one) to the end of the MAC ACK.
     pub fn exchange(&self, ip_bytes: u32, rates: Rates) -> Span {
         let bytes = self.frame_bytes(ip_bytes);
         let response = self.phy.airtime(ACK_BYTES, rates.response_bps);

@@ -92,7 +92,8 @@ impl BackoffRing {
         Some((bucket.wrapping_sub(start) & (self.heads.len() - 1)) as u64)
     }
 
-    /// Returns the node that contends for the slot `ahead` slots from now, if it is the only contender.
+    /// Returns the node that contends for the slot `ahead` slots from now, if it is the only
+    /// contender.
     #[inline]
     pub fn only_at(&self, ahead: u64) -> Option<u32> {
         let first = self.heads[self.bucket(self.passed + ahead)];

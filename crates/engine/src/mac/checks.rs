@@ -62,8 +62,8 @@ impl Cell {
     }
 }
 
-/// Checks that CWmin is not above CWmax in any category. A node is checked if its own tables set one of
-/// them. A problem is reported for the value in the nearest table that sets one of them.
+/// Checks that CWmin is not above CWmax in any category. A node is checked if its own tables set
+/// one of them. A problem is reported for the value in the nearest table that sets one of them.
 fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     let cell = &node[node.len() - 1..];
     let Ok(defaults) = AccessDefaults::of(&Layers(cell), at_ap) else {
@@ -100,8 +100,8 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     }
 }
 
-/// Checks that no station has an AIFSN of 1 (PIFS), which is for the access point. A problem of a value
-/// that several stations share is reported once.
+/// Checks that no station has an AIFSN of 1 (PIFS), which is for the access point. A problem of a
+/// value that several stations share is reported once.
 fn check_aifsns(station: &[&Section], problems: &mut Problems) {
     for category in Category::ALL {
         let tables = Access::tables(station, category);

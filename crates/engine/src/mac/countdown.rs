@@ -166,8 +166,8 @@ impl Countdown {
         }
     }
 
-    /// Makes contenders off the grid ready that have counted down to zero. The others return to their
-    /// groups.
+    /// Makes contenders off the grid ready that have counted down to zero. The others return to
+    /// their groups.
     #[cold]
     #[inline(never)]
     fn rejoin(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {

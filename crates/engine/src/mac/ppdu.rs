@@ -1,4 +1,5 @@
-//! Modulation of 802.11n, ac and ax transmissions to one receiver: HT-mixed, VHT-SU and HE-SU PPDUs.
+//! Modulation of 802.11n, ac and ax transmissions to one receiver: HT-mixed, VHT-SU and HE-SU
+//! PPDUs.
 //!
 //! IEEE 802.11-2020, clauses 19 (HT) and 21 (VHT); IEEE 802.11ax-2021, clause 27 (HE).
 

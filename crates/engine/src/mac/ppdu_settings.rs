@@ -159,8 +159,9 @@ fn of_stream_db(snr_db: f64, streams: u32) -> f64 {
     snr_db - 10.0 * libm::log10(f64::from(streams))
 }
 
-/// Returns the probability that noise destroys an MPDU of `bytes` that is sent with an MCS over some
-/// streams, at a signal-to-noise ratio that the streams share; `None` if there is no such MCS. [-]
+/// Returns the probability that noise destroys an MPDU of `bytes` that is sent with an MCS over
+/// some streams, at a signal-to-noise ratio that the streams share; `None` if there is no such MCS.
+/// [-]
 pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Option<f64> {
     let (points, code) = constellation_and_code(mcs)?;
     let snr_db = of_stream_db(snr_db, streams);

@@ -1,4 +1,5 @@
-//! Distributions of the quantities of which results have means and percentiles, as counts between edges.
+//! Distributions of the quantities of which results have means and percentiles, as counts between
+//! edges.
 
 use serde_json::{Value, json};
 
@@ -36,7 +37,8 @@ impl Distribution {
         }
     }
 
-    /// Returns the sum of the distributions of two replications of a scenario, which have the same items.
+    /// Returns the sum of the distributions of two replications of a scenario, which have the same
+    /// items.
     pub(crate) fn merged(mut first: Vec<Self>, second: Vec<Self>) -> Vec<Self> {
         for (own, more) in first.iter_mut().zip(&second) {
             own.histogram.merge(&more.histogram);
@@ -45,9 +47,9 @@ impl Distribution {
     }
 }
 
-/// Returns `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s` and
-/// `counts`, from the first to the last cell with a count. There is one edge more than counts. The edges of
-/// all distributions are of the same sequence.
+/// Returns `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s`
+/// and `counts`, from the first to the last cell with a count. There is one edge more than counts.
+/// The edges of all distributions are of the same sequence.
 pub fn distributions_json(distributions: &[Distribution]) -> String {
     let each = distributions.iter().map(|own| {
         let (edges, counts) = own.histogram.cells();

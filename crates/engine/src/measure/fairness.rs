@@ -29,8 +29,8 @@ pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, li
     flow.reports.is_none() && !(has_rate && is_met(start, end, life))
 }
 
-/// Returns whether the demand of a source is met. A source that has sent datagrams without a known fate gets
-/// nothing.
+/// Returns whether the demand of a source is met. A source that has sent datagrams without a known
+/// fate gets nothing.
 fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let sent = end.sent - start.sent;
     let arrived = end.arrived - start.arrived;
@@ -96,7 +96,8 @@ mod tests {
     use crate::kernel::time::Span;
     use crate::world::FlowCounters;
 
-    /// Returns the counters of a source that has sent this number of datagrams in 10 s, with this delay.
+    /// Returns the counters of a source that has sent this number of datagrams in 10 s, with this
+    /// delay.
     fn counted(sent: u64, arrived: u64, lost: u64, delay_ms: u64) -> FlowCounters {
         FlowCounters {
             sent,

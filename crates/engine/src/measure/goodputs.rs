@@ -32,7 +32,8 @@ impl Goodputs {
         sum
     }
 
-    /// Returns the goodputs of the second half of a period, given those of the period and of its `first` half.
+    /// Returns the goodputs of the second half of a period, given those of the period and of its
+    /// `first` half.
     pub(crate) fn second_half(self, first: Goodputs) -> Goodputs {
         Goodputs {
             up: 2.0 * self.up - first.up,

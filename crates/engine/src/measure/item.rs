@@ -33,7 +33,8 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// Returns all values in order, NaN for missing values. Replications of a scenario differ only in them.
+    /// Returns all values in order, NaN for missing values. Replications of a scenario differ only
+    /// in them.
     pub fn values(&self) -> Vec<f64> {
         let items = self.lists.iter().flat_map(|(_, items)| items);
         let values = items.flat_map(|item| &item.values);
@@ -74,8 +75,8 @@ pub(super) fn share(part: f64, total: f64) -> Option<f64> {
     (total > 0.0).then(|| part / total)
 }
 
-/// Returns the part of all decided fates that are failures ([`super::fates`]); `None` if no fate was
-/// decided.
+/// Returns the part of all decided fates that are failures ([`super::fates`]); `None` if no fate
+/// was decided.
 pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
     ratio(failed, failed + succeeded)
 }
@@ -85,7 +86,8 @@ pub(super) fn mean_s(sum_ns: u64, count: u64) -> Option<f64> {
     ratio(sum_ns, count).map(|ns| ns / 1e9)
 }
 
-/// Returns the smallest of the `sorted` values that at least the given part of them does not exceed.
+/// Returns the smallest of the `sorted` values that at least the given part of them does not
+/// exceed.
 pub fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()

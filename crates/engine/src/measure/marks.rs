@@ -89,7 +89,8 @@ impl Marks {
     }
 }
 
-/// Returns the number of MPDUs per PPDU and the time of reordering of the aggregates that were `sent`.
+/// Returns the number of MPDUs per PPDU and the time of reordering of the aggregates that were
+/// `sent`.
 pub(super) fn aggregated(
     [mpdus, reordering]: [Quantity; 2],
     sent: AggregateCounters,
@@ -149,7 +150,8 @@ impl Between<'_> {
         aggregates.reduce(AggregateCounters::with)
     }
 
-    /// Returns the medium access of a node, its `contenders` together, and the packets in their queues.
+    /// Returns the medium access of a node, its `contenders` together, and the packets in their
+    /// queues.
     pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
         let contenders: Vec<u32> = contenders.collect();
         let aggregates = self.sent_by(contenders.iter().copied());

@@ -115,8 +115,8 @@ impl Period<'_> {
         matches!(transport, Transport::Tcp(_))
     }
 
-    /// Returns the mean round-trip time of the TCP flows among `members`, and the one-way delay of the
-    /// others. Every replication has the same of these two values.
+    /// Returns the mean round-trip time of the TCP flows among `members`, and the one-way delay of
+    /// the others. Every replication has the same of these two values.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {
@@ -132,7 +132,8 @@ impl Period<'_> {
         kinds.into_iter().filter_map(mean).chain(p99).collect()
     }
 
-    /// Returns the mean of payload divided by completion time, over the flows that are finished. [bit/s]
+    /// Returns the mean of payload divided by completion time, over the flows that are finished.
+    /// [bit/s]
     fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
         let rate = |&index: &usize| {
             let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {

@@ -9,7 +9,8 @@ use crate::queue::HeadQueue;
 use crate::scenario::SharingClass;
 
 impl Period<'_> {
-    /// Returns the deviation of the queue of contender number `port` from its target, if it has one.
+    /// Returns the deviation of the queue of contender number `port` from its target, if it has
+    /// one.
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
         let mut queues = self.world.radio().queues();
         let before = queues.by_ref().take(port);

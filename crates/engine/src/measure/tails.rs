@@ -1,8 +1,8 @@
-//! Measures that averages hide: inequality of the shares of single seconds, starved stations, and the longest
-//! waiting times of packets.
+//! Measures that averages hide: inequality of the shares of single seconds, starved stations, and
+//! the longest waiting times of packets.
 //!
-//! They are measured only on request, and do not change any other value: [`Waits`] observes exchanges, and
-//! [`Seconds`] a world that stops.
+//! They are measured only on request, and do not change any other value: [`Waits`] observes
+//! exchanges, and [`Seconds`] a world that stops.
 
 use super::Snapshot;
 use super::fairness::{competes, jain};
@@ -37,7 +37,8 @@ impl Waits {
         }
     }
 
-    /// Records the exchange that `cell` has just ended. Its packets are still heads of their queues.
+    /// Records the exchange that `cell` has just ended. Its packets are still heads of their
+    /// queues.
     pub(crate) fn exchange(&mut self, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
         if let Outcome::Delivered { from, done } = outcome {
@@ -174,7 +175,8 @@ impl Share {
         }
     }
 
-    /// Returns the bits delivered in a window; `None` without a competing flow that could send in all of it.
+    /// Returns the bits delivered in a window; `None` without a competing flow that could send in
+    /// all of it.
     fn over(&self, world: &World<'_>, begin: &Bound, end: &Bound) -> Option<f64> {
         let could_send = |&flow: &usize| {
             let settings = &world.scenario().flows[flow];

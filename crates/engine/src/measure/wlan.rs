@@ -52,8 +52,8 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Returns the number of uplink datagrams of a station that bypass the virtual shared bottleneck, if there
-    /// is one.
+    /// Returns the number of uplink datagrams of a station that bypass the virtual shared
+    /// bottleneck, if there is one.
     fn bypass(&self, station: usize) -> Option<Value> {
         let scenario = self.world.scenario();
         let settings = scenario.bottleneck.as_ref();
@@ -76,8 +76,8 @@ impl Period<'_> {
         ]
     }
 
-    /// Returns the aggregates of the access point to a station, and the air time of both, in a cell that
-    /// aggregates.
+    /// Returns the aggregates of the access point to a station, and the air time of both, in a cell
+    /// that aggregates.
     fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);

@@ -105,7 +105,8 @@ impl Addresses {
     }
 }
 
-/// Returns the length of the options with which a header of `least` bytes has at least `wanted` bytes, if possible.
+/// Returns the length of the options with which a header of `least` bytes has at least `wanted`
+/// bytes, if possible.
 fn options(wanted: usize, least: usize) -> usize {
     wanted
         .saturating_sub(least)
@@ -113,8 +114,8 @@ fn options(wanted: usize, least: usize) -> usize {
         .min(OPTIONS_MAX)
 }
 
-/// Returns the congestion feedback of a packet as flags of the TCP header: AE, and ECE or CWR or both. A count is
-/// the ACE field, which begins with 5 (RFC 9768, section 3.2.2).
+/// Returns the congestion feedback of a packet as flags of the TCP header: AE, and ECE or CWR or
+/// both. A count is the ACE field, which begins with 5 (RFC 9768, section 3.2.2).
 fn echo_flags(packet: &Packet) -> (u8, u8) {
     let flag = u8::from(packet.echo.is_set());
     match (packet.kind, packet.echo.counted()) {
@@ -128,7 +129,8 @@ fn echo_flags(packet: &Packet) -> (u8, u8) {
 }
 
 impl Flow {
-    /// Returns source and destination (address, port) of data, or of packets in the other direction.
+    /// Returns source and destination (address, port) of data, or of packets in the other
+    /// direction.
     fn ends(&self, with_data: bool) -> [(u32, u16); 2] {
         let station = (self.station_ip, self.station_port);
         let server = (self.server_ip, SERVER_PORT);
@@ -221,7 +223,8 @@ pub fn echo(
     out[start + 2..start + 4].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Appends an IPv4 header. The packet is never fragmented, so that its identification may be 0 (RFC 6864).
+/// Appends an IPv4 header. The packet is never fragmented, so that its identification may be 0 (RFC
+/// 6864).
 fn ip_header(
     out: &mut Vec<u8>,
     protocol: u8,
@@ -261,8 +264,8 @@ fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
     !folded(pseudo_header + sum_of(segment))
 }
 
-/// Returns the sum of the big-endian 16-bit words, the last padded with zero, up to a multiple of 2^16 - 1, so that
-/// the [`folded`] sum is exact.
+/// Returns the sum of the big-endian 16-bit words, the last padded with zero, up to a multiple of
+/// 2^16 - 1, so that the [`folded`] sum is exact.
 pub fn sum_of(bytes: &[u8]) -> u64 {
     // words of 32 bits add up to the same, since 2^16 is 1 in one's complement (RFC 1071, section 2)
     let words = bytes.chunks_exact(4);

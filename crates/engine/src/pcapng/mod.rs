@@ -152,8 +152,8 @@ pub fn to_bytes<'a>(
     }
 }
 
-/// Returns a comment with the properties that the bytes do not show: the fate, and a size on the air that
-/// standard headers cannot show. It is empty for a frame that is received as shown.
+/// Returns a comment with the properties that the bytes do not show: the fate, and a size on the
+/// air that standard headers cannot show. It is empty for a frame that is received as shown.
 fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {
     let fate = match fate {
         Fate::Delivered => "",

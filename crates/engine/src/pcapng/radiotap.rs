@@ -1,5 +1,6 @@
-//! The radiotap header in front of each frame (radiotap.org): rate or modulation, and channel. In a cell that
-//! aggregates it also has the time at which the MAC gets the first bit, and the place of an MPDU in its PPDU.
+//! The radiotap header in front of each frame (radiotap.org): rate or modulation, and channel. In a
+//! cell that aggregates it also has the time at which the MAC gets the first bit, and the place of
+//! an MPDU in its PPDU.
 
 use crate::kernel::time::Time;
 use crate::mac::Band;
@@ -124,8 +125,8 @@ fn align(out: &mut Vec<u8>, start: usize, to: usize) {
     out.resize(start + length, 0);
 }
 
-/// Appends the field MCS. Known are bandwidth, MCS, guard interval, format (mixed), FEC, and STBC and
-/// extension streams (none).
+/// Appends the field MCS. Known are bandwidth, MCS, guard interval, format (mixed), FEC, and STBC
+/// and extension streams (none).
 fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     const KNOWN: u8 = 0x7F;
     let mut flags = u8::from(modulation.width_mhz == 40);
@@ -139,8 +140,8 @@ fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend_from_slice(&[KNOWN, flags, index as u8]);
 }
 
-/// Appends the A-MPDU status: reference number, whether the subframe is the last, and the end-of-frame bit of
-/// VHT and HE delimiters, which marks the only MPDU of a PPDU.
+/// Appends the A-MPDU status: reference number, whether the subframe is the last, and the
+/// end-of-frame bit of VHT and HE delimiters, which marks the only MPDU of a PPDU.
 fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     const LAST_KNOWN: u16 = 0x0004;
     const LAST: u16 = 0x0008;
@@ -175,8 +176,8 @@ fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend_from_slice(&[0; 3]); // group, partial AID
 }
 
-/// Appends the field HE. Known are data MCS, DCM (none), coding, STBC (none), bandwidth, guard interval, and
-/// number and size of LTFs.
+/// Appends the field HE. Known are data MCS, DCM (none), coding, STBC (none), bandwidth, guard
+/// interval, and number and size of LTFs.
 fn he(out: &mut Vec<u8>, modulation: &Modulation) {
     const SU: u16 = 0;
     const KNOWN: u16 = SU | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;

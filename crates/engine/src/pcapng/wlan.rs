@@ -1,5 +1,5 @@
-//! 802.11 data and control frames with duration, sequence number, retry bit and FCS. The frames of cells
-//! that aggregate are in `wlan/ppdu.rs`.
+//! 802.11 data and control frames with duration, sequence number, retry bit and FCS. The frames of
+//! cells that aggregate are in `wlan/ppdu.rs`.
 
 mod agreements;
 mod fields;
@@ -97,8 +97,8 @@ impl Cell {
         out.extend_from_slice(&SNAP_IPV4);
     }
 
-    /// Returns the sequence number of a data frame, and whether it repeats the last data frame of its
-    /// transmitter. After a failed RTS the record is a retry, and the data frame is not.
+    /// Returns the sequence number of a data frame, and whether it repeats the last data frame of
+    /// its transmitter. After a failed RTS the record is a retry, and the data frame is not.
     fn sequence(&mut self, record: &FrameRecord, packet: &Packet) -> (u16, bool) {
         let node = &mut self.nodes[record.from.index()];
         let this = Some((*packet, record.to));

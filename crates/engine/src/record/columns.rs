@@ -10,13 +10,15 @@ use crate::scenario::Scenario;
 
 /// Returns the frames that begin from one time on and before another, as JSON: one list per column.
 ///
-/// Names are those of the scenario. `receiver` is null for a frame to all nodes. `flow` and `packet` are
-/// set for frames that carry or announce a packet, and null if packets of several kinds share a PPDU.
-/// `flow` is null for a connection that the scenario does not name. `mpdus` and `mpdus_lost` are null for
-/// control frames. In a cell that aggregates, `sequence` has the sequence numbers of the MPDUs, and `lost`
-/// those of the MPDUs that were not received. `mcs` is set for PPDUs with an MCS.
+/// Names are those of the scenario. `receiver` is null for a frame to all nodes. `flow` and
+/// `packet` are set for frames that carry or announce a packet, and null if packets of several
+/// kinds share a PPDU. `flow` is null for a connection that the scenario does not name. `mpdus` and
+/// `mpdus_lost` are null for control frames. In a cell that aggregates, `sequence` has the sequence
+/// numbers of the MPDUs, and `lost` those of the MPDUs that were not received. `mcs` is set for
+/// PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
-    // frames of one exchange are next to each other, responses after the frames to which they respond
+    // frames of one exchange are next to each other, responses after the frames to which they
+    // respond
     let shown: Vec<&FrameRecord> = frames
         .iter()
         .filter(|frame| (from..to).contains(&frame.at))

@@ -80,8 +80,8 @@ pub struct FrameRecord {
     pub attempt: u32,
     /// Result of the frame.
     pub fate: Fate,
-    /// Number of idle slots that its sender drew and counted down before it; `None` for a frame that did
-    /// not contend (a response, a frame that follows in a TXOP, immediate access).
+    /// Number of idle slots that its sender drew and counted down before it; `None` for a frame
+    /// that did not contend (a response, a frame that follows in a TXOP, immediate access).
     pub backoff: Option<u32>,
     /// Time after its end for which it reserves the medium.
     pub reserves: Span,

@@ -195,8 +195,8 @@ fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
     }
 }
 
-/// Returns the number of the attempt at a BlockAckReq or at the MPDUs, and whether it or an MPDU is given
-/// up.
+/// Returns the number of the attempt at a BlockAckReq or at the MPDUs, and whether it or an MPDU is
+/// given up.
 fn attempt(sent: &Transmission, mpdus: &[Mpdu]) -> (u32, bool) {
     let attempts = mpdus.iter().map(|mpdu| mpdu.attempt);
     match attempts.max() {

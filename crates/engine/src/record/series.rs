@@ -1,4 +1,5 @@
-//! Time series that are sampled at a fixed interval. A track has a name and a function that reads it.
+//! Time series that are sampled at a fixed interval. A track has a name and a function that reads
+//! it.
 
 use serde::Serialize;
 
@@ -105,8 +106,8 @@ impl Track {
 }
 
 impl Interval<'_> {
-    /// Returns the part of the interval in which the item was busy. The first total is its busy time in
-    /// nanoseconds. [-]
+    /// Returns the part of the interval in which the item was busy. The first total is its busy
+    /// time in nanoseconds. [-]
     fn busy_part(&self) -> f64 {
         self.grown[0] as f64 / 1e9 / self.length_s
     }

@@ -82,8 +82,8 @@ impl Counting {
         Some(quantum * quanta)
     }
 
-    /// Returns the idle time before a backoff counts down, after a transmission that was `unread` or
-    /// not.
+    /// Returns the idle time before a backoff counts down, after a transmission that was `unread`
+    /// or not.
     #[inline(always)]
     pub(super) fn space(&self, unread: bool) -> Span {
         if unread {
@@ -99,8 +99,8 @@ impl Counting {
         self.pace.slot.unwrap_or(Span(1))
     }
 
-    /// Returns the time from which a packet that arrives at a channel idle since `idle_since` is sent
-    /// without a backoff; `None`: it is never sent without a backoff.
+    /// Returns the time from which a packet that arrives at a channel idle since `idle_since` is
+    /// sent without a backoff; `None`: it is never sent without a backoff.
     #[inline(always)]
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
         match self.backoff {

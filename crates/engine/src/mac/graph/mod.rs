@@ -4,11 +4,13 @@
 //! while one does, and transmits when the backoff is zero. There are three kinds of backoffs:
 //!
 //! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` times the
-//!   air time of the packet. It can also be in slots and after DIFS and EIFS, as in a modified 802.11
+//!   air time of the packet. It can also be in slots and after DIFS and EIFS, as in a modified
+//! 802.11
 //!   module.
 //! - **Legacy** (section 4.1): like adaptive, with the same mean for all links.
 //! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]. CW + 1 doubles after a
-//!   failure. A new backoff follows each exchange whether or not the link has a packet (post-backoff).
+//!   failure. A new backoff follows each exchange whether or not the link has a packet
+//! (post-backoff).
 //!   A link whose post-backoff is zero immediately sends a packet that arrives at an idle channel.
 //!
 //! ```text
@@ -18,16 +20,16 @@
 //!    +---- end ---- Sending
 //! ```
 //!
-//! Sensing is immediate, and propagation takes no time. A transmission represents a complete exchange
-//! up to the MAC ACK. A failed transmission takes as long, since all nodes that hear it wait for the
-//! ACK. A link that senses a frame but cannot read it waits for EIFS instead of DIFS, if EIFS is set.
-//! Neighbours collide only if they begin simultaneously, that is, in slots with equal backoffs. In
-//! continuous time a random one of them is the first. Links that are not neighbours do not disturb
-//! each other, unless one is set to disturb the receiver of the other (a hidden node). A transmission
-//! then fails if the two overlap.
+//! Sensing is immediate, and propagation takes no time. A transmission represents a complete
+//! exchange up to the MAC ACK. A failed transmission takes as long, since all nodes that hear it
+//! wait for the ACK. A link that senses a frame but cannot read it waits for EIFS instead of DIFS,
+//! if EIFS is set. Neighbours collide only if they begin simultaneously, that is, in slots with
+//! equal backoffs. In continuous time a random one of them is the first. Links that are not
+//! neighbours do not disturb each other, unless one is set to disturb the receiver of the other (a
+//! hidden node). A transmission then fails if the two overlap.
 //!
-//! Differs from the standard in: on a graph each link counts its slots from the end of the last frame
-//! that it has heard, not on a common grid; a link reads frames that collide like any others.
+//! Differs from the standard in: on a graph each link counts its slots from the end of the last
+//! frame that it has heard, not on a common grid; a link reads frames that collide like any others.
 
 mod counting;
 
@@ -154,14 +156,15 @@ pub struct Graph {
     /// Whether each neighbour in the lists can read the frames of the link.
     is_read: Vec<bool>,
     disturbs: Lists,
-    /// Slot l is the end of the transmission of link l, and slot `links + l` the end of its backoff,
-    /// so that ends of transmissions come first.
+    /// Slot l is the end of the transmission of link l, and slot `links + l` the end of its
+    /// backoff, so that ends of transmissions come first.
     agenda: Agenda,
     /// Buffer for the links that begin simultaneously.
     ready: Vec<u32>,
     /// Random order of links that begin simultaneously.
     ties: Stream,
-    /// Number of transmissions that began while a neighbour was on the air: a defect if there are any.
+    /// Number of transmissions that began while a neighbour was on the air: a defect if there are
+    /// any.
     overlaps: u64,
 }
 
@@ -188,14 +191,15 @@ impl Lists {
     }
 }
 
-/// Returns the number of slots of the agenda: the end of a backoff and of a transmission of each link.
+/// Returns the number of slots of the agenda: the end of a backoff and of a transmission of each
+/// link.
 fn slots(links: usize) -> usize {
     2 * links
 }
 
 impl Graph {
-    /// Returns a silent network. Neighbours must be mutual, and no link is its own neighbour. A link
-    /// without a packet sends dummies of its length in `dummies`, if it has one. [bytes]
+    /// Returns a silent network. Neighbours must be mutual, and no link is its own neighbour. A
+    /// link without a packet sends dummies of its length in `dummies`, if it has one. [bytes]
     pub fn new(
         rules: Rules,
         vertices: &[Vertex],
@@ -285,8 +289,8 @@ impl Graph {
         }
     }
 
-    /// Does the work that is due at the deadline. Returns the link whose packet was delivered or given
-    /// up, if there is one. The caller then calls [`Graph::proceed`] for this link.
+    /// Does the work that is due at the deadline. Returns the link whose packet was delivered or
+    /// given up, if there is one. The caller then calls [`Graph::proceed`] for this link.
     #[inline]
     pub fn advance(&mut self) -> Option<(u32, Ended)> {
         let (now, slot) = self.agenda.first();
@@ -298,8 +302,8 @@ impl Graph {
         }
     }
 
-    /// Sets the length of the next packet of `link`, whose packet was delivered or given up at `now`.
-    /// [bytes]
+    /// Sets the length of the next packet of `link`, whose packet was delivered or given up at
+    /// `now`. [bytes]
     #[inline]
     pub fn proceed(&mut self, now: Time, link: u32, next: Option<u16>) {
         self.links[link as usize].load = next;
@@ -357,8 +361,8 @@ impl Graph {
         self.ready = ready;
     }
 
-    /// Begins the transmissions of links in random order, unless a neighbour has begun: in continuous
-    /// time equal times are only an effect of rounding.
+    /// Begins the transmissions of links in random order, unless a neighbour has begun: in
+    /// continuous time equal times are only an effect of rounding.
     #[inline]
     fn begin_by_lot(&mut self, now: Time, ready: &mut [u32]) {
         for last in (1..ready.len()).rev() {
@@ -509,8 +513,8 @@ impl Graph {
         self.links[link as usize].dummies
     }
 
-    /// Returns the time for which `link` has been on the air by `now`, and the part of it with dummies.
-    /// [ns]
+    /// Returns the time for which `link` has been on the air by `now`, and the part of it with
+    /// dummies. [ns]
     pub fn air_ns(&self, link: u32, now: Time) -> (u64, u64) {
         let own = &self.links[link as usize];
         let present = match own.state {

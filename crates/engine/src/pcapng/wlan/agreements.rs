@@ -1,4 +1,5 @@
-//! Block acknowledgement agreements, BlockAckReqs and BlockAcks (IEEE 802.11-2020, 9.3.1.7, 9.3.1.8).
+//! Block acknowledgement agreements, BlockAckReqs and BlockAcks (IEEE 802.11-2020, 9.3.1.7,
+//! 9.3.1.8).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,8 +9,8 @@ use crate::mac::NodeId;
 use crate::packet::Packet;
 use crate::record::{FrameRecord, Mpdu, Ppdu};
 
-/// Flag of QoS control: the frame contains an A-MSDU. The ACK policy is normal ACK, or implicit BAR (bits
-/// 5 and 6 clear).
+/// Flag of QoS control: the frame contains an A-MSDU. The ACK policy is normal ACK, or implicit BAR
+/// (bits 5 and 6 clear).
 const AMSDU: u8 = 0x80;
 impl Cell {
     /// Appends an MPDU of `ppdu`, FCS included; `write` appends an IP packet.
@@ -49,7 +49,8 @@ impl Cell {
         close(out, start);
     }
 
-    /// Ends `ppdu`, all MPDUs of which have been appended: its receiver has those that were not lost.
+    /// Ends `ppdu`, all MPDUs of which have been appended: its receiver has those that were not
+    /// lost.
     pub(in super::super) fn end_ppdu(&mut self, record: &FrameRecord, ppdu: &Ppdu) {
         let agreement = self.agreements.of(record, ppdu);
         agreement.begin_at(ppdu.start);
@@ -62,8 +63,8 @@ impl Cell {
     }
 }
 
-/// Appends subframes with destination, source and length. Each but the last is padded to a multiple of
-/// four.
+/// Appends subframes with destination, source and length. Each but the last is padded to a multiple
+/// of four.
 fn amsdu_body(
     out: &mut Vec<u8>,
     record: &FrameRecord,
