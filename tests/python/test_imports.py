@@ -356,35 +356,6 @@ def test_rooms_of_the_engine_have_no_circle() -> None:
 # -- files of the engine -----------------------------------------------------------------------
 
 REMAINING: Mapping[str, Set[str]] = {
-    "cell": {
-        "cell",
-        "cell/aggregating",
-        "cell/exchange",
-        "cell/hotspot",
-        "cell/power_save",
-        "cell/pull_qdisc",
-        "cell/pull_qdisc/linux",
-        "cell/pull_qdisc/scheduled",
-        "cell/senders",
-        "cell/transmission",
-    },
-    "contenders": {"mac/contender", "mac/exchange"},
-    "rate control": {
-        "mac/rate_control",
-        "mac/rate_control/arf",
-        "mac/rate_control/best_for_snr",
-        "mac/rate_control/fixed",
-    },
-    "flow conservation": {"measure/conservation", "measure/csma"},
-    "frames of an IP packet": {"pcapng/wlan", "pcapng/wlan/ppdu"},
-    "mac settings": {"mac/aggregation", "mac/ppdu_settings", "mac/presets", "mac/settings"},
-    "measured periods": {
-        "measure/fates",
-        "measure/marks",
-        "measure/period",
-        "measure/snapshot",
-        "measure/waits",
-    },
     "tcp sender": {
         "tcp/sender",
         "tcp/sender/ecn",

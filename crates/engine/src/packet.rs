@@ -14,7 +14,8 @@ words! {
 }
 
 /// What a packet is to its flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PacketKind {
     /// TCP segment with payload.
     Segment,

@@ -6,63 +6,14 @@
 //!   --the exchange ends--> received, settled, lost --> minimum exchange of what comes next
 //! ```
 
-use super::pull_qdisc::PullQdisc;
-use super::senders::Senders;
-use super::{Cell, CellExchange, ExchangeCounters, OffAir, OnExchange, Transmission};
+use super::aggregates::txqs;
+use super::{Aggregating, Cell, CellExchange, OffAir, OnExchange, Transmission};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
-use crate::mac::dcf::{
-    Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, Outcome, TxStatus,
-};
-use crate::mac::{NodeId, Phy};
+use crate::mac::NodeId;
+use crate::mac::dcf::Outcome;
 use crate::packet::Packet;
-use crate::queue::{Greedy, HeadQueue, OtherQueue, QueueSetting, TxQueues};
-
-/// Exchanges that carry aggregates.
-#[derive(Clone, Debug)]
-pub struct Aggregating {
-    pub(super) senders: Senders,
-    /// Packets in front of the devices, if a discipline decides when packets leave.
-    pub(super) pull_qdisc: Option<Box<PullQdisc>>,
-    /// Contents of the exchange that began last, if they are recorded.
-    pub(super) transmissions: Option<Vec<Transmission>>,
-    /// Whether any data of the exchange that ends are received.
-    pub(super) received: bool,
-}
-
-impl FrameExchange for Aggregating {
-    type Next = MinimumExchange;
-
-    const FORMED_AT_START: bool = true;
-
-    #[inline]
-    fn load(&mut self, _now: Time, contender: &mut Contender, next: MinimumExchange, _phy: &Phy) {
-        contender.declare(next);
-    }
-
-    #[inline]
-    fn is_received(&mut self, _: &mut Contender) -> bool {
-        self.received
-    }
-
-    fn on_tx_status(&mut self, _: Time, _: &mut Contender, _: TxStatus, _: &Phy) {}
-
-    fn on_discard(&mut self, _: &Contender) {}
-}
-
-impl ExchangeCounters for Aggregating {
-    fn frames(&self, number: u32, of_medium: NodeCounters) -> NodeCounters {
-        self.senders.counters(number, of_medium)
-    }
-
-    fn down_counters(&self, station: usize) -> DownCounters {
-        self.senders.down(station)
-    }
-
-    fn aggregates(&self) -> Option<&Aggregating> {
-        Some(self)
-    }
-}
+use crate::queue::{Greedy, QueueSetting};
 
 impl CellExchange for Aggregating {
     #[inline(always)]
@@ -222,7 +173,7 @@ impl Cell<Aggregating> {
         }
         let free = match outcome {
             Outcome::Delivered { done, .. } => done,
-            _ => now,
+            Outcome::Corrupted | Outcome::Collided | Outcome::Begins => now,
         };
         if outcome == Outcome::Collided {
             self.exchange.senders.count_overlap(&self.medium);
@@ -312,7 +263,7 @@ impl Cell<Aggregating> {
         }
         match count {
             0 => OffAir::Nothing,
-            _ => OffAir::Several,
+            1.. => OffAir::Several,
         }
     }
 
@@ -320,18 +271,5 @@ impl Cell<Aggregating> {
     /// `received`, an empty list, after [`OffAir::Several`].
     pub fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
         std::mem::swap(&mut self.exchange.senders.received, received);
-    }
-}
-
-/// Returns the transmit queues of a contender that aggregates; every contender of such a cell has
-/// them.
-#[inline(always)]
-pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
-    match queue {
-        HeadQueue::Other(other) => match &mut **other {
-            OtherQueue::TxQueues(txqs) => Some(txqs),
-            OtherQueue::Scheduled(_) => None,
-        },
-        HeadQueue::Fifo(_) => None,
     }
 }

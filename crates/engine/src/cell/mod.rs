@@ -13,39 +13,45 @@
 //! |---|---|
 //! | transmission times, collisions, rates | [`crate::mac::dcf`] |
 //! | dropped packets, and the next packet | [`crate::queue`] |
+//! | steps of every cell | `cell/exchange.rs` |
 //! | steps of a cell of single frames | `cell/single_frame.rs` |
 //! | steps of a cell that aggregates | `cell/aggregating.rs` |
 //! | contents of an aggregate, and the order at the receiver | `cell/senders.rs` |
 //! | number of stations that have something to send | `cell/activity.rs` |
-//! | packets in front of a device that aggregates | `cell/pull_qdisc.rs` |
-//! | packets kept for stations that sleep | `cell/power_save.rs` |
+//! | packets in front of a device that aggregates | `cell/pull_qdisc.rs`, `cell/pulling.rs` |
+//! | packets kept for stations that sleep | `cell/power_save.rs`, `cell/sleeping.rs` |
 //! | records of what is on the air | `cell/transmission.rs` |
 //! | name of a queue, and its random numbers | `cell/hotspot.rs` |
 
 mod activity;
+mod aggregates;
 mod aggregating;
+mod assembly;
 mod exchange;
 mod hotspot;
+mod off_air;
 mod power_save;
 mod pull_qdisc;
+mod pulling;
 mod senders;
 mod single_frame;
+mod sleeping;
 mod transmission;
 
 use self::activity::Activity;
-pub use self::aggregating::Aggregating;
-pub use self::exchange::{CellExchange, ExchangeCounters, OnExchange};
+pub use self::aggregates::{Aggregating, ExchangeCounters};
+pub use self::exchange::{CellExchange, OnExchange};
 pub use self::hotspot::Hotspot;
+pub use self::off_air::OffAir;
 use self::power_save::PowerSave;
 pub use self::senders::OnAir;
 pub use self::transmission::{Formed, Transmission};
-use crate::channel::Channel;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::mac::bss::{NodeId, Roles};
 use crate::mac::dcf::{AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::packet::Packet;
-use crate::queue::{Greedy, HeadQueue};
+use crate::queue::HeadQueue;
 
 pub use crate::mac::dcf::SingleFrame;
 
@@ -92,85 +98,6 @@ struct Port {
     greedy: bool,
     /// Name of the queue in results, and of its random stream.
     name: Box<str>,
-}
-
-/// Packets that have come off the air.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OffAir {
-    /// None.
-    Nothing,
-    /// A packet, at its station.
-    AtStation,
-    /// A packet, at the access point.
-    AtAccessPoint,
-    /// Any number of packets: [`Cell::swap_received`].
-    Several,
-}
-
-impl<X: CellExchange> Cell<X> {
-    /// Returns when [`Cell::advance`] must be called next.
-    #[inline]
-    pub fn deadline(&mut self) -> Time {
-        self.medium.deadline(&self.exchange).min(self.timer)
-    }
-
-    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are
-    /// lost are fetched with [`Cell::take_lost`].
-    #[inline]
-    pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        if self.guarded {
-            return self.offer_or_keep(now, number, packet);
-        }
-        X::enqueue(self, now, number, packet)
-    }
-
-    /// Lets greedy sources begin to fill queue `number`.
-    pub fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
-        self.ports[number as usize].greedy = true;
-        X::fill(self, now, number, sources);
-    }
-
-    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
-    /// is only one, to `packet`. An exchange ends before a beacon of the same instant. `watch` sees
-    /// each exchange when it has ended.
-    #[inline(always)]
-    pub fn advance(
-        &mut self,
-        now: Time,
-        sources: &mut impl Greedy,
-        watch: Option<&mut OnExchange<'_>>,
-        packet: &mut Packet,
-    ) -> OffAir {
-        X::advance(self, now, sources, watch, packet)
-    }
-
-    /// Sets the channel of station number `station`, counted from 0, at `now`.
-    pub fn set_channel(&mut self, now: Time, station: usize, channel: &Channel) {
-        X::set_channel(self, now, station, channel);
-    }
-
-    /// Applies the differences between two hot-spots in windows, opportunities and queues from
-    /// `now` on, as far as they may change.
-    #[cold]
-    #[inline(never)]
-    pub fn change(&mut self, now: Time, [from, to]: [Hotspot; 2]) {
-        for (contender, port) in (0..).zip(&mut self.ports) {
-            let [before, after] = [from, to].map(|hotspot| hotspot.node(port.node));
-            let category = self.medium.category(contender);
-            if before.access(category) != after.access(category) {
-                let access = after.access(category);
-                self.medium
-                    .set_access(now, contender, access, &self.exchange);
-            }
-            if before.queue != after.queue
-                && !self
-                    .exchange
-                    .change_qdisc(contender, port.node, &after.queue)
-            {
-                port.queue.change(now, &after.queue);
-            }
-        }
-    }
 }
 
 impl<X: ?Sized> Cell<X> {
@@ -305,7 +232,7 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
     /// Returns which MPDUs of the exchange that ended last were received, if there was a single
     /// transmitter.
     pub fn judged(&self) -> &[bool] {
-        self.aggregates().map_or(&[], |own| own.senders.judged())
+        self.aggregates().map_or(&[], |own| &own.senders.judged)
     }
 }
 

@@ -49,19 +49,19 @@ pub(super) struct Senders {
     stream: Stream,
     /// Links whose receiver holds packets until a missing MPDU comes: contender, txq.
     reordering: Vec<(u32, u32)>,
-    /// When the first of these receivers stops waiting.
+    /// Time at which the first of these receivers stops waiting.
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
     pub(super) received: Received,
     /// Packets given up on the air, and packets that came too late.
     pub(super) lost: Vec<Packet>,
     /// Counters of MPDUs to each station.
-    down: Vec<DownCounters>,
+    pub(super) down: Vec<DownCounters>,
     /// Time for which a PPDU to each station collided with one from it. [ns]
     overlaps_ns: Vec<u64>,
     /// Which MPDUs of the exchange that ended last were received, if there was a single
     /// transmitter.
-    judged: Vec<bool>,
+    pub(super) judged: Vec<bool>,
 }
 
 /// One contender.
@@ -143,12 +143,6 @@ impl Senders {
         (bss.stations.len(), stations.iter().map(txq).collect())
     }
 
-    /// Returns which MPDUs of the exchange that ended last were received, if there was a single
-    /// transmitter.
-    pub(super) fn judged(&self) -> &[bool] {
-        &self.judged
-    }
-
     /// Sets the channel of station number `station`, counted from 0.
     pub(super) fn set_channel(&mut self, station: usize, channel: &Channel) {
         let node = self.roles.node_of(station);
@@ -171,11 +165,6 @@ impl Senders {
             discarded: sender.discarded,
             ..medium
         }
-    }
-
-    /// Returns the counters of MPDUs from the access point to a station.
-    pub(super) fn down(&self, station: usize) -> DownCounters {
-        self.down[station]
     }
 
     /// Returns the counters of aggregates of `contender`.

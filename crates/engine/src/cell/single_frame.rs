@@ -1,12 +1,12 @@
 //! A cell of single frames: a contender sends the head of its queue.
 
-use super::{Aggregating, Cell, CellExchange, ExchangeCounters, OffAir, OnExchange, SingleFrame};
+use super::{Cell, CellExchange, OffAir, OnExchange, SingleFrame};
 use crate::channel::Channel;
 use crate::kernel::time::Time;
 use crate::mac::NodeId;
-use crate::mac::dcf::{Content, DownCounters, Frame, NodeCounters, Outcome};
+use crate::mac::dcf::{Content, Frame, Outcome};
 use crate::packet::Packet;
-use crate::queue::{Greedy, QueueSetting};
+use crate::queue::Greedy;
 
 impl CellExchange for SingleFrame {
     #[inline(always)]
@@ -68,30 +68,10 @@ impl CellExchange for SingleFrame {
         own.is_some_and(|own| own.waiting(sleeper) > 0)
     }
 
-    fn time_out(_cell: &mut Cell<Self>, _now: Time) {}
-
     fn set_channel(cell: &mut Cell<Self>, now: Time, station: usize, channel: &Channel) {
         cell.exchange.set_channel(station, channel);
         let node = cell.roles.node_of(station);
         cell.medium.reload(now, node, &mut cell.exchange);
-    }
-
-    fn change_qdisc(&mut self, _contender: u32, _node: NodeId, _to: &QueueSetting) -> bool {
-        false
-    }
-}
-
-impl ExchangeCounters for SingleFrame {
-    fn frames(&self, _number: u32, of_medium: NodeCounters) -> NodeCounters {
-        of_medium
-    }
-
-    fn down_counters(&self, station: usize) -> DownCounters {
-        self.down(station)
-    }
-
-    fn aggregates(&self) -> Option<&Aggregating> {
-        None
     }
 }
 
@@ -125,10 +105,7 @@ impl Cell<SingleFrame> {
         if self.shares && packet.is_data() {
             self.count_shares(packet.flow);
         }
-        let off = match self.ports[from as usize].node == self.ap {
-            true => OffAir::AtStation,
-            false => OffAir::AtAccessPoint,
-        };
+        let off = OffAir::of(self.ports[from as usize].node == self.ap);
         if self.power_save.is_some() {
             self.uncount(from, packet);
             self.wake(now, done, off, packet);

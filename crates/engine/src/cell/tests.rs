@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
+use crate::queue::Greedy;
 use crate::scenario::{Format, parse};
 
 fn cell(text: &str) -> Cell<SingleFrame> {
@@ -141,7 +142,10 @@ fn a_packet_for_a_station_that_sleeps_waits_for_the_beacon() {
         let mut cell = cell.clone();
         assert!(cell.offer(Time(at), 0, &packet(0, 0)));
         assert_eq!(cell.deadline(), Time(beacon));
-        let inside = (cell.kept().count(), cell.queue(0).packets().count());
+        let inside = (
+            cell.power_save_packets().count(),
+            cell.queue(0).packets().count(),
+        );
         assert_eq!(inside, (1, 0));
         let (received, _) = run(&mut cell, &mut (), Time(beacon + FRAME));
         assert_eq!(received.len(), 1);
@@ -159,7 +163,7 @@ fn kept_packets_of_all_stations_are_released_in_order_of_arrival() {
     let (received, lost) = run(&mut cell, &mut (), Time(200 * MS));
     assert_eq!((numbers(&received), lost), (vec![0, 1, 2, 3, 4], 0));
     assert!(soon(BEACONS[0], received[0].0));
-    assert_eq!(cell.kept().count(), 0);
+    assert_eq!(cell.power_save_packets().count(), 0);
     assert_eq!(cell.deadline(), Time::NEVER);
 }
 
@@ -235,7 +239,7 @@ fn a_frame_from_a_station_that_stays_awake_after_frames_wakes_it() {
     assert_eq!(numbers(&received), [1]);
     let asleep = received[0].0 + Span(20 * MS + MS / 2);
     assert!(cell.offer(asleep, 0, &packet(0, 2)));
-    assert_eq!(cell.kept().count(), 1);
+    assert_eq!(cell.power_save_packets().count(), 1);
 }
 
 #[test]
@@ -249,7 +253,7 @@ fn a_frame_from_a_station_that_sleeps_until_beacons_does_not_wake_it() {
     assert_eq!(numbers(&received), [7]);
     // not even while it receives its MAC ACK: the packet would overtake the kept packet
     assert!(cell.offer(received[0].0 + Span(1), 0, &packet(0, 1)));
-    assert_eq!(cell.kept().count(), 2);
+    assert_eq!(cell.power_save_packets().count(), 2);
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
     assert!(soon(BEACONS[0], received[0].0));
 }
@@ -296,7 +300,7 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
         let now = Time(at);
         observe(run(&mut cell, &mut (), now).0, &mut last);
         let flow = 2 * station as u32 + u32::from(up);
-        let kept: Vec<Packet> = cell.kept().copied().collect();
+        let held: Vec<Packet> = cell.power_save_packets().copied().collect();
         let in_queue = cell
             .queue(0)
             .packets()
@@ -305,8 +309,8 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
         offered[station][usize::from(up)] += 1;
         let queue = if up { station as u32 + 1 } else { 0 };
         assert!(cell.offer(now, queue, &packet(flow, number)));
-        let is_kept = cell.kept().count() > kept.len();
-        let waits = kept
+        let is_kept = cell.power_save_packets().count() > held.len();
+        let waits = held
             .iter()
             .any(|packet| packet.flow as usize / 2 == station);
         match (AWAKE[station], last[station]) {
@@ -321,7 +325,7 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
     }
     observe(run(&mut cell, &mut (), Time(at + 2_000 * MS)).0, &mut last);
     assert_eq!(received, offered);
-    assert_eq!(cell.kept().count(), 0);
+    assert_eq!(cell.power_save_packets().count(), 0);
 }
 
 proptest! {

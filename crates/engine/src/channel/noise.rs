@@ -1,4 +1,5 @@
-//! How often a frame is lost at a signal-to-noise ratio: additive white Gaussian noise, no fading.
+//! Loss probability of a frame at a signal-to-noise ratio, with additive white Gaussian noise and
+//! no fading.
 //!
 //! OFDM rates (IEEE 802.11-2016, 17.3.5): bit errors of the modulation, then the union bound of the
 //! convolutional code with hard decisions (Chernoff bound of each path), weights after Haccoun and
@@ -12,8 +13,8 @@
 
 const MBPS: u64 = 1_000_000;
 
-/// Probability that noise destroys a frame of `bytes` (MAC header and FCS included) that is sent at
-/// `rate_bps`, with a signal-to-noise ratio of `snr_db`. [-]
+/// Returns the probability that noise destroys a frame of `bytes` (MAC header and FCS included)
+/// that is sent at `rate_bps`, with a signal-to-noise ratio of `snr_db`. [-]
 pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let bits = 8.0 * f64::from(bytes);
@@ -28,8 +29,9 @@ pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     -libm::expm1(pieces * libm::log1p(-error.min(1.0)))
 }
 
-/// Probability that noise destroys a frame of `bytes` whose subcarriers have so many constellation
-/// `points` (a power of 4, or 2) and a convolutional code of this rate, numerator and denominator. [-]
+/// Returns the probability that noise destroys a frame of `bytes` whose subcarriers have this
+/// number of constellation `points` (a power of 4, or 2) and a convolutional code of this rate, as
+/// numerator and denominator. [-]
 pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let code = match code {
@@ -42,24 +44,24 @@ pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64)
     -libm::expm1(8.0 * f64::from(bytes) * libm::log1p(-error.min(1.0)))
 }
 
-/// Probability that a standard normal variable exceeds `x`. [-]
+/// Returns the probability that a standard normal variable exceeds `x`. [-]
 fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }
 
-/// Bit error of DBPSK over 11 chips. [-]
+/// Returns the bit error rate of DBPSK over 11 chips. [-]
 fn dbpsk(snr: f64) -> f64 {
     0.5 * libm::exp(-11.0 * snr)
 }
 
-/// Bit error of Gray-coded DQPSK over 11 chips. [-]
+/// Returns the bit error rate of Gray-coded DQPSK over 11 chips. [-]
 fn dqpsk(snr: f64) -> f64 {
     let angle = std::f64::consts::PI / (4.0 * std::f64::consts::SQRT_2);
     q(libm::sqrt(22.0 * snr) * libm::sin(angle))
 }
 
-/// Squared distances of a code word from the others, halved, for chips of energy 1, and how many others
-/// there are at each.
+/// Halved squared distances of a code word from the others, for chips of energy 1, and the number
+/// of other code words at each distance.
 type Distances = &'static [(f64, f64)];
 
 const CCK_5_5: Distances = &[(8.0, 14.0), (16.0, 1.0)];
@@ -72,7 +74,7 @@ const CCK_11: Distances = &[
     (16.0, 1.0),
 ];
 
-/// Union bound of the error of a code word. [-]
+/// Returns the union bound of the error probability of a code word. [-]
 fn code_word(snr: f64, distances: Distances) -> f64 {
     let terms = distances.iter();
     let terms = terms.map(|&(half_square, count)| count * q(libm::sqrt(half_square * snr)));
@@ -88,7 +90,7 @@ enum Code {
     FiveSixths,
 }
 
-/// Points of the constellation, and the code, of an OFDM rate.
+/// Returns the number of points of the constellation, and the code, of an OFDM rate.
 fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     Some(match rate_bps / MBPS {
         6 => (2, Code::Half),
@@ -103,7 +105,7 @@ fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     })
 }
 
-/// Bit error of an OFDM rate after decoding; 0 for any other rate. [-]
+/// Returns the bit error rate of an OFDM rate after decoding; 0 for any other rate. [-]
 fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     let Some((points, code)) = scheme(rate_bps) else {
         return 0.0;
@@ -111,7 +113,7 @@ fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     code.decoded(before_decoding(points, snr))
 }
 
-/// Bit error of a constellation with Gray code. [-]
+/// Returns the bit error rate of a constellation with Gray code. [-]
 fn before_decoding(points: u32, snr: f64) -> f64 {
     match points {
         2 => q(libm::sqrt(2.0 * snr)),
@@ -124,7 +126,7 @@ fn before_decoding(points: u32, snr: f64) -> f64 {
 }
 
 impl Code {
-    /// Bit error after decoding, where that before decoding is `raw`. [-]
+    /// Returns the bit error rate after decoding, given the rate before decoding, `raw`. [-]
     fn decoded(self, raw: f64) -> f64 {
         let d = libm::sqrt(4.0 * raw * (1.0 - raw));
         let (bits_in, first, step, weights): (f64, i32, i32, &[f64]) = match self {
@@ -183,7 +185,8 @@ const THREE_QUARTERS: [f64; 10] = [
     75_152_755.0,
     428_005_675.0,
 ];
-/// The same of the code of rate 5/6 (Haccoun and Begin 1989, table V).
+/// Bit errors on all paths of each weight for the code of rate 5/6 (Haccoun and Begin 1989, table
+/// V).
 const FIVE_SIXTHS: [f64; 10] = [
     92.0,
     528.0,
@@ -226,7 +229,7 @@ mod tests {
     /// Halved squared distances of the CCK code words (16.3.6.6) from the first, and how many words are at
     /// each.
     fn counted(words: &[[(i32, i32); 8]]) -> Vec<(i32, usize)> {
-        let mut found = std::collections::BTreeMap::new();
+        let mut counts = std::collections::BTreeMap::new();
         for other in &words[1..] {
             let square: i32 = (0..8)
                 .map(|chip| {
@@ -234,9 +237,9 @@ mod tests {
                     (a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1)
                 })
                 .sum();
-            *found.entry(square / 2).or_insert(0) += 1;
+            *counts.entry(square / 2).or_insert(0) += 1;
         }
-        found.into_iter().collect()
+        counts.into_iter().collect()
     }
 
     /// The code word of four phases in quarter turns.
@@ -300,7 +303,7 @@ mod tests {
             }
             low
         };
-        let found = [
+        let ratios_db = [
             half(64, (3, 4)),
             half(64, (5, 6)),
             half(256, (3, 4)),
@@ -308,12 +311,15 @@ mod tests {
             half(1024, (3, 4)),
             half(1024, (5, 6)),
         ];
-        for pair in found.windows(2) {
-            assert!(pair[0] + 0.5 < pair[1], "{found:?}");
+        for pair in ratios_db.windows(2) {
+            assert!(pair[0] + 0.5 < pair[1], "{ratios_db:?}");
         }
         // four times the points need four times the power, nearly
         for (few, many) in [(0, 2), (1, 3), (2, 4), (3, 5)] {
-            assert!((found[many] - found[few] - 6.02).abs() < 0.3, "{found:?}");
+            assert!(
+                (ratios_db[many] - ratios_db[few] - 6.02).abs() < 0.3,
+                "{ratios_db:?}"
+            );
         }
     }
 
@@ -332,13 +338,13 @@ mod tests {
             }
             low
         };
-        let found: Vec<f64> = RATES.iter().map(|&rate| half(rate)).collect();
+        let ratios_db: Vec<f64> = RATES.iter().map(|&rate| half(rate)).collect();
         // computed once by the same formulas in another language
         let expected = [
             -1.0, 3.6, 3.1, 6.1, 3.3, 6.2, 6.3, 9.2, 12.8, 15.9, 20.6, 21.8,
         ];
-        for (rate, (found, expected)) in RATES.iter().zip(found.iter().zip(expected)) {
-            assert!((found - expected).abs() < 0.06, "{rate}: {found:.2} dB");
+        for (rate, (db, expected)) in RATES.iter().zip(ratios_db.iter().zip(expected)) {
+            assert!((db - expected).abs() < 0.06, "{rate}: {db:.2} dB");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How good a station's link is, and how that changes during a run: types, tables, checks.
+//! Channel of a station, and its changes during a run: types, tables and checks.
 
 use crate::kernel::time::Span;
 use crate::notation::changes::Instants;
@@ -9,7 +9,7 @@ use crate::notation::setting::{KeyOf, S, duration, level, probability};
 use crate::packet::Direction;
 use crate::table;
 
-/// Keys that say how many frames are lost: of a station, and of a change of its channel.
+/// Declares a table with the keys of losses: of a station, or of a change of its channel.
 macro_rules! errors {
     (
         $(#[doc = $doc:literal])+
@@ -66,61 +66,65 @@ errors! {
     snr = level(-20.0..=60.0).absent("no ratio; the error probabilities apply");
 }
 
-/// What channel errors do to the frames between the access point and one station.
+/// Losses of the frames between the access point and one station to channel errors.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Channel {
     /// Probability that a frame with data from the station is lost to channel errors, per attempt.
     pub error_up: f64,
-    /// The same to the station.
+    /// Probability that a frame with data to the station is lost to channel errors, per attempt.
     pub error_down: f64,
-    /// Probability that a frame with a TCP ACK alone, from the station, is lost to channel errors.
+    /// Probability that a frame with only a TCP ACK, from the station, is lost to channel errors.
     pub ack_error_up: f64,
-    /// The same to the station.
+    /// Probability that a frame with only a TCP ACK, to the station, is lost to channel errors.
     pub ack_error_down: f64,
-    /// Signal-to-noise ratio, which decides the errors of every frame by its rate and length where it is
-    /// given; the probabilities above are then those of full segments and of ACKs at the nominal rates.
-    /// [dB]
+    /// Signal-to-noise ratio, which decides the errors of every frame by its rate and length. With
+    /// a ratio, the probabilities are those of full segments and of ACKs at the nominal rates. [dB]
     pub snr_db: Option<f64>,
 }
 
-/// A station's channel from some instant on.
+/// Channel of a station from a given time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelChange {
-    /// When it begins, after the start of the run.
+    /// Time of the change, after the start of the run.
     pub at: Span,
-    /// What it is from then on, until the next change.
+    /// Channel from then on, until the next change.
     pub channel: Channel,
 }
 
-/// How good a link is, one direction.
+/// Quality of a link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quality {
-    /// Frames are lost with these probabilities, whatever their rate and length.
+    /// Given probabilities of loss, independent of rate and length of the frames.
     Given {
-        /// Frames with data.
+        /// Probability for frames with data. [-]
         data: f64,
-        /// Frames with a TCP ACK alone.
+        /// Probability for frames with only a TCP ACK. [-]
         ack: f64,
     },
-    /// Frames are lost to noise, at a signal-to-noise ratio.
+    /// Losses to noise, at a signal-to-noise ratio.
     Snr {
-        /// The ratio. [dB]
+        /// Signal-to-noise ratio. [dB]
         db: f64,
     },
 }
 
 impl Channel {
-    /// Quality of the link from the station.
-    pub fn quality_up(&self) -> Quality {
-        self.quality(self.error_up, self.ack_error_up)
+    /// Returns the quality of the link to the station (`down`), or from it.
+    pub fn quality(&self, down: bool) -> Quality {
+        match (self.snr_db, down) {
+            (Some(db), _) => Quality::Snr { db },
+            (None, true) => Quality::Given {
+                data: self.error_down,
+                ack: self.ack_error_down,
+            },
+            (None, false) => Quality::Given {
+                data: self.error_up,
+                ack: self.ack_error_up,
+            },
+        }
     }
 
-    /// Quality of the link to the station.
-    pub fn quality_down(&self) -> Quality {
-        self.quality(self.error_down, self.ack_error_down)
-    }
-
-    /// Whether it loses frames.
+    /// Returns whether the channel loses frames.
     pub(crate) fn has_errors(&self) -> bool {
         let errors = [
             self.error_up,
@@ -130,16 +134,9 @@ impl Channel {
         ];
         self.snr_db.is_some() || errors.iter().any(|&error| error > 0.0)
     }
-
-    fn quality(&self, data: f64, ack: f64) -> Quality {
-        match self.snr_db {
-            Some(db) => Quality::Snr { db },
-            None => Quality::Given { data, ack },
-        }
-    }
 }
 
-/// Keys that give probabilities; the table of a change has the same keys.
+/// Keys of probabilities. The table of a change has the same keys.
 const ERRORS: [KeyOf<Option<f64>>; 6] = [
     ErrorKeys::error,
     ErrorKeys::error_up,
@@ -150,7 +147,7 @@ const ERRORS: [KeyOf<Option<f64>>; 6] = [
 ];
 
 impl Channel {
-    /// Checks what a table of stations says of its channel in a run of this `duration`.
+    /// Checks the channel of a table of stations in a run of this `duration`.
     pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
         check_ratio(station, problems);
         let mut instants = Instants::within(duration);
@@ -161,20 +158,20 @@ impl Channel {
             if !keys.any(|key| change.said(key).is_some() || change.lacks(key)) {
                 let message = "this table changes nothing; expected `snr`, `error` or another \
                                error probability";
-                problems.add(change.origin, &change.path, message.to_owned());
+                change.refuse(message, problems);
             }
             instants.check(change, ChangeTable::at, problems);
         }
     }
 
-    /// The channel that the tables describe, nearest first; a signal-to-noise ratio counts only in the
-    /// first table.
+    /// Returns the channel that the tables describe, nearest first. A signal-to-noise ratio counts
+    /// only in the first table.
     ///
     /// # Errors
     /// A value has been refused.
     pub(crate) fn read(tables: &[&Section]) -> Result<Channel, Refused> {
         let layers = Layers(tables);
-        // the nearest table that has any key of a rank decides, even by a key that stands later in the rank
+        // the nearest table with any key of a rank decides, even by a later key of the rank
         let nearest = |ranks: &[&[KeyOf<Option<f64>>]]| {
             for keys in ranks {
                 for table in tables {
@@ -202,7 +199,7 @@ impl Channel {
         })
     }
 
-    /// The changes of a station's channel, in order of time.
+    /// Returns the changes of the channel of a station, in order of time.
     ///
     /// # Errors
     /// A value has been refused.
@@ -218,8 +215,9 @@ impl Channel {
         Ok(changes)
     }
 
-    /// Where a signal-to-noise ratio is given, fills in the errors of frames of `data_bytes` with data
-    /// and of `ack_bytes` with an ACK, headers included, which `error` tells by way, length and ratio.
+    /// Sets the errors of frames of `data_bytes` with data and of `ack_bytes` with an ACK, headers
+    /// included, if there is a signal-to-noise ratio. `error` returns them by direction, length and
+    /// ratio.
     pub(crate) fn hear_noise(
         &mut self,
         data_bytes: u32,
@@ -236,18 +234,17 @@ impl Channel {
     }
 }
 
-/// A signal-to-noise ratio decides all errors, so that no probability may stand beside it.
+/// Checks that a table with a signal-to-noise ratio, which decides all errors, has no error
+/// probability.
 fn check_ratio(table: &Section, problems: &mut Problems) {
     let Some(snr) = table.said(ErrorKeys::snr_db) else {
         return;
     };
     // an error of 0 is no contradiction: it is the default of `error`
-    let said = ERRORS.into_iter().filter_map(|key| table.said(key));
-    for said in said.filter(|said| said.value != Some(0.0)) {
-        let message = format!(
-            "{} conflicts with `snr` = {}; expected one of the two",
-            said.shown, snr.shown
-        );
-        problems.add(said.origin, &said.path, message);
+    let errors = ERRORS.into_iter().filter_map(|key| table.said(key));
+    for error in errors.filter(|error| error.value != Some(0.0)) {
+        let snr = &snr.shown;
+        let fault = format!("conflicts with `snr` = {snr}; expected one of the two");
+        error.refuse_value(fault, problems);
     }
 }

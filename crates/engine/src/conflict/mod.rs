@@ -27,18 +27,11 @@ use self::vertices::{
     dummies_of, longest_bytes, passing, patience, rules_of, vertex_count, vertices_of,
 };
 use crate::kernel::streams::Streams;
-use crate::kernel::time::{Span, Time};
+use crate::kernel::time::Time;
 use crate::mac::dcf::NodeCounters;
 use crate::mac::graph::{Ended, Graph, Vertex};
 use crate::packet::Packet;
 use crate::queue::{Egress, Greedy, HeadQueue, QueueSetting};
-
-/// The egress of the queues, whose values no plain queue looks at.
-const NO_EGRESS: Egress = Egress {
-    rate_bps: 0,
-    is_fixed: false,
-    delay: Span::ZERO,
-};
 
 /// The links of a CSMA network, with their queues.
 #[derive(Clone, Debug)]
@@ -56,13 +49,13 @@ pub struct Conflict {
     beta: f64,
     /// Length of the longest packets. [bytes]
     packet_bytes: f64,
-    /// When prices are set next.
+    /// Time at which prices are set next.
     next_prices: Time,
     /// Packets given up since [`Conflict::take_lost`] was last called.
     lost: Vec<Packet>,
 }
 
-/// A link's aggressiveness over time.
+/// Aggressiveness of a link over time.
 #[derive(Clone, Debug)]
 pub struct Drive {
     r: f64,
@@ -261,5 +254,5 @@ fn queue_of(csma: &Csma, name: &str, streams: &Streams) -> HeadQueue {
         return HeadQueue::priced(csma.queue_packets, draws);
     }
     let plain = QueueSetting::drop_tail(csma.queue_packets);
-    HeadQueue::new(&plain, NO_EGRESS, draws)
+    HeadQueue::new(&plain, Egress::default(), draws) // no plain queue uses its egress
 }

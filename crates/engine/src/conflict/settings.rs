@@ -1,11 +1,11 @@
-//! What a file says of a network by its conflict graph.
+//! Settings of a network of links that sense only some of each other.
 
 use std::collections::BTreeSet;
 
 use crate::app::{Arrivals, Transport};
 use crate::control::utility::{MOST_POINTS, Marginals};
 use crate::kernel::time::Span;
-use crate::mac::graph::{Pace, Slotted, Spread};
+use crate::mac::graph::{Pace, Spread};
 use crate::notation::setting::{
     Millimetres, S, US, count, duration, flag, length, name, names, number, points, probability,
     tables, word,
@@ -57,7 +57,7 @@ words! {
 }
 
 impl AccessWord {
-    /// Silence before a backoff runs, where a file says nothing else.
+    /// Returns the default of the idle time before a backoff counts down.
     pub(crate) fn difs(self) -> Span {
         match self {
             AccessWord::Dcf => Span(50 * US),
@@ -220,25 +220,24 @@ table! {
     }
 }
 
-/// Wireless links that hear only some of each other, with the flows over them.
+/// Wireless links that sense only some of each other, with the flows over them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csma {
     /// The links.
     pub links: Vec<CsmaLink>,
-    /// Name and place of each node, if the conflicts follow from that.
+    /// Name and position of each node, if the conflicts follow from the positions.
     pub nodes: Vec<(String, CsmaNode)>,
-    /// How far a frame can be received. [m]
+    /// Distance up to which a frame can be received. [m]
     pub transmission_range_m: f64,
-    /// How far a frame can be sensed. [m]
+    /// Distance up to which a frame can be sensed. [m]
     pub sensing_range_m: f64,
-    /// How far from its transmitter a frame destroys others. [m]
+    /// Distance from its transmitter up to which a frame destroys other frames. [m]
     pub interference_range_m: f64,
-    /// Whether the file states that the conflict graph is in one piece; the checks have made sure that it
-    /// is.
+    /// Whether the file requires a connected conflict graph. The checks have ensured it.
     pub connected: bool,
     /// The flows.
     pub flows: Vec<CsmaFlow>,
-    /// How links count down.
+    /// Channel access of all links.
     pub access: CsmaAccess,
     /// Air time of packets, and their number of attempts.
     pub air: CsmaAir,
@@ -252,70 +251,71 @@ pub struct Csma {
     pub dummy: bool,
     /// Return of TCP ACKs over wireless links.
     pub acks: CsmaAcks,
-    /// How many connections a flow has.
+    /// Number of connections of each flow.
     pub connections: Connections,
-    /// How a flow follows that number.
+    /// Adjustment of the connections of a flow to the required number.
     pub users: CsmaUsers,
 }
 
 /// A wireless link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsmaLink {
-    /// Unique among wireless and wired links.
+    /// Name, unique among wireless and wired links.
     pub name: String,
-    /// Indices of the links that it conflicts with, in order.
+    /// Indices of the links in conflict with this link, in order.
     pub conflicts: BTreeSet<usize>,
-    /// Indices of those whose frames it can read, known from where the nodes stand.
+    /// Indices of the links whose frames this link can read, from the positions of the nodes.
     pub reads: BTreeSet<usize>,
-    /// Indices of the links whose frames it destroys without being heard by their transmitters.
+    /// Indices of the links whose frames this link destroys although their transmitters do not
+    /// sense it.
     pub disturbs: BTreeSet<usize>,
-    /// Transmitter and receiver, if the conflicts follow from where they stand.
+    /// Transmitter and receiver, if the conflicts follow from their positions.
     pub ends: Option<[String; 2]>,
-    /// Its aggressiveness, if it does not follow the queue.
+    /// Aggressiveness, if it does not follow the queue.
     pub r: Option<f64>,
     /// Probability per attempt that a frame is lost to channel errors.
     pub error: f64,
 }
 
-/// A flow over wireless links, and wired ones.
+/// A flow over wireless and wired links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsmaFlow {
     /// Unique name.
     pub name: String,
-    /// The table it comes from.
+    /// Name of the table of the flow in the file.
     pub class: String,
-    /// What it passes.
+    /// Links that the flow crosses.
     pub route: Vec<Hop>,
-    /// Weight of its utility.
+    /// Weight of the utility of the flow.
     pub weight: f64,
-    /// Its marginal utility; `None`: a power of the rate, by [`Connections::Utility`].
+    /// Marginal utility of the flow; `None`: a power of the rate ([`Connections::Utility`]).
     pub marginal_utility: Option<Marginals>,
-    /// What sends: TCP or datagrams.
+    /// Transport of the flow: TCP or datagrams.
     pub transport: Transport,
-    /// When the first packet is sent, at the earliest.
+    /// Earliest time at which the first packet is sent.
     pub start: Span,
-    /// By how much the first packet may be later, uniformly at random in each replication.
+    /// Largest delay of the first packet, which is uniform in each replication.
     pub start_spread: Span,
-    /// No new data from then on; `None`: runs to the end.
+    /// Time from which there is no new data; `None`: the end of the run.
     pub stop: Option<Span>,
 }
 
 impl CsmaFlow {
-    /// Payload of a full packet. [bytes]
+    /// Returns the payload of a full packet. [bytes]
     pub fn payload_bytes(&self) -> u32 {
         match &self.transport {
             Transport::Tcp(tcp) => tcp.mss_bytes,
             Transport::Udp(udp) => udp.payload_bytes,
-            Transport::Web(_) => 0, // the checks have seen to it that there is none
+            Transport::Web(_) => 0, // refused by the checks
         }
     }
 
-    /// Length of a full packet. [bytes]
+    /// Returns the length of a full packet. [bytes]
     pub fn packet_bytes(&self) -> u32 {
         self.payload_bytes() + self.header_bytes()
     }
 
-    /// Headers of a packet. [bytes]
+    /// Returns the length of the headers of a packet. [bytes]
     pub fn header_bytes(&self) -> u32 {
         match &self.transport {
             Transport::Tcp(tcp) => tcp.header_bytes,
@@ -324,12 +324,12 @@ impl CsmaFlow {
         }
     }
 
-    /// Whether it always has a packet.
+    /// Returns whether the flow always has a packet to send.
     pub fn is_greedy(&self) -> bool {
         matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy)
     }
 
-    /// Whether it is TCP, so that ACKs go back.
+    /// Returns whether the flow is TCP, so that ACKs return.
     pub fn is_tcp(&self) -> bool {
         matches!(self.transport, Transport::Tcp(_))
     }
@@ -344,26 +344,33 @@ pub enum Hop {
     Wired(usize),
 }
 
-/// How links count down.
+/// Channel access of all links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CsmaAccess {
     /// Backoff that follows the queue of each link.
     Adaptive(Pace),
-    /// Alike: mean transmission over mean backoff time.
+    /// Equal mean backoff of all links.
     Legacy {
-        /// That ratio.
+        /// Mean air time divided by mean backoff. [-]
         access_intensity: f64,
-        /// In continuous time or in slots.
+        /// Slots and idle times.
         pace: Pace,
     },
-    /// In slots, with windows that double (IEEE 802.11-2016, 10.3).
-    Dcf(Slotted),
+    /// In slots, with windows that double after a failure (IEEE 802.11-2016, 10.3).
+    Dcf {
+        /// Slots and idle times.
+        pace: Pace,
+        /// Smallest contention window.
+        cwmin: u32,
+        /// Largest contention window.
+        cwmax: u32,
+    },
 }
 
-/// How many connections a flow has.
+/// Number of connections of each flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Connections {
-    /// `k` times the round-trip time.
+    /// Number of `k` times the round-trip time.
     Rtt {
         /// [1/s]
         k: f64,
@@ -372,10 +379,10 @@ pub enum Connections {
     Utility {
         /// [1/s]
         k: f64,
-        /// Exponent of the derivative of utilities that are not given by points, above 0.
+        /// Exponent of the derivative of utilities without points, above 0. [-]
         fairness: f64,
     },
-    /// `k` times the round-trip time, and more where the channel loses packets.
+    /// Number of `k` times the round-trip time, and more if the channel loses packets.
     Marks {
         /// [1/s]
         k: f64,

@@ -1,29 +1,30 @@
-//! From the scenario to the vertices of the graph and the rules that they share.
+//! Vertices of the conflict graph, and the rules that they share, from the scenario.
 
 use std::collections::BTreeSet;
 
 use super::{Csma, CsmaAccess, CsmaAcks, Hop};
-use crate::mac::graph::{Counting, Rules, Vertex};
+use crate::mac::graph::{BackoffRule, Counting, Rules, Vertex};
 
-/// Length of the longest packets. [bytes]
+/// Returns the length of the longest packets. [bytes]
 pub(super) fn longest_bytes(csma: &Csma) -> u32 {
     let longest = csma.flows.iter().map(|flow| flow.packet_bytes());
     longest.max().unwrap_or(1)
 }
 
-/// Length of the dummy packets of each link, return links included; `None` for one that sends none. [bytes]
+/// Returns the length of the dummy packets of each link, return links included; `None` for a link
+/// that sends none. [bytes]
 pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<u16>> {
-    let sends = longest as u16; // at most 65535, by the checks
+    let dummy = |index| match index < csma.links.len() {
+        true => longest as u16, // at most 65535, by the checks
+        false => ack_bytes(csma),
+    };
+    let sends = |index| csma.dummy && !passing(csma, index).is_empty();
     (0..links)
-        .map(|index| match passing(csma, index).is_empty() {
-            false if csma.dummy && index < csma.links.len() => Some(sends),
-            false if csma.dummy => Some(ack_bytes(csma)),
-            _ => None,
-        })
+        .map(|index| sends(index).then(|| dummy(index)))
         .collect()
 }
 
-/// The users whose packets pass link `index`, which may be a return link.
+/// Returns the users whose packets cross link `index`, which may be a return link.
 pub(super) fn passing(csma: &Csma, index: usize) -> Vec<u32> {
     let back = index >= csma.links.len();
     let link = Hop::Wireless(index % csma.links.len());
@@ -39,44 +40,48 @@ fn ack_bytes(csma: &Csma) -> u16 {
     headers.max().unwrap_or(1) as u16 // at most 256, by the checks
 }
 
-/// What all links have in common, the `longest` packets going out at the service rate.
+/// Returns the rules that all links share. Packets of length `longest` are sent at the service
+/// rate.
 pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
-    let whole_ns = 1e9 / csma.air.service_rate_pps;
+    let longest_ns = 1e9 / csma.air.service_rate_pps;
     let overhead_ns = csma.air.overhead.0 as f64;
     Rules {
         counting: match csma.access {
-            CsmaAccess::Adaptive(pace) | CsmaAccess::Legacy { pace, .. } => Counting::ByMean {
-                spread: csma.air.backoff,
+            CsmaAccess::Adaptive(pace) | CsmaAccess::Legacy { pace, .. } => Counting {
                 pace,
+                backoff: BackoffRule::Mean(csma.air.backoff),
             },
-            CsmaAccess::Dcf(dcf) => Counting::Slotted(dcf),
+            CsmaAccess::Dcf { pace, cwmin, cwmax } => Counting {
+                pace,
+                backoff: BackoffRule::Window { cwmin, cwmax },
+            },
         },
         overhead_ns,
-        byte_ns: (whole_ns - overhead_ns) / f64::from(longest),
+        byte_ns: (longest_ns - overhead_ns) / f64::from(longest),
         transmission: csma.air.transmission,
         attempts: csma.air.attempts,
     }
 }
 
-/// How many links the medium knows.
+/// Returns the number of links of the medium, return links included.
 pub(super) fn vertex_count(csma: &Csma) -> usize {
-    csma.links.len() * ways(csma).count()
+    csma.links.len() * directions(csma).count()
 }
 
-/// Links and, if ACKs contend, return links.
-fn ways(csma: &Csma) -> impl Iterator<Item = bool> + use<> {
+/// Returns whether links are return links: `false` and, if ACKs contend, `true`.
+fn directions(csma: &Csma) -> impl Iterator<Item = bool> + use<> {
     let is_double = csma.acks == CsmaAcks::Contend;
     [false, true].into_iter().take(1 + usize::from(is_double))
 }
 
-/// The links as the medium knows them, return links behind the others.
+/// Returns the links of the medium, return links after the others.
 pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     let count = csma.links.len() as u32;
     let is_double = csma.acks == CsmaAcks::Contend;
     let both = |links: &BTreeSet<usize>| -> Vec<u32> {
-        let there = links.iter().map(|&link| link as u32);
-        let back = there.clone().map(|link| link + count);
-        there.chain(back.filter(|_| is_double)).collect()
+        let forward = links.iter().map(|&link| link as u32);
+        let back = forward.clone().map(|link| link + count);
+        forward.chain(back.filter(|_| is_double)).collect()
     };
     let vertex = |index: usize, back: bool| {
         let link = &csma.links[index];
@@ -101,15 +106,18 @@ pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
                 CsmaAccess::Legacy {
                     access_intensity, ..
                 } => 1.0 / access_intensity,
-                _ => patience(csma.beta, if back { 0.0 } else { link.r.unwrap_or(0.0) }),
+                CsmaAccess::Adaptive(_) | CsmaAccess::Dcf { .. } => {
+                    patience(csma.beta, if back { 0.0 } else { link.r.unwrap_or(0.0) })
+                }
             },
         }
     };
-    let both_ways = ways(csma).flat_map(|back| (0..csma.links.len()).map(move |link| (link, back)));
-    both_ways.map(|(link, back)| vertex(link, back)).collect()
+    let links = 0..csma.links.len();
+    let both = directions(csma).flat_map(|back| links.clone().map(move |link| (link, back)));
+    both.map(|(link, back)| vertex(link, back)).collect()
 }
 
-/// Mean backoff over mean transmission (paper 001, algorithm 1, line 7).
+/// Returns the mean backoff divided by the mean air time (paper 001, algorithm 1, line 7).
 pub(super) fn patience(beta: f64, r: f64) -> f64 {
     libm::exp(-beta * r)
 }

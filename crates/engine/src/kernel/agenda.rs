@@ -29,7 +29,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// An agenda of `slots` slots, all idle.
+    /// Returns an agenda of `slots` slots, all idle.
     pub fn new(slots: usize) -> Agenda {
         let leaves = leaves(slots);
         Agenda {

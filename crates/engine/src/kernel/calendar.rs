@@ -23,7 +23,7 @@ const SHORTEST_DAY: u64 = 1_000;
 const NONE: u32 = u32::MAX;
 /// Marks the first entry of a day that has further events.
 const MORE: u32 = 1 << 31;
-/// So many events of a day are many.
+/// Number of events from which a day has many.
 const MANY: usize = 8;
 /// Bits of an order that count insertions; those above are the rank.
 const COUNT_BITS: u32 = 40;
@@ -68,7 +68,7 @@ struct Entry<T> {
     item: T,
 }
 
-/// When an event leaves, and the place of its entry.
+/// Time at which an event leaves, and the place of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: Time,
@@ -83,7 +83,7 @@ impl Due {
 }
 
 impl<T: Copy> Calendar<T> {
-    /// An empty calendar; most events are put in not longer than `reach` ahead.
+    /// Returns an empty calendar. Most events are put in at most `reach` ahead.
     pub fn new(reach: Span) -> Calendar<T> {
         let day_ns = (8 * reach.0 / DAYS as u64)
             .max(SHORTEST_DAY)
@@ -191,7 +191,7 @@ impl<T: Copy> Calendar<T> {
         next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits)
     }
 
-    /// A free place, perhaps the one behind all entries.
+    /// Returns a free place, or the place after all entries.
     #[inline]
     fn place(&mut self) -> u32 {
         let place = self.free;
@@ -204,7 +204,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// When the next event leaves, and its rank; `Time::NEVER` if none is pending.
+    /// Returns when the next event leaves, and its rank; `Time::NEVER` if no event is pending.
     #[inline(always)]
     pub fn first(&mut self) -> (Time, usize) {
         if self.begun.is_empty() {
@@ -286,7 +286,7 @@ impl<T: Copy> Calendar<T> {
         self.begin_rest(day);
     }
 
-    /// What is due in the year that begins with `day` comes in sight, all of it: nothing is due before.
+    /// Brings all events of the year that begins with `day` in sight. No event is due before.
     fn begin_year(&mut self, day: u64) {
         self.today = self.today.max(day);
         let index = day / DAYS as u64 % YEARS;
@@ -298,19 +298,19 @@ impl<T: Copy> Calendar<T> {
         self.later_day = self.next_year().min(self.next_in_heap());
     }
 
-    /// Whether a day of many events has begun since this was last asked.
+    /// Returns whether a day with many events has begun since the last call.
     #[inline(always)]
     pub fn takes_fresh(&mut self) -> bool {
         std::mem::take(&mut self.fresh)
     }
 
-    /// What is due on the days that have begun, latest first.
+    /// Returns the items of the days that have begun, latest first.
     pub fn begun(&self) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter();
         begun.map(|due| &self.entries[due.place as usize].item)
     }
 
-    /// The next day in sight that has an event; the largest number if none has.
+    /// Returns the next day in sight with an event; the largest number if there is none.
     #[inline]
     fn next_in_sight(&self) -> u64 {
         if self.words == 0 {
@@ -332,7 +332,7 @@ impl<T: Copy> Calendar<T> {
         self.today + ahead as u64
     }
 
-    /// What is pending, in no order.
+    /// Returns the pending items, in no order.
     pub fn items(&self) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter().map(|due| due.place);
         let later = self.later.iter().map(|due| due.0.place);
@@ -390,8 +390,8 @@ mod tests {
                 }
                 let mut items: Vec<usize> = calendar.items().copied().collect();
                 items.sort_unstable();
-                let kept: Vec<usize> = plain.iter().map(|&(_, _, item)| item).collect();
-                prop_assert_eq!(items, kept);
+                let pending: Vec<usize> = plain.iter().map(|&(_, _, item)| item).collect();
+                prop_assert_eq!(items, pending);
             }
         }
     }

@@ -1,18 +1,18 @@
-//! How busy a link is in its emptiest bin of time.
+//! The smallest utilisation of a link over bins of time.
 
 use std::ops::Range;
 
 use crate::kernel::time::{Span, Time};
 
-/// Busy time by bins of equal width that begin with the run; only the least is kept.
+/// Busy time by bins of equal width that begin with the run. Only the smallest is kept.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     width_ns: u64,
-    /// Numbers of the bins that lie in the time measured.
+    /// Numbers of the bins in the measured period.
     counted: Range<u64>,
-    /// The bin of the last busy time.
+    /// Number of the bin of the last busy time.
     current: u64,
-    /// Where it ends.
+    /// End of this bin. [ns]
     border: u64,
     busy_ns: u64,
     least_ns: u64,
@@ -31,7 +31,8 @@ impl Bins {
         }
     }
 
-    /// The link is busy from `begins` to `ends`, after all times added before.
+    /// Records that the link is busy from `begins` to `ends`, after all times that were recorded
+    /// before.
     #[inline]
     pub(super) fn add(&mut self, begins: Time, ends: Time) {
         let mut begins = begins.0;
@@ -57,7 +58,7 @@ impl Bins {
         self.busy_ns = 0;
     }
 
-    /// The least busy time over the bins before `next`.
+    /// Returns the smallest busy time over the bins before `next`.
     fn least_with_current(&self, next: u64) -> u64 {
         let mut least = self.least_ns;
         if self.counted.contains(&self.current) {

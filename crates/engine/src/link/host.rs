@@ -1,16 +1,18 @@
-//! The link of one flow's host: a rate and a propagation time, a queue that is never full, no losses,
-//! and nothing that anyone asks for afterwards.
+//! The link of the host of one flow: a rate, a propagation time, and a queue that is never full. It
+//! has no losses and no counters.
 //!
-//! A host may take a random time over each packet that it sends, as real hosts do: without it deterministic
-//! packets meet a drop-tail queue in a fixed phase, and the phase decides who finds it full (Floyd and
-//! Jacobson, "On traffic phase effects in packet-switched gateways", Internetworking: Research and
-//! Experience 3, 1992). The time is the sum of two, each uniform up to the setting. One is drawn for each
-//! packet, as ns-2's `overhead_` is; where the setting is the packet time of the bottleneck it still keeps
-//! half the effect, since a flow whose round trip is a whole number of packet times has a place of its own
-//! in each. The other is drawn anew only once a second: it leads every flow through all phases. Packets
-//! keep their order: none leaves before the one in front.
+//! A host may add a random delay to each packet that it sends, as real hosts do. Without it,
+//! deterministic packets meet a drop-tail queue in a fixed phase, and the phase decides which flow
+//! finds the queue full (Floyd and Jacobson, "On traffic phase effects in packet-switched
+//! gateways", Internetworking: Research and Experience 3, 1992). The delay is the sum of two, each
+//! uniform up to the setting. The first is drawn for each packet, as the `overhead_` of ns-2. If
+//! the setting is the packet time of the bottleneck, half of the effect remains: a flow whose
+//! round-trip time is a whole number of packet times has a place of its own in each. The second is
+//! drawn once per second, and leads every flow through all phases. Packets keep their order: no
+//! packet leaves before the packet in front of it.
 
 use super::LinkSettings;
+use super::model::LinkModel;
 use super::pipe::service;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -19,7 +21,7 @@ use crate::packet::Packet;
 /// A link that only delays.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// 0: no serialisation time. [bit/s]
+    /// Rate; 0: no serialisation time. [bit/s]
     rate_bps: u64,
     propagation: Span,
     last_departure: Time,
@@ -27,23 +29,24 @@ pub struct Host {
     jitter: Option<Box<Jitter>>,
 }
 
-/// A random time over each packet.
+/// Random delay of each packet.
 #[derive(Clone, Debug)]
 struct Jitter {
-    /// Largest value of each of its two parts. [ns]
+    /// Largest value of each of the two parts. [ns]
     most: u32,
     draws: Stream,
-    /// The slow part, and until when it holds.
+    /// Slow part, and the time until which it applies.
     slow: Span,
     holds_until: Time,
     last_arrival: Time,
 }
 
-/// How long the slow part of the jitter holds: many round trips, and short against a run.
+/// Time for which the slow part of the jitter applies: many round-trip times, and short compared
+/// with a run.
 const SLOW: Span = Span(1_000_000_000);
 
 impl Host {
-    /// An empty link.
+    /// Returns an empty link.
     pub fn new(settings: &LinkSettings, streams: &Streams) -> Host {
         let most = u32::try_from(settings.jitter.0).unwrap_or(u32::MAX);
         Host {
@@ -63,12 +66,8 @@ impl Host {
         }
     }
 
-    /// How long every packet takes, if it has neither a rate nor jitter.
-    pub fn mere_delay(&self) -> Option<Span> {
-        (self.rate_bps == 0 && self.jitter.is_none()).then_some(self.propagation)
-    }
-
-    /// When `packet`, which enters at `at`, not before the one in front, arrives at the far end.
+    /// Returns when `packet`, which enters at `at` and not before the packet in front of it,
+    /// arrives at the far end.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
         let mut departs = at;
@@ -87,8 +86,18 @@ impl Host {
     }
 }
 
+impl LinkModel for Host {
+    fn mere_delay(&self) -> Option<Span> {
+        (self.rate_bps == 0 && self.jitter.is_none()).then_some(self.propagation)
+    }
+
+    fn unrated_delay(&self) -> Option<Span> {
+        self.mere_delay()
+    }
+}
+
 impl Jitter {
-    /// When a packet arrives that would arrive at `arrival` without jitter.
+    /// Returns when a packet arrives that would arrive at `arrival` without jitter.
     fn after(&mut self, arrival: Time) -> Time {
         if arrival >= self.holds_until {
             self.slow = self.draw();
@@ -167,7 +176,7 @@ mod tests {
         let mut hosts = ["a", "b"].map(|name| host(name, None, Span(120_000)));
         let arrivals = hosts
             .each_mut()
-            .map(|one| one.enter(Time::ZERO, &Packet::SAMPLE));
+            .map(|host| host.enter(Time::ZERO, &Packet::SAMPLE));
         assert_ne!(arrivals[0], arrivals[1]);
     }
 }

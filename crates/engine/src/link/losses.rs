@@ -1,14 +1,13 @@
-//! Losses on the way: what a link takes of the segments and datagrams that enter it; ACKs are spared.
+//! Losses of a link: segments and datagrams that enter it and do not arrive. ACKs are never lost.
 //!
 //! Periodic losses are those of M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of
 //! the TCP congestion avoidance algorithm", Computer Communication Review 27(3), 1997: the window of
 //! Reno is a sawtooth between W/2 and W = sqrt(8N/3) packets.
 
 use crate::kernel::streams::Stream;
-use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
-use crate::notation::problem::{Problems, Refused};
-use crate::notation::setting::{FileTable, Json, KeyOf, Setting, count, probability};
+use crate::notation::problem::Refused;
+use crate::notation::setting::{FileTable, Json, Setting, count, probability};
 use crate::notation::table::Table;
 use crate::notation::value::Value;
 use crate::packet::Packet;
@@ -24,60 +23,24 @@ table! {
     }
 }
 
-/// What a link loses.
+/// Rule for the losses of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Each packet with this probability, independently.
+    /// Each packet is lost with this probability, independently of others.
     Random(f64),
-    /// The last of every so many packets, at least 2.
+    /// The last packet of each period is lost; the period is at least 2 packets.
     Every(u32),
 }
 
 impl Loss {
-    /// Nothing.
+    /// No losses.
     pub const NONE: Loss = Loss::Random(0.0);
 
-    /// Share of the segments and datagrams that are lost. [-]
+    /// Returns the share of the segments and datagrams that are lost. [-]
     pub fn share(self) -> f64 {
         match self {
             Loss::Random(probability) => probability,
             Loss::Every(period) => 1.0 / f64::from(period),
-        }
-    }
-
-    /// What the nearest table says under `key`, as a table or a bare probability.
-    ///
-    /// # Errors
-    /// It has been refused.
-    pub(super) fn nearest(layers: &Layers, key: KeyOf<Loss>) -> Result<Loss, Refused> {
-        for table in layers.0 {
-            if let Some(own) = table.inside(key) {
-                return Loss::read(&Layers(&[own]));
-            }
-        }
-        layers.need(key)
-    }
-
-    /// Checks what `table` says under `key`, if it says something.
-    pub(super) fn check(table: &Section, key: KeyOf<Loss>, problems: &mut Problems) {
-        let Some(own) = table.inside(key) else {
-            return;
-        };
-        let every = own.said(LossTable::every);
-        let names = "probability, every";
-        match (own.said(LossTable::probability), every) {
-            (Some(_), Some(every)) => {
-                let message = format!(
-                    "a second rule in addition to probability; expected one of \
-                                       {names}"
-                );
-                problems.add(every.origin, &every.path, message);
-            }
-            (None, None) if !problems.concern(&own.path) && !problems.concern_inside(&own.path) => {
-                let message = format!("the table is empty; expected one of {names}");
-                problems.add(own.origin, &own.path, message);
-            }
-            (Some(_), None) | (None, Some(_) | None) => {}
         }
     }
 }
@@ -108,7 +71,7 @@ impl Setting for Loss {
     }
 }
 
-/// Decides on one direction of a link.
+/// Losses of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct Losses {
     rule: Loss,
@@ -118,7 +81,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// The losses of a link that no packet has entered yet; random ones are drawn from `stream`.
+    /// Returns the losses of a link that no packet has entered yet. Random losses are drawn from
+    /// `stream`.
     pub fn new(rule: Loss, stream: Stream) -> Losses {
         Losses {
             rule,
@@ -127,12 +91,12 @@ impl Losses {
         }
     }
 
-    /// Whether any packet is ever lost.
+    /// Returns whether any packet is ever lost.
     pub fn take_some(&self) -> bool {
         self.rule.share() > 0.0
     }
 
-    /// `packet` enters the link; returns whether it is lost.
+    /// Returns whether `packet`, which enters the link, is lost.
     #[inline(always)]
     pub fn take(&mut self, packet: &Packet) -> bool {
         packet.is_data()

@@ -1,20 +1,21 @@
 //! A link whose queue decides on arrival only.
 //!
-//! It is a FIFO. A packet's departure is known when it enters (nothing behind it reorders), so
-//! departures need no events: the queue in front of the link is the list of departure times still ahead.
+//! The queue is a FIFO, in which no later packet changes the order. The departure of a packet is
+//! therefore known when it enters, and departures need no events: the queue is the list of future
+//! departures.
 //!
-//! For the same reason a packet may enter *ahead of time*: where packets reach a link in the order in
-//! which their arrivals become known, the link is told of them at once, and the next event is its own
-//! delivery. What it counts is exact at any instant all the same: a packet counts as offered once its
-//! entry has passed, and as gone once its departure has.
+//! For the same reason a packet may enter with lookahead. If packets reach a link in the order in
+//! which their arrivals become known, they enter immediately, and the next event is the delivery by
+//! this link. The counters are nevertheless exact at any time: a packet counts as offered when the
+//! time of its entry has passed, and as departed when the time of its departure has passed.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::LinkSettings;
-use super::Transit;
 use super::bins::Bins;
 use super::losses::Losses;
+use super::model::{LinkModel, Transit};
 use super::residence::{Residence, Residences};
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
@@ -27,11 +28,11 @@ pub struct Pipe {
     propagation: Span,
     admission: Admission,
     losses: Losses,
-    /// Residences in the queue, some of which may begin only later.
+    /// Residences in the queue, some of which may begin in the future.
     residences: Residences,
-    /// What the queue counts, packets inside and to come included.
+    /// Counters of the queue, with packets inside and packets that enter in the future.
     passage: Passage,
-    /// Times in the queue of the datagrams that depart in the time measured.
+    /// Times in the queue of the datagrams that depart in the measured period.
     waits: Waits,
     marked: u64,
     refused: u64,
@@ -39,18 +40,18 @@ pub struct Pipe {
     /// Service time of packets with this [`size_key`].
     last_sent: (u32, Span),
     busy_ns: u64,
-    /// The time that is measured.
+    /// Measured period.
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets that entered ahead of time and will be lost, by the instant.
+    /// Packets that entered with lookahead and will be lost, in order of time.
     doomed: VecDeque<(Time, Packet, Transit)>,
 }
 
 impl Pipe {
-    /// An empty link with the discipline of its queue; `losses` decides which packets are lost on the way.
-    /// `measured` is the time from the end of the warm-up to that of the run, `bin` the width of the bins
-    /// over which the least utilisation is taken, if at all.
+    /// Returns an empty link whose queue has the discipline `admission`, with these `losses`.
+    /// `measured` is the time from the end of the warm-up to the end of the run, and `bin` the
+    /// width of the bins over which the least utilisation is taken, if it is measured.
     pub fn new(
         settings: &LinkSettings,
         admission: Admission,
@@ -78,9 +79,10 @@ impl Pipe {
         }
     }
 
-    /// `packet` enters at `at`, which is `now` or ahead of it, and not before the packet in front.
-    /// One that is lost now is the caller's to account for; one that will be lost is kept until then
-    /// ([`Pipe::settle`]). One that arrives is under way until then, or enters the next link at once.
+    /// Lets `packet` enter at `at`, which is `now` or later, and not before the packet in front of
+    /// it. The caller accounts for a packet that is lost now. A packet that will be lost is kept
+    /// until then ([`Pipe::settle`]). A packet that arrives is on the link until then, or enters
+    /// the next link immediately.
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         let fate = self.pass(now, at, packet);
@@ -90,45 +92,20 @@ impl Pipe {
         fate
     }
 
-    /// Whether a packet that enters at `now` finds room that its source could fill.
+    /// Returns whether a packet that enters at `now` finds room that its source could fill.
     pub fn has_room(&mut self, now: Time) -> bool {
         self.residences.retire(now);
-        match self.admission {
-            Admission::DropTail(limit) => self.residences.waiting() < limit as usize,
-            _ => false,
-        }
+        let waiting = self.residences.waiting();
+        matches!(self.admission, Admission::DropTail(limit) if waiting < limit as usize)
     }
 
-    /// When the packet departs that was in service when the last packet entered, or room was asked for.
+    /// Returns the departure of the packet in service at the last call of [`Pipe::enter`] or
+    /// [`Pipe::has_room`].
     pub fn next_departure(&self) -> Time {
         (self.residences.in_service()).map_or(Time::NEVER, |residence| residence.departs)
     }
 
-    /// How long every packet takes, if the link has no rate.
-    pub fn unrated_delay(&self) -> Option<Span> {
-        self.rate_bps.is_none().then_some(self.propagation)
-    }
-
-    /// Whether any packet is ever lost on the way.
-    pub fn loses_some(&self) -> bool {
-        self.losses.take_some()
-    }
-
-    /// Whether `packet` is lost on the way; for a source that passes a link without a rate by itself.
-    pub fn loses(&mut self, packet: &Packet) -> bool {
-        self.losses.take(packet)
-    }
-
-    /// The setting of the queue is `to` from `now` on, as far as it may move. Nothing has entered that comes
-    /// later.
-    pub fn change_queue(&mut self, now: Time, to: &QueueSetting) {
-        let residences = &self.residences;
-        self.admission
-            .advance(now, |instant| residences.held_at(instant));
-        self.admission.change(now, to);
-    }
-
-    /// Accounts for a packet that does not arrive, or will not.
+    /// Accounts for a packet that does not arrive, now or later.
     #[inline(never)]
     fn doom(&mut self, now: Time, at: Time, packet: &Packet, fate: Transit) {
         if at > now {
@@ -146,15 +123,14 @@ impl Pipe {
         let Some(rate) = self.rate_bps else {
             return Transit::Arrives(at.plus(self.propagation));
         };
-        let verdict = match self.admission {
-            Admission::DropTail(limit) => {
-                self.residences.retire(at);
-                match self.residences.waiting() < limit as usize {
-                    true => Verdict::Enter,
-                    false => Verdict::Drop,
-                }
+        let verdict = if let Admission::DropTail(limit) = self.admission {
+            self.residences.retire(at);
+            match self.residences.waiting() < limit as usize {
+                true => Verdict::Enter,
+                false => Verdict::Drop,
             }
-            _ => self.judge(at, packet),
+        } else {
+            self.judge(at, packet)
         };
         let marked = match verdict {
             Verdict::Enter => false,
@@ -186,13 +162,14 @@ impl Pipe {
         Transit::Arrives(departs.plus(self.propagation))
     }
 
-    /// A datagram enters at `at`, or a packet of another length or kind than the one before.
+    /// Prepares for a datagram, or for a packet with another length or kind than the packet before,
+    /// that enters at `at`.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);
         self.last_sent = (size_key(packet), service);
         if packet.kind == PacketKind::Datagram {
-            self.last_sent.0 = 0; // no packet's key: every datagram comes here
+            self.last_sent.0 = 0; // the key of no packet, so that every datagram is prepared
             let departs = self.last_departure.max(at).plus(service);
             if departs > self.measured.start && departs <= self.measured.end {
                 self.waits.add(packet.flow, at, departs);
@@ -200,7 +177,7 @@ impl Pipe {
         }
     }
 
-    /// What a discipline other than drop-tail decides.
+    /// Returns the verdict of a discipline other than drop-tail.
     #[inline(never)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
         let residences = &self.residences;
@@ -217,7 +194,7 @@ impl Pipe {
         self.admission.admit(at, &backlog, packet)
     }
 
-    /// The next packet that entered ahead of time and has been lost by `now`.
+    /// Returns the next packet that entered with lookahead and has been lost by `now`.
     #[inline]
     pub fn settle(&mut self, now: Time) -> Option<Packet> {
         let &(at, packet, fate) = self.doomed.front()?;
@@ -231,23 +208,46 @@ impl Pipe {
         Some(packet)
     }
 
-    /// Packets that will be lost on this link.
+    /// Returns the packets that will be lost on this link.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.doomed.iter().map(|(_, packet, _)| packet)
     }
+}
 
-    /// Packets in the queue at `now`, the one in service included.
-    pub fn length(&self, now: Time) -> usize {
+impl LinkModel for Pipe {
+    fn unrated_delay(&self) -> Option<Span> {
+        self.rate_bps.is_none().then_some(self.propagation)
+    }
+
+    fn loses_some(&self) -> bool {
+        self.losses.take_some()
+    }
+
+    fn loses(&mut self, packet: &Packet) -> bool {
+        self.losses.take(packet)
+    }
+
+    fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.packets().for_each(visit);
+    }
+
+    /// Changes the setting of the queue. No packet has entered with lookahead.
+    fn change_queue(&mut self, now: Time, to: &QueueSetting) {
+        let residences = &self.residences;
+        self.admission
+            .advance(now, |instant| residences.held_at(instant));
+        self.admission.change(now, to);
+    }
+
+    fn length(&self, now: Time) -> usize {
         self.residences.length(now)
     }
 
-    /// Times in the queue of the datagrams that depart in the time measured, some of them later than now.
-    pub fn waits(&self) -> &Waits {
-        &self.waits
+    fn waits(&self) -> Option<&Waits> {
+        Some(&self.waits)
     }
 
-    /// Totals of the queue at `now`.
-    pub fn counters(&self, now: Time) -> QueueCounters {
+    fn counters(&self, now: Time) -> QueueCounters {
         let mut counters = self.passage.totals(self.marked, self.refused);
         for residence in self.residences.open(now) {
             counters.take_back_leave(residence.entered, residence.departs);
@@ -258,38 +258,33 @@ impl Pipe {
         counters
     }
 
-    /// Time spent sending up to `now`. [ns]
-    pub fn busy_ns(&self, now: Time) -> u64 {
+    fn used(&self, now: Time) -> [u64; 2] {
         let mut ahead = 0;
         let mut free = Time::ZERO;
-        for &Residence {
-            entered, departs, ..
-        } in self.residences.open(now)
-        {
-            ahead += departs.since(free.max(entered).max(now)).0;
-            free = departs;
+        for residence in self.residences.open(now) {
+            let begins = free.max(residence.entered).max(now);
+            ahead += residence.departs.since(begins).0;
+            free = residence.departs;
         }
-        self.busy_ns - ahead
+        [self.busy_ns - ahead, now.0]
     }
 
-    /// Most packets that the queue held in the time measured, seen at arrivals.
-    pub fn longest(&self) -> usize {
+    fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Least part of a bin that the link was busy, over the bins in the time measured.
-    pub fn least_utilisation(&self) -> Option<f64> {
+    fn least_utilisation(&self) -> Option<f64> {
         self.bins.as_ref().and_then(Bins::least)
     }
 }
 
-/// Length and kind of a packet in one number.
+/// Returns the length and the kind of a packet in one number.
 #[inline(always)]
 fn size_key(packet: &Packet) -> u32 {
     u32::from(packet.bytes) << 8 | packet.kind as u32
 }
 
-/// Time to send a packet of another length than the one before.
+/// Returns the serialisation time of a packet.
 #[inline(never)]
 pub(super) fn service(bytes: u16, rate_bps: u64) -> Span {
     Span::to_send(u64::from(bytes), rate_bps)
@@ -338,7 +333,7 @@ mod tests {
         let counters = link.counters(Time(2 * MS));
         assert_eq!(counters.sojourn_ns, MS + MS);
         assert_eq!(link.counters(Time(MS)).occupancy_ns(Time(MS)), MS + MS / 2);
-        assert_eq!(link.busy_ns(Time(6 * MS / 5)), 6 * MS / 5);
+        assert_eq!(link.used(Time(6 * MS / 5))[0], 6 * MS / 5);
         assert_eq!(link.length(Time(MS - 1)), 2);
         assert_eq!(link.length(Time(MS)), 1);
     }
@@ -374,8 +369,8 @@ mod tests {
             Transit::Refused
         );
         assert_eq!(link.counters(Time(MS - 1)).offered, 0);
-        assert_eq!(link.busy_ns(Time(MS)), 0);
-        assert_eq!(link.busy_ns(Time(3 * MS / 2)), MS / 2);
+        assert_eq!(link.used(Time(MS))[0], 0);
+        assert_eq!(link.used(Time(3 * MS / 2))[0], MS / 2);
         assert_eq!(link.settle(Time(3 * MS / 2 - 1)), None);
         assert_eq!(link.packets().count(), 1, "the doomed one is on its way");
         assert!(link.settle(Time(3 * MS / 2)).is_some());

@@ -1,7 +1,8 @@
-//! How fast a link sends: at a constant rate, or as a trace has it.
+//! Rates of links: constant, or by a trace of opportunities to send.
 
 use serde_json::json;
 
+use super::alternatives;
 use super::trace::Trace;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
@@ -39,19 +40,19 @@ table! {
     }
 }
 
-/// How fast a link sends.
+/// Rate of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkRate {
-    /// In no time.
+    /// No serialisation time.
     Unlimited,
-    /// At a constant rate. [bit/s]
+    /// A constant rate. [bit/s]
     Constant(u64),
-    /// When there is an opportunity.
+    /// Opportunities to send.
     Trace(Trace),
 }
 
 impl LinkRate {
-    /// The rate, of a trace its mean for full packets; `None` without one. [bit/s]
+    /// Returns the rate; for a trace its mean for full packets; `None` if it is unlimited. [bit/s]
     pub fn bps(&self) -> Option<u64> {
         match self {
             LinkRate::Unlimited => None,
@@ -60,7 +61,7 @@ impl LinkRate {
         }
     }
 
-    /// The trace that it follows.
+    /// Returns the trace that the link follows.
     pub fn trace(&self) -> Option<&Trace> {
         match self {
             LinkRate::Unlimited | LinkRate::Constant(_) => None,
@@ -68,46 +69,21 @@ impl LinkRate {
         }
     }
 
-    /// What the nearest table says under `key`, as a table or a bare rate; `None` if none says anything.
+    /// Returns the rate of the nearest table under `key`, as a table or a value; `None` if no table
+    /// sets it.
     ///
     /// # Errors
-    /// It has been refused.
+    /// The rate has been refused.
     pub(crate) fn nearest(
         layers: &Layers,
         key: KeyOf<LinkRate>,
     ) -> Result<Option<LinkRate>, Refused> {
-        for table in layers.0 {
-            if let Some(own) = table.inside(key) {
-                return LinkRate::read(&Layers(&[own])).map(Some);
-            }
-        }
-        layers.value(key)
+        alternatives::nearest(layers, key)
     }
 
-    /// Checks what `table` says under `key`, if it says something.
+    /// Checks the rate under `key`.
     pub(crate) fn check(table: &Section, key: KeyOf<LinkRate>, problems: &mut Problems) {
-        let Some(own) = table.inside(key) else {
-            return;
-        };
-        let keys = RateTable::table().names();
-        let said: Vec<_> = keys
-            .filter_map(|key| Some((key, own.given(key)?)))
-            .collect();
-        let names = "constant, trace, trace_file";
-        match said[..] {
-            [] if !problems.concern(&own.path) && !problems.concern_inside(&own.path) => {
-                let message = format!("the table is empty; expected one of {names}");
-                problems.add(own.origin, &own.path, message);
-            }
-            [(first, _), (_, second), ..] => {
-                let message = format!(
-                    "a second rate in addition to {first}; expected one of \
-                                       {names}"
-                );
-                problems.add(second.origin, &second.path, message);
-            }
-            [] | [_] => {}
-        }
+        alternatives::check(table, key, "rate", problems);
     }
 }
 

@@ -89,10 +89,10 @@ impl Residences {
         let over = self.number_before(|residence| residence.departs > now);
         let passed = self.serving.wrapping_sub(self.first);
         self.first = self.first.wrapping_add(over.min(passed));
-        let kept = self.next.wrapping_sub(self.first);
-        if 2 * kept > self.ring.len() {
+        let open = self.next.wrapping_sub(self.first);
+        if 2 * open > self.ring.len() {
             let mut ring = vec![Residence::default(); 2 * self.ring.len()].into_boxed_slice();
-            for number in (0..kept).map(|k| self.first.wrapping_add(k)) {
+            for number in (0..open).map(|k| self.first.wrapping_add(k)) {
                 ring[number & (2 * self.ring.len() - 1)] = *self.residence(number);
             }
             self.ring = ring;

@@ -1,16 +1,16 @@
-//! A link whose queue decides which packet is next, or drops packets, when one departs.
+//! A link whose queue decides on departure: it picks the next packet, or drops packets.
 
 use std::ops::Range;
 
 use super::LinkSettings;
-use super::Transit;
 use super::bins::Bins;
 use super::losses::Losses;
+use super::model::{LinkModel, Transit};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, QueueSetting, Scheduler, Waits};
 
-/// The rate of a link that packets pass in no time: nobody can fill its queue. [bit/s]
+/// Rate of a link without serialisation time, whose queue no source can fill. [bit/s]
 pub const FREE: u64 = u64::MAX;
 
 /// A link that goes from departure to departure.
@@ -20,25 +20,25 @@ pub struct Served {
     propagation: Span,
     losses: Losses,
     scheduler: Scheduler,
-    /// The packet in service, and when it departs.
+    /// Packet in service, and its departure.
     in_service: Option<(Time, Packet)>,
     /// Time at which the scheduler has a packet again, while none is in service.
     ready: Time,
     counters: QueueCounters,
     waits: Waits,
     busy_ns: u64,
-    /// Bytes of the packets that have departed.
+    /// Length of all packets that have departed. [bytes]
     sent_bytes: u64,
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets that the discipline has dropped and nobody has accounted for.
+    /// Packets that the discipline has dropped and that are not accounted for yet.
     dropped: Vec<Packet>,
 }
 
 impl Served {
-    /// An empty link of `rate_bps`; `losses` decides which packets are lost on the way. For the
-    /// rest see [`super::Link::new`].
+    /// Returns an empty link of `rate_bps`, with these `losses`. `measured` and `bin` are those of
+    /// [`super::Link::new`].
     pub fn new(
         settings: &LinkSettings,
         rate_bps: u64,
@@ -67,13 +67,8 @@ impl Served {
         }
     }
 
-    /// The setting of the queue is `to` from now on, as far as it may move.
-    pub fn change_queue(&mut self, to: &QueueSetting) {
-        self.scheduler.change(to);
-    }
-
-    /// `packet` enters the queue, which keeps it; the packet that is lost for it, itself or another, is
-    /// left to [`Served::settle`].
+    /// Lets `packet` enter the queue. If a packet is dropped, this one or another,
+    /// [`Served::settle`] returns it.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -87,12 +82,12 @@ impl Served {
             self.serve(now);
         }
         if self.bins.is_some() && self.measured.contains(&now) {
-            self.longest = self.longest.max(self.length());
+            self.longest = self.longest.max(self.length(now));
         }
         Transit::Kept
     }
 
-    /// Takes the packets dropped, except the first `known`, from the queue's totals.
+    /// Subtracts the dropped packets, except the first `known`, from the totals of the queue.
     fn count_dropped(&mut self, now: Time, known: usize) {
         for _ in known..self.dropped.len() {
             self.counters.withdraw(now);
@@ -118,7 +113,7 @@ impl Served {
         }
     }
 
-    /// Whether data of `flow` finds room that its source could fill.
+    /// Returns whether data of `flow` find room that their source could fill.
     pub fn has_room(&self, flow: u32) -> bool {
         self.rate_bps != FREE && self.scheduler.has_room(flow)
     }
@@ -128,8 +123,8 @@ impl Served {
         self.in_service.map_or(self.ready, |(departs, _)| departs)
     }
 
-    /// Lets the packet in service depart if it is due; returns when it arrives at the far end, and the
-    /// packet.
+    /// Lets the packet in service depart if it is due. Returns when it arrives at the far end, and
+    /// the packet.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         if self.in_service.is_none() && self.ready <= now {
             self.serve(now);
@@ -145,71 +140,68 @@ impl Served {
         Some((departs + self.propagation, packet))
     }
 
-    /// The next packet that the discipline has dropped.
+    /// Returns the next packet that the discipline has dropped.
     pub fn settle(&mut self) -> Option<Packet> {
         self.dropped.pop()
     }
+}
 
-    /// Packets in its queue, or dropped and not yet accounted for.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+impl LinkModel for Served {
+    fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         let in_service = self.in_service.iter().map(|(_, packet)| packet);
         let waiting = self.scheduler.packets();
-        in_service.chain(waiting).chain(&self.dropped)
+        in_service
+            .chain(waiting)
+            .chain(&self.dropped)
+            .for_each(visit);
     }
 
-    /// Packets in the queue, the one in service included.
-    pub fn length(&self) -> usize {
+    fn change_queue(&mut self, _now: Time, to: &QueueSetting) {
+        self.scheduler.change(to);
+    }
+
+    fn length(&self, _now: Time) -> usize {
         self.scheduler.len() + usize::from(self.in_service.is_some())
     }
 
-    /// Sets the rate from the next packet on. [bit/s]
-    pub fn set_rate(&mut self, rate_bps: u64) {
+    fn set_rate(&mut self, rate_bps: u64) {
         self.rate_bps = rate_bps;
         self.scheduler.set_capped(rate_bps != FREE);
     }
 
-    /// Totals of each leaf of its queue, where there are any.
-    pub fn leaves(&self) -> Vec<QueueCounters> {
+    fn leaves(&self) -> Vec<QueueCounters> {
         self.scheduler.leaves()
     }
 
-    /// Packets that wait for the scheduler to judge them.
-    pub fn unjudged(&self) -> u64 {
+    fn unjudged(&self) -> u64 {
         self.scheduler.len() as u64
     }
 
-    /// Times of the datagrams that have left.
-    pub fn waits(&self) -> &Waits {
-        &self.waits
+    fn waits(&self) -> Option<&Waits> {
+        Some(&self.waits)
     }
 
-    /// Totals of the queue as they stand.
-    pub fn counters(&self) -> QueueCounters {
+    fn counters(&self, _now: Time) -> QueueCounters {
         let mut counters = self.counters;
         counters.marked = self.scheduler.marked();
         counters
     }
 
-    /// Time spent sending up to `now`. [ns]
-    pub fn busy_ns(&self, now: Time) -> u64 {
-        let ahead = self
-            .in_service
-            .map_or(0, |(departs, _)| departs.since(now).0);
-        self.busy_ns - ahead
+    fn used(&self, now: Time) -> [u64; 2] {
+        let ahead = self.in_service.as_ref();
+        let ahead = ahead.map_or(Span::ZERO, |(departs, _)| departs.since(now));
+        [self.busy_ns - ahead.0, now.0]
     }
 
-    /// Bytes of the packets that have departed.
-    pub fn sent_bytes(&self) -> u64 {
+    fn sent_bytes(&self) -> u64 {
         self.sent_bytes
     }
 
-    /// Most packets that the queue held in the time measured, seen at arrivals.
-    pub fn longest(&self) -> usize {
+    fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Least part of a bin that the link was busy, over the bins in the time measured.
-    pub fn least_utilisation(&self) -> Option<f64> {
+    fn least_utilisation(&self) -> Option<f64> {
         self.bins.as_ref().and_then(Bins::least)
     }
 }

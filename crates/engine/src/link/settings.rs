@@ -1,5 +1,6 @@
-//! What a file says of wired links.
+//! Settings of wired links.
 
+use super::alternatives;
 use super::losses::{Loss, LossTable};
 use super::rate::{LinkRate, RateTable};
 use crate::kernel::time::Span;
@@ -20,7 +21,7 @@ table! {
         /// Node at the other end.
         to: String = name().required();
         /// Rate from `from` to `to`. "unlimited" means no serialisation time. A table can set a trace of opportunities to send.
-        rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by rate_there;
+        rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by forward_rate;
         /// Rate from `to` to `from`.
         key back_rate: LinkRate = shorthand(RateTable::constant).or("unlimited").depends("rate");
         /// One-way propagation time.
@@ -28,44 +29,45 @@ table! {
         /// Upper limit of each of the two random delays of a packet. Only links of hosts have such delays; packets keep their order.
         apart jitter: Span = Span::ZERO;
         /// Queue in front of the link, used only with a rate.
-        made queue: QueueSetting = there;
+        made queue: QueueSetting = queue_setting;
         /// Queue in front of the link, from `from` to `to`. The queue is used only if the link has a rate.
         key queue: QueueSetting = queue().default(1_000);
         /// Queue in front of the link, from `to` to `from`. The queue is used only if the link has a rate.
         key back_queue: QueueSetting = queue().default(1_000);
         /// Probability that a TCP segment or datagram is lost on the link. `{ every = N }` loses every N-th segment or datagram instead. ACKs are never lost.
-        loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
+        loss: Loss = shorthand(LossTable::probability).default(0.0), by losses;
         /// Whether the link belongs to the host of a flow. Results do not contain such links.
         beside of_host: bool = false;
     }
 }
 
-/// The queue of a link or a wire.
-fn there(layers: &Layers) -> Result<QueueSetting, Refused> {
+/// Returns the queue of a link or a wire.
+fn queue_setting(layers: &Layers) -> Result<QueueSetting, Refused> {
     QueueSetting::nearest(layers, LinkSettings::queue)
 }
 
-/// The rate of a link, or of a wire towards the access point.
-fn rate_there(layers: &Layers) -> Result<LinkRate, Refused> {
+/// Returns the rate of a link, or of a wire towards the access point.
+fn forward_rate(layers: &Layers) -> Result<LinkRate, Refused> {
     let rate = LinkRate::nearest(layers, LinkSettings::rate)?;
     rate.ok_or_else(|| layers.lack(LinkSettings::rate))
 }
 
-/// Rate towards the servers.
-fn rate_back(layers: &Layers) -> Result<LinkRate, Refused> {
+/// Returns the rate of a wire towards the servers.
+fn back_rate(layers: &Layers) -> Result<LinkRate, Refused> {
     match LinkRate::nearest(layers, LinkSettings::back_rate)? {
         Some(rate) => Ok(rate),
-        None => rate_there(layers),
+        None => forward_rate(layers),
     }
 }
 
-/// What a link or a wire loses.
-fn lost(layers: &Layers) -> Result<Loss, Refused> {
-    Loss::nearest(layers, LinkSettings::loss)
+/// Returns the losses of a link or a wire.
+fn losses(layers: &Layers) -> Result<Loss, Refused> {
+    let loss = alternatives::nearest(layers, LinkSettings::loss)?;
+    loss.ok_or_else(|| layers.lack(LinkSettings::loss))
 }
 
 impl LinkSettings {
-    /// A link that takes no time and loses nothing.
+    /// Returns a link without delay and losses.
     pub fn ideal(name: &str, from: &str, to: &str) -> LinkSettings {
         LinkSettings {
             name: name.to_owned(),
@@ -86,10 +88,10 @@ impl LinkSettings {
         LinkRate::check(link, LinkSettings::back_rate, problems);
         QueueSetting::check(link, LinkSettings::queue, problems);
         QueueSetting::check(link, LinkSettings::back_queue, problems);
-        Loss::check(link, LinkSettings::loss, problems);
+        alternatives::check(link, LinkSettings::loss, "rule", problems);
     }
 
-    /// The other direction, with a rate and a queue of its own.
+    /// Returns the other direction, with a rate and a queue of its own.
     pub fn back(&self, rate: LinkRate, queue: QueueSetting) -> LinkSettings {
         LinkSettings {
             name: format!("{}/back", self.name),
@@ -101,7 +103,7 @@ impl LinkSettings {
         }
     }
 
-    /// The link in the normalised scenario.
+    /// Returns the link in the normalised scenario.
     pub(crate) fn to_json(&self) -> Json {
         let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
         if let Some(trace) = self.rate.trace() {
@@ -118,19 +120,19 @@ table! {
     /// The wired link between the access point and the servers.
     pub struct Wire in "wire" {
         /// Rate towards the access point. "unlimited" means no serialisation time. A table can set a trace of opportunities to send.
-        rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by rate_there;
+        rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by forward_rate;
         /// Rate towards the servers.
-        made back: LinkRate = rate_back;
+        made back: LinkRate = back_rate;
         /// Rate towards the servers.
         key back_rate: LinkRate = shorthand(RateTable::constant).or("unlimited").depends("rate");
         /// One-way propagation time.
         delay: Span = duration(0..=100 * S).default("0 ms");
         /// Queue at each end of the wire, used only with a rate.
-        made queue: QueueSetting = there;
+        made queue: QueueSetting = queue_setting;
         /// Queue at each end of the wire. The queue is used only if the link has a rate.
         key queue: QueueSetting = queue().default(1_000);
         /// Probability that a TCP segment or datagram is lost on the wire. `{ every = N }` loses every N-th segment or datagram of each direction instead. ACKs are never lost.
-        loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
+        loss: Loss = shorthand(LossTable::probability).default(0.0), by losses;
     }
 }
 
@@ -140,10 +142,10 @@ impl Wire {
         LinkRate::check(wire, Wire::rate, problems);
         LinkRate::check(wire, Wire::back_rate, problems);
         QueueSetting::check(wire, Wire::queue, problems);
-        Loss::check(wire, Wire::loss, problems);
+        alternatives::check(wire, Wire::loss, "rule", problems);
     }
 
-    /// The wire in the normalised scenario.
+    /// Returns the wire in the normalised scenario.
     pub(crate) fn to_json(&self) -> Json {
         let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
         if self.back != self.rate {

@@ -1,9 +1,9 @@
 //! Opportunities to send that follow a trace.
 //!
 //! Traces are those of mahimahi (R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP",
-//! USENIX ATC 2015), as its `mm-link` reads them: each time is one opportunity to send 1,504 bytes, and at
-//! the last one the trace begins anew. A packet takes its length and 4 bytes, the header of mahimahi's
-//! TUN device.
+//! USENIX ATC 2015), as its `mm-link` reads them. Each time is an opportunity to send 1,504 bytes.
+//! At the last time the trace begins again. A packet uses its length and 4 bytes for the header of
+//! the TUN device of mahimahi.
 
 use std::sync::Arc;
 
@@ -14,38 +14,39 @@ use crate::kernel::time::Time;
 use crate::notation::setting::{Json, MS, Setting};
 use crate::notation::value::Value;
 
-/// What an opportunity carries. [bytes]
+/// Length that an opportunity carries. [bytes]
 pub(super) const OPPORTUNITY_BYTES: u64 = 1504;
 
-/// What each packet takes beside its length. [bytes]
+/// Length that each packet uses in addition to its own. [bytes]
 pub(super) const HEADER_BYTES: u64 = 4;
 
-/// Opportunities to send, again and again: the n-th of round k is at `ms[n]` after the rounds before.
+/// Opportunities to send, which repeat: the n-th of round k is at `ms[n]` after the rounds before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// None before the one in front; the last, above 0, is the length of a round. [ms]
+    /// Times in order. The last, above 0, is the length of a round. [ms]
     ms: Arc<[u32]>,
 }
 
 impl Trace {
-    /// Opportunities at these times, none before the one in front, the last above 0. [ms]
+    /// Returns opportunities at these times, which are in order. The last is above 0. [ms]
     pub fn new(ms: impl Into<Arc<[u32]>>) -> Trace {
         Trace { ms: ms.into() }
     }
 
-    /// Length of a round. [ns]
+    /// Returns the length of a round. [ns]
     fn round_ns(&self) -> u64 {
         self.ms.last().map_or(0, |&ms| u64::from(ms)) * MS
     }
 
-    /// When opportunity `number` is; the first of all is number 0.
+    /// Returns the time of opportunity `number`, counted from 0.
     pub(super) fn time(&self, number: u64) -> Time {
         let count = self.ms.len() as u64;
         let in_round = u64::from(self.ms[(number % count) as usize]) * MS;
         Time(number / count * self.round_ns() + in_round)
     }
 
-    /// The first opportunity after `now`: the number of those up to `now`.
+    /// Returns the number of the first opportunity after `now`, which is the number of
+    /// opportunities up to `now`.
     pub(super) fn first_after(&self, now: Time) -> u64 {
         let round = now.0 / self.round_ns();
         let since = now.0 % self.round_ns();
@@ -53,7 +54,7 @@ impl Trace {
         round * self.ms.len() as u64 + passed as u64
     }
 
-    /// Mean rate at which full packets of 1,500 bytes pass. [bit/s]
+    /// Returns the mean rate of full packets of 1,500 bytes. [bit/s]
     pub(super) fn mean_bps(&self) -> u64 {
         let bytes = (OPPORTUNITY_BYTES - HEADER_BYTES) * self.ms.len() as u64;
         let bits_ns = u128::from(8 * bytes) * 1_000_000_000;
@@ -63,13 +64,13 @@ impl Trace {
 
 impl Setting for Trace {
     fn of(value: &Value) -> Option<Trace> {
-        match value {
-            Value::Times(ms) => Some(Trace::new(Arc::clone(ms))),
-            _ => None,
-        }
+        let Value::Times(ms) = value else {
+            return None;
+        };
+        Some(Trace::new(Arc::clone(ms)))
     }
 
-    /// What tells it from others.
+    /// Returns the fields by which traces differ.
     fn json(&self) -> Json {
         let bytes = self.ms.iter().flat_map(|ms| ms.to_le_bytes());
         json!({

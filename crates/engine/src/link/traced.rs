@@ -5,17 +5,19 @@
 //!   sent             small small |large ...          |... large, the rest of the opportunity wasted
 //! ```
 //!
-//! An opportunity that finds no packet is wasted, and so is what is left of one when the queue is empty. A
-//! packet that arrives at the very instant of an opportunity is too late for it. A packet that begins in one
-//! opportunity may end in a later one; it leaves with the latter. The queue works as in front of a link
-//! with a rate: the packet to be sent next has its place in it, and is chosen when the one before has left.
+//! An opportunity without a packet is wasted, and so is its rest when the queue becomes empty. A
+//! packet that arrives at the time of an opportunity is too late for it. A packet that begins in an
+//! opportunity may end in a later one, and then leaves with the later one. The queue works as in
+//! front of a link with a rate: the next packet is chosen when the packet before has left, and
+//! stays in the queue until it is sent.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::losses::Losses;
+use super::model::{LinkModel, Transit};
 use super::trace::{HEADER_BYTES, OPPORTUNITY_BYTES};
-use super::{LinkSettings, Trace, Transit};
+use super::{LinkSettings, Trace};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Waits};
@@ -24,25 +26,26 @@ use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Waits};
 #[derive(Clone, Debug)]
 pub struct Traced {
     trace: Trace,
-    /// Number of the next opportunity, where there is a packet for it.
+    /// Number of the next opportunity, if there is a packet for it.
     next: u64,
     queue: HeadQueue,
-    /// What opportunities have still to carry of the packet in front; 0 before they have begun. [bytes]
+    /// Rest of the first packet that opportunities still have to carry; 0 before it has begun.
+    /// [bytes]
     left_bytes: u64,
-    /// What they have carried. [bytes]
+    /// Length that opportunities have carried. [bytes]
     carried_bytes: u64,
-    /// Packets that have left the queue, with the instant, and are to be taken over.
+    /// Packets that have left the queue, with the time, for [`Traced::depart`].
     departed: VecDeque<(Time, Packet)>,
     propagation: Span,
     losses: Losses,
-    /// The time that is measured.
+    /// Measured period.
     measured: Range<Time>,
     longest: usize,
 }
 
 impl Traced {
-    /// An empty link behind `queue` that follows `trace`; `losses` decides which packets are lost on the
-    /// way. `measured` is the time from the end of the warm-up to that of the run.
+    /// Returns an empty link with this `queue` that follows `trace`, with these `losses`.
+    /// `measured` is the time from the end of the warm-up to the end of the run.
     pub fn new(
         settings: &LinkSettings,
         trace: Trace,
@@ -64,14 +67,8 @@ impl Traced {
         }
     }
 
-    /// The setting of the queue is `to` from `now` on, as far as it may move.
-    pub fn change_queue(&mut self, now: Time, to: &QueueSetting) {
-        self.catch_up(now);
-        self.queue.change(now, to);
-    }
-
-    /// `packet` enters the queue, which keeps it or refuses it; another packet that is lost for it is left
-    /// to [`Traced::settle`].
+    /// Lets `packet` enter the queue, or be refused. If another packet is dropped,
+    /// [`Traced::settle`] returns it.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -102,7 +99,7 @@ impl Traced {
         }
     }
 
-    /// Sends what the opportunity at `at` carries.
+    /// Sends the bytes that the opportunity at `at` carries.
     fn send(&mut self, at: Time) {
         let mut room = OPPORTUNITY_BYTES;
         while room > 0
@@ -122,13 +119,13 @@ impl Traced {
         }
     }
 
-    /// Whether a packet that enters at `now` finds room that its source could fill.
+    /// Returns whether a packet that enters at `now` finds room that its source could fill.
     pub fn has_room(&mut self, now: Time) -> bool {
         self.catch_up(now);
         !self.queue.is_full(now)
     }
 
-    /// When a packet is to be taken over, or the next opportunity.
+    /// Returns when the next packet has left, or the next opportunity.
     pub fn deadline(&self) -> Time {
         match (self.departed.front(), self.queue.head()) {
             (Some(&(at, _)), _) => at,
@@ -137,52 +134,57 @@ impl Traced {
         }
     }
 
-    /// The next packet that has left by `now`, and when it arrives at the far end.
+    /// Returns the next packet that has left by `now`, and when it arrives at the far end.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         self.catch_up(now);
         let (at, packet) = self.departed.pop_front()?;
         Some((at + self.propagation, packet))
     }
 
-    /// The next packet that the discipline has dropped.
+    /// Returns the next packet that the discipline has dropped.
     pub fn settle(&mut self) -> Option<Packet> {
         self.queue.take_dropped()
     }
 
-    /// Packets in its queue, or to be taken over.
+    /// Returns the packets in the queue, and those that have left it.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let departed = self.departed.iter().map(|(_, packet)| packet);
         self.queue.packets().chain(departed)
     }
+}
 
-    /// Packets in the queue at `now`, the one in service included.
-    pub fn length(&self, now: Time) -> usize {
+impl LinkModel for Traced {
+    fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.packets().for_each(visit);
+    }
+
+    fn change_queue(&mut self, now: Time, to: &QueueSetting) {
+        self.catch_up(now);
+        self.queue.change(now, to);
+    }
+
+    fn length(&self, now: Time) -> usize {
         self.queue.length(now)
     }
 
-    /// Packets inside that the discipline judges only when they depart.
-    pub fn unjudged(&self) -> u64 {
+    fn unjudged(&self) -> u64 {
         self.queue.unjudged()
     }
 
-    /// Times of the datagrams that have left its queue.
-    pub fn waits(&self) -> &Waits {
-        self.queue.waits()
+    fn waits(&self) -> Option<&Waits> {
+        Some(self.queue.waits())
     }
 
-    /// Totals of the queue as they stand.
-    pub fn counters(&self) -> QueueCounters {
+    fn counters(&self, _now: Time) -> QueueCounters {
         self.queue.counters()
     }
 
-    /// What opportunities up to `now` have carried, and what they could have. [bytes]
-    pub fn used(&self, now: Time) -> [u64; 2] {
+    fn used(&self, now: Time) -> [u64; 2] {
         let offered = self.trace.first_after(now) * OPPORTUNITY_BYTES;
         [self.carried_bytes, offered]
     }
 
-    /// Most packets that the queue held in the time measured, seen at arrivals.
-    pub fn longest(&self) -> usize {
+    fn longest(&self) -> usize {
         self.longest
     }
 }
@@ -312,9 +314,9 @@ mod tests {
             prop_assert_eq!(&departures, &expected);
             let lost = fates.iter().filter(|(_, at)| at.is_none()).map(|(number, _)| *number);
             prop_assert_eq!(refused, lost.collect::<Vec<_>>());
-            let counters = link.counters();
-            prop_assert_eq!(counters.left + counters.dropped, arrivals.len() as u64);
             let end = departures.last().map_or(Time::ZERO, |&(_, at)| Time(at));
+            let counters = link.counters(end);
+            prop_assert_eq!(counters.left + counters.dropped, arrivals.len() as u64);
             let carried = departures.iter().map(|&(number, _)| u64::from(arrivals[number as usize].1) + 4);
             prop_assert_eq!(link.used(end)[0], carried.sum::<u64>());
             prop_assert!(link.used(end)[0] <= link.used(end)[1]);

@@ -1,12 +1,14 @@
-//! What a file says of aggregates, and how long they are (IEEE 802.11-2020, 9.3.2.2, 9.7, 10.12).
+//! Aggregation of MPDUs and MSDUs: settings, and lengths of aggregates (IEEE 802.11-2020, 9.3.2.2,
+//! 9.7, 10.12).
+
+use serde_json::json;
 
 use super::ppdu::Generation;
-use super::ppdu_settings::LONGEST_PPDU;
-use super::settings::{Access, Category, NodeAccess, Voice};
+use super::{Category, LONGEST_PPDU};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
-use crate::notation::setting::{Json, JsonObject, S, US, count, duration, flag, size};
+use crate::notation::setting::{FileTable, Json, S, US, count, duration, flag, size};
 use crate::table;
 
 table! {
@@ -32,44 +34,44 @@ table! {
 /// Aggregation of one access category at one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregation {
-    /// Most MPDUs in a PPDU, and window.
+    /// Largest number of MPDUs in a PPDU, and window of the block acknowledgement.
     pub mpdus: u32,
-    /// Longest A-MPDU. [bytes]
+    /// Length of the longest A-MPDU. [bytes]
     pub bytes: u32,
     /// Duration of the longest PPDU with several MPDUs.
     pub time: Span,
-    /// Longest A-MSDU. [bytes]
+    /// Length of the longest A-MSDU; `None`: each packet has an MPDU of its own. [bytes]
     pub amsdu_bytes: Option<u32>,
-    /// Attempts for an MPDU under a block acknowledgement; `None`: no limit.
+    /// Largest number of attempts for an MPDU under a block acknowledgement; `None`: no limit.
     pub attempts: Option<u32>,
     /// Whether a BlockAckReq follows an aggregate without response.
     pub bar_after_failure: bool,
-    /// How long the receiver waits for an MPDU that is missing; `None`: as long as it takes.
+    /// Time for which the receiver waits for a missing MPDU; `None`: no limit.
     pub reorder_timeout: Option<Span>,
 }
 
-/// Aggregation at one node, category by category.
+/// Aggregation of each access category at one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregations([Aggregation; Category::ALL.len()]);
 
-/// Most MPDUs of category voice where no table says otherwise. Linux starts no block acknowledgement
-/// session for it, and without a session there is no A-MPDU: `ieee80211_aggr_check()` in
-/// `net/mac80211/tx.c` of Linux 6.18 returns where `skb_get_queue_mapping(skb) == IEEE80211_AC_VO`
+/// Default of the largest number of MPDUs in category voice. Linux starts no block acknowledgement
+/// session for voice, and without a session there is no A-MPDU. `ieee80211_aggr_check()` in
+/// `net/mac80211/tx.c` of Linux 6.18 returns if `skb_get_queue_mapping(skb) == IEEE80211_AC_VO`
 /// (until Linux 5.13 `minstrel_aggr_check()` in `rc80211_minstrel_ht.c`), as does
 /// `mt76_connac2_tx_check_aggr()` of the driver mt76 for TID 6 and 7. The standard has no such rule
 /// (IEEE 802.11-2020, 10.25).
-const MPDUS_OF_VOICE: u32 = 1;
+pub(super) const MPDUS_OF_VOICE: u32 = 1;
 
-/// Delimiter in front of an MPDU in an A-MPDU. [bytes]
+/// Length of the delimiter in front of an MPDU in an A-MPDU. [bytes]
 const DELIMITER: u32 = 4;
-/// Header of a subframe of an A-MSDU. [bytes]
+/// Length of the header of a subframe of an A-MSDU. [bytes]
 const SUBFRAME_HEADER: u32 = 14;
 
-/// BlockAckReq. [bytes]
+/// Length of a BlockAckReq. [bytes]
 pub const BAR_BYTES: u32 = 24;
 
 impl Generation {
-    /// Most MPDUs under a block acknowledgement.
+    /// Returns the largest number of MPDUs under a block acknowledgement.
     pub const fn most_mpdus(self) -> u32 {
         match self {
             Generation::Ht | Generation::Vht => 64,
@@ -77,7 +79,7 @@ impl Generation {
         }
     }
 
-    /// Longest A-MPDU. [bytes]
+    /// Returns the length of the longest A-MPDU. [bytes]
     pub const fn longest_ampdu(self) -> u32 {
         match self {
             Generation::Ht => 65_535,
@@ -86,7 +88,7 @@ impl Generation {
         }
     }
 
-    /// Longest A-MSDU. [bytes]
+    /// Returns the length of the longest A-MSDU. [bytes]
     pub const fn longest_amsdu(self) -> u32 {
         match self {
             Generation::Ht => 7_935,
@@ -94,14 +96,14 @@ impl Generation {
         }
     }
 
-    /// Whether an MPDU alone has a delimiter too.
+    /// Returns whether the only MPDU of a PPDU also has a delimiter.
     pub const fn delimits_one(self) -> bool {
         !matches!(self, Generation::Ht)
     }
 }
 
 impl Aggregation {
-    /// None: each packet has an MPDU and an exchange of its own.
+    /// No aggregation: each packet has an MPDU and an exchange of its own.
     pub const OFF: Aggregation = Aggregation {
         mpdus: 1,
         bytes: u32::MAX,
@@ -112,33 +114,26 @@ impl Aggregation {
         reorder_timeout: None,
     };
 
-    /// Returns the aggregation that these tables set, nearest first, with this default of `mpdus`.
+    /// Returns the aggregation that these tables set, nearest first.
     ///
     /// # Errors
     /// A value has been refused.
-    fn read(
-        layers: &Layers,
-        mpdus: Option<u32>,
-        generation: Generation,
-    ) -> Result<Aggregation, Refused> {
+    pub(super) fn read(layers: &Layers, generation: Generation) -> Result<Aggregation, Refused> {
+        let keys = AggregationKeys::read(layers)?;
         Ok(Aggregation {
-            mpdus: mpdus.unwrap_or(generation.most_mpdus()),
-            bytes: (layers.value(AggregationKeys::bytes)?.flatten())
-                .unwrap_or(generation.longest_ampdu()),
-            time: layers
-                .value(AggregationKeys::time)?
-                .flatten()
-                .unwrap_or(LONGEST_PPDU),
-            amsdu_bytes: layers.value(AggregationKeys::amsdu)?.flatten(),
+            mpdus: keys.mpdus.unwrap_or(generation.most_mpdus()),
+            bytes: keys.bytes.unwrap_or(generation.longest_ampdu()),
+            time: keys.time.unwrap_or(LONGEST_PPDU),
+            amsdu_bytes: keys.amsdu,
             attempts: layers.value(AggregationKeys::attempts)?.unwrap_or(Some(15)),
-            bar_after_failure: (layers.value(AggregationKeys::bar_after_failure)?.flatten())
-                .unwrap_or(false),
+            bar_after_failure: keys.bar_after_failure.unwrap_or(false),
             reorder_timeout: (layers.value(AggregationKeys::reorder_timeout)?)
                 .unwrap_or(Some(Span(100_000_000))),
         })
     }
 
-    /// Aggregation with a station of this generation; `None`: with one that has none.
+    /// Returns the aggregation with a station of this generation; `None`: a station without
+    /// aggregates.
     pub fn with(&self, generation: Option<Generation>) -> Aggregation {
         let Some(generation) = generation else {
             return Aggregation {
@@ -156,36 +151,32 @@ impl Aggregation {
         }
     }
 
-    /// The settings in the normalised scenario.
+    /// Returns the settings in the normalised scenario.
     pub(crate) fn json(&self) -> Json {
-        let mut json = JsonObject::new();
-        let mut say = |key: &str, value: Json| json.insert(key.to_owned(), value);
-        say("mpdus", self.mpdus.into());
-        say("bytes", self.bytes.into());
-        say("time_s", self.time.seconds().into());
-        say("amsdu_bytes", self.amsdu_bytes.into());
-        say("attempts", self.attempts.into());
-        say("bar_after_failure", self.bar_after_failure.into());
-        say(
-            "reorder_timeout_s",
-            self.reorder_timeout.map(Span::seconds).into(),
-        );
-        Json::Object(json)
+        json!({
+            "mpdus": self.mpdus,
+            "bytes": self.bytes,
+            "time_s": self.time.seconds(),
+            "amsdu_bytes": self.amsdu_bytes,
+            "attempts": self.attempts,
+            "bar_after_failure": self.bar_after_failure,
+            "reorder_timeout_s": self.reorder_timeout.map(Span::seconds),
+        })
     }
 
-    /// Length of the BlockAck that answers its aggregates. [bytes]
+    /// Returns the length of the BlockAck in response to its aggregates. [bytes]
     pub const fn block_ack_bytes(&self) -> u32 {
         if self.mpdus <= 64 { 32 } else { 56 }
     }
 }
 
 impl Aggregations {
-    /// The same aggregation in every category.
+    /// Returns the same aggregation in every category.
     pub const fn alike(own: Aggregation) -> Aggregations {
         Aggregations([own; Category::ALL.len()])
     }
 
-    /// Aggregation of a category.
+    /// Returns the aggregation of a category.
     pub const fn of(&self, category: Category) -> &Aggregation {
         &self.0[category as usize]
     }
@@ -196,44 +187,15 @@ impl Aggregations {
         self.0[category as usize] = own;
         self
     }
-
-    /// Returns the aggregation that the tables of a node set, nearest first. A category's own tables come
-    /// before those of the node, as for its access parameters.
-    ///
-    /// # Errors
-    /// A value has been refused.
-    pub(crate) fn read(node: &Layers, generation: Generation) -> Result<Aggregations, Refused> {
-        let of_node = node.inside(NodeAccess::aggregation);
-        let of_node = of_node.layers();
-        let mut every = Aggregations::alike(Aggregation::OFF);
-        for category in Category::ALL {
-            let tables = match category {
-                Category::BestEffort => Vec::new(),
-                _ => Access::tables(node.0, category),
-            };
-            let inside = Layers(&tables).inside(Voice::aggregation);
-            let all = [inside.layers().0, of_node.0].concat();
-            let mpdus = match category {
-                Category::Voice => {
-                    let given = inside.layers().value(AggregationKeys::mpdus)?.flatten();
-                    given.or(Some(MPDUS_OF_VOICE))
-                }
-                _ => Layers(&all).value(AggregationKeys::mpdus)?.flatten(),
-            };
-            let own = Aggregation::read(&Layers(&all), mpdus, generation)?;
-            every = every.with(category, own);
-        }
-        Ok(every)
-    }
 }
 
-/// Length of an A-MSDU after one more subframe, with the MSDU of `msdu_bytes` (LLC header included), is
-/// added to the `subframes` bytes of those there are. [bytes]
+/// Returns the length of an A-MSDU when a subframe with an MSDU of `msdu_bytes`, LLC header
+/// included, is added to its `subframes` bytes. [bytes]
 pub const fn amsdu_bytes(subframes: u32, msdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + SUBFRAME_HEADER + msdu_bytes
 }
 
-/// Length of a PSDU with one MPDU. [bytes]
+/// Returns the length of a PSDU with one MPDU. [bytes]
 pub const fn psdu_of_one(generation: Generation, mpdu_bytes: u32) -> u32 {
     if generation.delimits_one() {
         DELIMITER + mpdu_bytes
@@ -242,8 +204,8 @@ pub const fn psdu_of_one(generation: Generation, mpdu_bytes: u32) -> u32 {
     }
 }
 
-/// Length of an A-MPDU after one more MPDU is added to the `subframes` bytes of those there are, each with
-/// its delimiter. [bytes]
+/// Returns the length of an A-MPDU when an MPDU with its delimiter is added to its `subframes`
+/// bytes. [bytes]
 pub const fn ampdu_bytes(subframes: u32, mpdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + DELIMITER + mpdu_bytes
 }

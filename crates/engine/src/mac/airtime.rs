@@ -1,22 +1,22 @@
-//! How long frames occupy the air.
+//! Air times of frames.
 //!
 //! IEEE 802.11-2016, clauses 16 (HR/DSSS) and 18 (ERP).
 
 use super::{Cell, Phy, PhyKind, Rates};
 use crate::kernel::time::Span;
 
-/// MAC ACK and CTS. [bytes]
+/// Length of a MAC ACK and of a CTS. [bytes]
 pub const ACK_BYTES: u32 = 14;
-/// RTS. [bytes]
+/// Length of an RTS. [bytes]
 pub const RTS_BYTES: u32 = 20;
 
-/// OFDM symbol.
+/// Duration of an OFDM symbol.
 const SYMBOL: Span = Span(4_000);
-/// SERVICE field and tail of an OFDM frame. [bits]
+/// Length of the SERVICE field and the tail of an OFDM frame. [bits]
 const SERVICE_AND_TAIL_BITS: u64 = 16 + 6;
 
 impl Phy {
-    /// Air time of a frame of `bytes` (MAC header and FCS included) at `rate_bps`.
+    /// Returns the air time of a frame of `bytes`, MAC header and FCS included, at `rate_bps`.
     pub fn airtime(&self, bytes: u32, rate_bps: u64) -> Span {
         match self.kind {
             PhyKind::Dot11b | PhyKind::Dot11gLong => {
@@ -34,25 +34,25 @@ impl Phy {
         }
     }
 
-    /// Arbitration interframe space, AIFS = SIFS + AIFSN slot (paper 003, eq. 1).
+    /// Returns the arbitration interframe space, AIFS = SIFS + AIFSN slot (paper 003, eq. 1).
     pub fn aifs(&self, aifsn: u32) -> Span {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// The part of EIFS ahead of AIFS: SIFS and a MAC ACK at the EIFS rate.
+    /// Returns the part of EIFS before AIFS: SIFS and a MAC ACK at the EIFS rate.
     pub fn eifs_lead(&self) -> Span {
         self.sifs + self.airtime(ACK_BYTES, self.eifs_rate_bps)
     }
 }
 
 impl Cell {
-    /// Length of the MAC frame that carries an IP packet. [bytes]
+    /// Returns the length of the MAC frame that carries an IP packet. [bytes]
     pub fn frame_bytes(&self, ip_bytes: u32) -> u32 {
         ip_bytes + self.mac_header_bytes + self.llc_bytes
     }
 
-    /// Undisturbed exchange of an IP packet, from the start of the first frame (the RTS, if the packet
-    /// needs one) to the end of the MAC ACK.
+    /// Returns the duration of an undisturbed exchange of an IP packet, from the start of the first
+    /// frame (the RTS, if the packet needs one) to the end of the MAC ACK.
     pub fn exchange(&self, ip_bytes: u32, rates: Rates) -> Span {
         let bytes = self.frame_bytes(ip_bytes);
         let response = self.phy.airtime(ACK_BYTES, rates.response_bps);

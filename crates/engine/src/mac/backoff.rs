@@ -1,26 +1,26 @@
 //! Backoff counters of the nodes that share one arbitration interframe space.
 //!
-//! A counter is an absolute idle-slot number: the slot, counted over all idle slots the group has
-//! seen, in which the node will send. Freezing then costs nothing: while the medium is busy no idle
-//! slot passes. Contenders stand in a ring of buckets, one a slot, with a bit set of the buckets in
-//! use; the next transmission is the first bit at or after the present slot.
+//! A counter is the absolute number of an idle slot: the slot, counted over all idle slots of the
+//! group, in which the node will transmit. Freezing then costs nothing, since no idle slot passes
+//! while the medium is busy. Contenders are in a ring of buckets, one bucket per slot. A bit set
+//! marks the buckets in use. The next transmission is the first set bit from the present slot on.
 
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// Contenders of one interframe space, by the idle slot in which they will send.
+/// Contenders with one interframe space, by the idle slot in which they will transmit.
 #[derive(Clone, Debug)]
 pub struct BackoffRing {
     heads: Vec<u32>,
     next: Vec<u32>,
     used: Vec<u64>,
-    /// Idle slots this group has counted since the start of the run.
+    /// Number of idle slots that the group has counted since the start of the run.
     passed: u64,
     contenders: u32,
 }
 
 impl BackoffRing {
-    /// A ring for `nodes` nodes whose backoff never exceeds `most` slots.
+    /// Returns a ring for `nodes` nodes whose backoff never exceeds `most` slots.
     pub fn new(nodes: usize, most: u32) -> BackoffRing {
         let buckets = (most as usize + 2).next_power_of_two().max(64);
         BackoffRing {
@@ -32,7 +32,7 @@ impl BackoffRing {
         }
     }
 
-    /// Backoffs may be up to `most` slots from now on; who contends keeps its slot and its turn.
+    /// Allows backoffs of up to `most` slots. Contenders keep their slots and their order.
     #[cold]
     #[inline(never)]
     pub fn widen(&mut self, most: u32) {
@@ -42,28 +42,28 @@ impl BackoffRing {
         }
         wide.passed = self.passed;
         for ahead in 0..self.heads.len() as u64 {
-            let mut there = Vec::new();
-            self.visit_at(ahead, |node| there.push(node));
-            for &node in there.iter().rev() {
+            let mut nodes = Vec::new();
+            self.visit_at(ahead, |node| nodes.push(node));
+            for &node in nodes.iter().rev() {
                 wide.add(node, self.passed + ahead);
             }
         }
         *self = wide;
     }
 
-    /// Idle slots counted so far.
+    /// Returns the number of idle slots that were counted so far.
     #[inline]
     pub fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// `slots` more idle slots went by; no contender's slot may be skipped.
+    /// Counts `slots` more idle slots, which must not skip the slot of a contender.
     #[inline]
     pub fn pass(&mut self, slots: u64) {
         self.passed += slots;
     }
 
-    /// Lets `node` contend for idle slot `target`, which lies at most one window ahead.
+    /// Lets `node` contend for idle slot `target`, which is at most one window ahead.
     #[inline]
     pub fn add(&mut self, node: u32, target: u64) {
         let bucket = self.bucket(target);
@@ -73,7 +73,7 @@ impl BackoffRing {
         self.contenders += 1;
     }
 
-    /// Idle slots from now to the next transmission; `None` without contenders.
+    /// Returns the number of idle slots until the next transmission; `None` without contenders.
     #[inline]
     pub fn slots_ahead(&self) -> Option<u64> {
         if self.contenders == 0 {
@@ -92,7 +92,8 @@ impl BackoffRing {
         Some((bucket.wrapping_sub(start) & (self.heads.len() - 1)) as u64)
     }
 
-    /// The node that contends for the slot `ahead` slots from now, if it is the only one.
+    /// Returns the node that contends for the slot `ahead` slots from now, if it is the only
+    /// contender.
     #[inline]
     pub fn only_at(&self, ahead: u64) -> Option<u32> {
         let first = self.heads[self.bucket(self.passed + ahead)];
@@ -109,7 +110,7 @@ impl BackoffRing {
         }
     }
 
-    /// Removes all nodes that contend for the present slot, handing each to `taken`.
+    /// Removes all nodes that contend for the present slot, and calls `taken` for each.
     #[inline(always)]
     pub fn take_present(&mut self, mut taken: impl FnMut(u32)) {
         let bucket = self.bucket(self.passed);

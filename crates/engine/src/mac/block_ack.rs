@@ -32,7 +32,7 @@ struct Mpdu {
     /// Whether a packet in it has data of a transport.
     has_data: bool,
     bytes: u32,
-    /// When it was received.
+    /// Time at which it was received.
     received: Time,
 }
 

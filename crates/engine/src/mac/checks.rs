@@ -1,9 +1,9 @@
-//! What the access settings of a node must satisfy together.
+//! Checks of access settings that depend on each other.
 
-use super::ppdu_checks::{self, Own};
-use super::presets::Preset;
-use super::settings::{
-    AIFSN_EXPECTED, Access, ApTable, Category, Cell, ColliderWait, Contention, Phy, Usual,
+use super::access::AIFSN_EXPECTED;
+use super::ppdu_checks::{self};
+use super::{
+    Access, AccessDefaults, ApTable, Category, Cell, ColliderWait, Contention, Own, Phy, Preset,
 };
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
@@ -12,7 +12,7 @@ use crate::notation::units::{self, TIME};
 use crate::queue::QueueSetting;
 
 impl Cell {
-    /// Checks the table of a cell, all but its stations.
+    /// Checks the table of a cell, without its stations.
     pub(crate) fn check(cell: &Section, problems: &mut Problems) {
         let Some(ap) = cell.inside(Cell::ap) else {
             return;
@@ -20,8 +20,7 @@ impl Cell {
         check_windows(&[cell], false, problems);
         check_windows(&[ap, cell], true, problems);
         if let (Some(_), Some(long)) = (cell.inside(Cell::ap_queue), ap.inside(ApTable::queue)) {
-            let message = "repeats `cell.ap_queue`; expected one of the two".to_owned();
-            problems.add(long.origin, &long.path, message);
+            long.refuse("repeats `cell.ap_queue`; expected one of the two", problems);
         }
         QueueSetting::check(cell, Cell::ap_queue, problems);
         QueueSetting::check(cell, Cell::queue, problems);
@@ -30,27 +29,23 @@ impl Cell {
             return;
         };
         ppdu_checks::check_cell(cell, problems);
-        let sifs = cell.said(Phy::sifs).map(|said| said.value);
+        let sifs = cell.value(Phy::sifs);
         let sifs = sifs.unwrap_or(Preset::of(phy.value).sifs);
-        if let Some(timeout) = cell.said(Cell::ack_timeout)
+        let timeout = cell.said(Cell::ack_timeout);
+        if let Some(timeout) = &timeout
             && timeout.value.is_some_and(|span| span <= sifs)
         {
-            let message = format!(
-                "{} ends before an ACK begins; expected more than the SIFS of {}",
-                timeout.shown,
-                units::show(sifs.0, TIME)
-            );
-            problems.add(timeout.origin, &timeout.path, message);
+            let sifs = units::show(sifs.0, TIME);
+            let fault = format!("ends before an ACK begins; expected more than the SIFS of {sifs}");
+            timeout.refuse_value(fault, problems);
         }
         if let Some(wait) = cell.said(Cell::collider_wait)
             && wait.value == ColliderWait::Eifs
-            && cell
-                .said(Cell::ack_timeout)
-                .is_some_and(|timeout| timeout.value.is_none())
+            && timeout.is_some_and(|timeout| timeout.value.is_none())
         {
             let message = "\"eifs\" is without effect where all nodes wait for EIFS; expected \"aifs\", or an \
                            ack_timeout";
-            problems.add(wait.origin, &wait.path, message.to_owned());
+            wait.refuse(message, problems);
         }
     }
 
@@ -67,45 +62,46 @@ impl Cell {
     }
 }
 
-/// CWmin must not be above CWmax, in any category. A node answers for it only if its own tables give one of
-/// the two; the complaint is about the value in the nearest table that gives one.
+/// Checks that CWmin is not above CWmax in any category. A node is checked if its own tables set
+/// one of them. A problem is reported for the value in the nearest table that sets one of them.
 fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     let cell = &node[node.len() - 1..];
-    let Ok(usual) = Usual::of(&Layers(cell), at_ap) else {
-        return; // there has been a complaint
+    let Ok(defaults) = AccessDefaults::of(&Layers(cell), at_ap) else {
+        return; // a problem has been reported
     };
-    let gives = |table: &&&Section| {
+    let sets = |table: &Section| {
         table.said(Contention::cwmin).is_some() || table.said(Contention::cwmax).is_some()
     };
     for category in Category::ALL {
         let tables = Access::tables(node, category);
-        let Ok(Access { cwmin, cwmax, .. }) = Access::read(node, usual, category) else {
-            continue; // there has been a complaint
+        let Ok(Access { cwmin, cwmax, .. }) = Access::read(node, defaults, category) else {
+            continue; // a problem has been reported
         };
-        let Some(nearest) = tables.iter().find(gives) else {
+        let Some(nearest) = tables.iter().find(|table| sets(table)) else {
             continue;
         };
-        let has_a_say = gives(&&node[0]) || tables.first().is_some_and(|own| gives(&own));
-        if cwmin <= cwmax || !has_a_say {
+        let is_its_own = sets(node[0]) || tables.first().is_some_and(|own| sets(own));
+        if cwmin <= cwmax || !is_its_own {
             continue;
         }
         let place = match tables.first() {
             Some(own) if own.path == nearest.path => String::new(),
-            _ => format!(" in `{}`", node[0].path),
+            Some(_) | None => format!(" in `{}`", node[0].path),
         };
         if let Some(entry) = nearest.said(Contention::cwmin) {
             let allowed = format!("expected a whole number from 0 to {cwmax}");
             let message = format!("{cwmin} is above cwmax{place}; {allowed}");
-            problems.add(entry.origin, &entry.path, message);
+            entry.refuse(message, problems);
         } else if let Some(entry) = nearest.said(Contention::cwmax) {
             let allowed = format!("expected a whole number from {cwmin} to 32767");
             let message = format!("{cwmax} is below cwmin{place}; {allowed}");
-            problems.add(entry.origin, &entry.path, message);
+            entry.refuse(message, problems);
         }
     }
 }
 
-/// PIFS is for the access point. A problem of a value that several stations share is told once.
+/// Checks that no station has an AIFSN of 1 (PIFS), which is for the access point. A problem of a
+/// value that several stations share is reported once.
 fn check_aifsns(station: &[&Section], problems: &mut Problems) {
     for category in Category::ALL {
         let tables = Access::tables(station, category);

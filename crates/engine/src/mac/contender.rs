@@ -40,23 +40,21 @@ pub struct AggregateCounters {
 impl AggregateCounters {
     /// Returns the sum of both.
     pub fn with(self, other: AggregateCounters) -> AggregateCounters {
-        AggregateCounters {
-            ppdus: self.ppdus + other.ppdus,
-            mpdus: self.mpdus + other.mpdus,
-            air_ns: self.air_ns + other.air_ns,
-            handed_up: self.handed_up + other.handed_up,
-            waited_ns: self.waited_ns + other.waited_ns,
-        }
+        self.combined(other, |own, other| own + other)
     }
 
     /// Returns the difference to the counters at an earlier time, `before`.
     pub fn since(self, before: AggregateCounters) -> AggregateCounters {
+        self.combined(before, |now, before| now - before)
+    }
+
+    fn combined(self, other: AggregateCounters, by: fn(u64, u64) -> u64) -> AggregateCounters {
         AggregateCounters {
-            ppdus: self.ppdus - before.ppdus,
-            mpdus: self.mpdus - before.mpdus,
-            air_ns: self.air_ns - before.air_ns,
-            handed_up: self.handed_up - before.handed_up,
-            waited_ns: self.waited_ns - before.waited_ns,
+            ppdus: by(self.ppdus, other.ppdus),
+            mpdus: by(self.mpdus, other.mpdus),
+            air_ns: by(self.air_ns, other.air_ns),
+            handed_up: by(self.handed_up, other.handed_up),
+            waited_ns: by(self.waited_ns, other.waited_ns),
         }
     }
 }
@@ -111,24 +109,12 @@ pub struct Contender {
     pub(super) may_follow: u32,
     pub(super) txop_limit: Option<Span>,
     pub(super) frame: Frame,
-    /// Rates of the exchange for which the frame waits.
-    pub(super) rates: Rates,
+    /// Exchange of the frame; its receiver is unused with single frames.
+    pub(super) planned: PlannedExchange,
     /// Rates of its last exchange, if the rate control may have changed them at its end.
     pub(super) sent_at: Option<Rates>,
     /// TXVECTOR of the frame, if the rate control may change it.
     pub(super) tx_vector: TxVector,
-    /// Air time of the frame's data part.
-    pub(super) data_air: Span,
-    /// Whether RTS and CTS go first.
-    pub(super) protect: bool,
-    /// Air time of the RTS before the frame.
-    pub(super) rts_air: Span,
-    /// Air time of the CTS in response to the RTS.
-    pub(super) cts_air: Span,
-    /// Air time of the MAC ACK or BlockAck in response to the frame.
-    pub(super) response_air: Span,
-    /// EIFS less AIFS after a lost RTS, and after lost data.
-    pub(super) eifs_leads: [Span; 2],
     /// Whether it gives up what it sends at its attempt limit.
     pub(super) gives_up: bool,
     /// Probability that channel errors destroy the data frame.
@@ -173,15 +159,12 @@ impl Contender {
                 ip_bytes: 0,
                 content: Content::Data,
             },
-            rates: Rates::NONE,
+            planned: PlannedExchange {
+                eifs_leads: [eifs_lead; 2],
+                ..PlannedExchange::default()
+            },
             sent_at: None,
             tx_vector: TxVector::default(),
-            data_air: Span::ZERO,
-            protect: false,
-            rts_air: Span::ZERO,
-            cts_air: Span::ZERO,
-            response_air: Span::ZERO,
-            eifs_leads: [eifs_lead; 2],
             gives_up: true,
             error: 0.0,
             counters: NodeCounters::default(),
@@ -205,34 +188,21 @@ impl Contender {
     /// Declares the shortest exchange that it can begin with.
     #[inline]
     pub(crate) fn declare(&mut self, minimum: MinimumExchange) {
-        self.data_air = minimum.data_air;
-        self.response_air = minimum.response_air;
+        self.planned.data_air = minimum.data_air;
+        self.planned.response_air = minimum.response_air;
         self.gives_up = minimum.gives_up;
-    }
-
-    /// Sets the exchange that begins.
-    pub(super) fn load_exchange(&mut self, planned: &PlannedExchange) {
-        self.frame.to = planned.to;
-        self.data_air = planned.data_air;
-        self.response_air = planned.response_air;
-        self.protect = planned.protect;
-        self.rts_air = planned.rts_air;
-        self.rates = planned.rates;
-        self.cts_air = planned.cts_air;
-        self.eifs_leads = planned.eifs_leads;
     }
 
     /// Returns EIFS less AIFS after a frame of its exchange is lost: the `first` one, or the data.
     pub(super) fn eifs_lead(&self, first: bool) -> Span {
-        self.eifs_leads[usize::from(!(first && self.protect))]
+        self.planned.eifs_leads[usize::from(!(first && self.planned.protect))]
     }
 
     /// Returns the air time of the frame that opens its exchange.
     pub(super) fn first_air(&self) -> Span {
-        if self.protect {
-            self.rts_air
-        } else {
-            self.data_air
+        match self.planned.protect {
+            true => self.planned.rts_air,
+            false => self.planned.data_air,
         }
     }
 

@@ -18,8 +18,8 @@ use crate::kernel::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
-    /// How far a counter has fallen when a slot begins, beyond the idle slots before it: 1 in EDCA,
-    /// 0 in the DCF.
+    /// Number of steps by which a counter has decreased when a slot begins, in addition to the idle
+    /// slots before it: 1 in EDCA, 0 in the DCF.
     lead: u64,
     groups: Vec<Group>,
     off_grid: Vec<OffGridContender>,
@@ -29,7 +29,7 @@ pub(super) struct Countdown {
 #[derive(Clone, Debug)]
 struct Group {
     aifs: Span,
-    /// When its contenders begin to count slots in the present idle period.
+    /// Time at which its contenders begin to count slots in the present idle period.
     resume: Time,
     /// Idle periods in which `resume` was reached.
     openings: u64,
@@ -38,7 +38,7 @@ struct Group {
     ahead: Option<u64>,
 }
 
-/// A contender that resumes at an instant of its own, in the present idle period only.
+/// A contender that resumes at a time of its own, in the present idle period only.
 #[derive(Clone, Copy, Debug)]
 struct OffGridContender {
     contender: u32,
@@ -158,20 +158,16 @@ impl Countdown {
         ready: &mut Vec<u32>,
     ) {
         let (slot, lead) = (self.slot, self.lead);
-        match &mut self.groups[..] {
-            [only] => only.freeze(start, slot, lead, ready),
-            several => {
-                let several = several.iter_mut();
-                several.for_each(|group| group.freeze(start, slot, lead, ready));
-            }
-        }
+        each(&mut self.groups, |group| {
+            group.freeze(start, slot, lead, ready)
+        });
         if !self.off_grid.is_empty() {
             self.rejoin(start, contenders, ready);
         }
     }
 
-    /// OffGridContenders that have counted down to zero are ready, the others fall in with their
-    /// groups.
+    /// Makes contenders off the grid ready that have counted down to zero. The others return to
+    /// their groups.
     #[cold]
     #[inline(never)]
     fn rejoin(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
@@ -289,7 +285,7 @@ impl Group {
                 self.ring.pass(ahead);
                 self.ring.take_present(|contender| ready.push(contender));
             }
-            _ => self.ring.pass(start.since(self.resume).0 / slot.0),
+            Some(_) | None => self.ring.pass(start.since(self.resume).0 / slot.0),
         }
         // a contender that has not counted down to zero has this slot and at least one more before
         // it

@@ -54,9 +54,9 @@ use crate::kernel::time::{Span, Time};
 pub use self::reading::Backoff;
 pub use super::contender::{AggregateCounters, Contender, DownCounters, NodeCounters};
 pub use super::exchange::{
-    CfEnd, Content, Exchange, Frame, FrameExchange, MinimumExchange, Outcome, PlannedExchange,
-    TxStatus,
+    CfEnd, Content, Exchange, Frame, MinimumExchange, Outcome, PlannedExchange, TxStatus,
 };
+pub use super::frame_exchange::FrameExchange;
 pub use super::single_frame::SingleFrame;
 
 /// The contender that may continue its opportunity after the MAC ACK.
@@ -251,7 +251,7 @@ impl Dcf {
 
     /// Sets the exchange of `contender`, one of the transmitters of the exchange that begins.
     pub fn load_exchange(&mut self, contender: u32, planned: &PlannedExchange) {
-        self.contenders[contender as usize].load_exchange(planned);
+        self.contenders[contender as usize].planned = *planned;
     }
 
     /// Puts the exchange on the air. All transmitters are loaded.
@@ -311,8 +311,8 @@ impl Dcf {
     fn follow<X: FrameExchange>(&mut self, holder: TxopHolder) -> bool {
         let state = &self.contenders[holder.contender as usize];
         let start = holder.done + self.phy.sifs;
-        let delivery = start + state.data_air;
-        let ack_end = delivery + self.phy.sifs + state.response_air;
+        let delivery = start + state.planned.data_air;
+        let ack_end = delivery + self.phy.sifs + state.planned.response_air;
         let opportunity = ack_end.since(self.opportunity);
         if state.txop_limit.is_some_and(|limit| opportunity > limit) {
             return false;

@@ -1,31 +1,7 @@
-//! Frame exchanges: what the medium is given to send, and how each exchange ends.
+//! Frame exchanges: frames that are handed to the medium, and results of exchanges.
 
-use super::contender::Contender;
-use super::{NodeId, Phy, Rates};
+use super::{NodeId, Rates};
 use crate::kernel::time::{Span, Time};
-
-/// The kind of exchanges in a contention domain: single frames, or aggregates. It decides what each
-/// exchange carries, and learns how the exchange has ended.
-pub trait FrameExchange: Sized {
-    /// What a contender declares when it has something to send.
-    type Next: Copy;
-
-    /// Whether the contents of an exchange are chosen when it begins. Otherwise they are the frame
-    /// that the contender has declared.
-    const FORMED_AT_START: bool;
-
-    /// Sets the air times of what `contender` sends next, which it declares at `now`.
-    fn load(&mut self, now: Time, contender: &mut Contender, next: Self::Next, phy: &Phy);
-
-    /// Returns whether any data of `contender`, the only transmitter, were received.
-    fn is_received(&mut self, contender: &mut Contender) -> bool;
-
-    /// Records that a transmission attempt of `contender` has ended at `now`.
-    fn on_tx_status(&mut self, now: Time, contender: &mut Contender, status: TxStatus, phy: &Phy);
-
-    /// Records that `contender` has given up what it wanted to send.
-    fn on_discard(&mut self, contender: &Contender);
-}
 
 /// Result of a transmission attempt, as its sender learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +26,7 @@ pub struct Frame {
 }
 
 /// The exchange of one contender, whose contents are chosen when it begins.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannedExchange {
     /// Receiving node.
     pub to: NodeId,
@@ -104,7 +80,7 @@ pub enum Outcome {
     Corrupted,
     /// Several nodes sent simultaneously.
     Collided,
-    /// Nothing has ended: an exchange begins, whose contents are chosen now.
+    /// No exchange has ended. An exchange begins, whose contents are chosen now.
     Begins,
 }
 

@@ -36,10 +36,7 @@ impl<T: Clone> LinkRates<T> {
 
     /// Sets the channel of the link, from the access point (`down`) or to it.
     pub fn set_channel(&mut self, channel: &Channel, down: bool, stream: &mut Stream) {
-        self.quality = match down {
-            true => channel.quality_down(),
-            false => channel.quality_up(),
-        };
+        self.quality = channel.quality(down);
         self.controller.get().on_snr(channel.snr_db);
         self.choose(Time::ZERO, 0, stream);
     }

@@ -1,12 +1,22 @@
-//! Physical layers by name: timing, rates and default contention windows.
+//! Presets of the physical layers: timing, rates and default contention windows.
 
-use super::ppdu::Generation;
-use super::settings::{CountdownRule, PhyKind};
+use super::PhyKind;
 use crate::kernel::time::Span;
 use crate::notation::table::Listed;
 use crate::notation::units;
+use crate::words;
 
-/// What `cell.phy` fills in.
+words! {
+    /// Instant at which a backoff counter decreases.
+    pub enum CountdownRule {
+        /// At the end of each idle slot.
+        Dcf = "dcf",
+        /// At the beginning of each slot, including a slot in which another node begins to send.
+        Edca = "edca",
+    }
+}
+
+/// Defaults of the keys of a cell that depend on its physical layer.
 pub(crate) struct Preset {
     pub(crate) kind: PhyKind,
     pub(crate) slot: Span,
@@ -16,16 +26,16 @@ pub(crate) struct Preset {
     pub(crate) cwmin: u32,
     pub(crate) cwmax: u32,
     pub(crate) aifsn: u32,
-    /// Longest transmission opportunity of best effort.
+    /// Duration of the longest TXOP of best effort.
     pub(crate) txop_limit: Option<Span>,
     pub(crate) countdown: CountdownRule,
     pub(crate) mac_header_bytes: u32,
-    /// Limit of the access point's queue.
+    /// Limit of the queue of the access point.
     pub(crate) ap_queue_packets: u32,
-    /// Rates of data frames, and the default one. [bit/s]
+    /// Rates of data frames, and the default rate. [bit/s]
     pub(crate) rates: &'static [u64],
     pub(crate) rate_bps: u64,
-    /// Rates of control frames, and the default one. [bit/s]
+    /// Rates of control frames, and the default rate. [bit/s]
     pub(crate) control_rates: &'static [u64],
     pub(crate) control_rate_bps: u64,
 }
@@ -45,7 +55,7 @@ const OFDM_RATES: &[u64] = &[
 
 const DSSS_RATES: &[u64] = &[MBPS, 2 * MBPS, 5_500_000, 11 * MBPS];
 
-/// What presets of the DCF have in common.
+/// Preset of 802.11b, from which the presets with the DCF differ.
 const DCF: Preset = Preset {
     kind: PhyKind::Dot11b,
     slot: Span(20_000),
@@ -65,7 +75,7 @@ const DCF: Preset = Preset {
     control_rate_bps: 2 * MBPS,
 };
 
-/// Those of OFDM in the band of 5 GHz.
+/// Preset of 802.11a, from which the presets with OFDM differ.
 const OFDM: Preset = Preset {
     kind: PhyKind::Dot11a,
     slot: Span(9_000),
@@ -80,7 +90,7 @@ const OFDM: Preset = Preset {
     ..DCF
 };
 
-/// Those with EDCA; parameters of IEEE 802.11-2020, table 9-155.
+/// Preset of 802.11n, with the EDCA parameters of IEEE 802.11-2020, table 9-155.
 const QOS: Preset = Preset {
     kind: PhyKind::Dot11n,
     aifsn: 3,
@@ -88,12 +98,12 @@ const QOS: Preset = Preset {
     countdown: CountdownRule::Edca,
     mac_header_bytes: 30,
     ap_queue_packets: 1_000,
-    rates: &[], // of MCS and streams
+    rates: &[], // rates follow from MCS and streams
     ..OFDM
 };
 
-/// IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble), 17 (OFDM) and 18 (ERP); `802.11g-long` is
-/// Table II of paper 000. In the order of [`PhyKind`].
+/// Presets in the order of [`PhyKind`]: IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble), 17
+/// (OFDM) and 18 (ERP). `802.11g-long` is Table II of paper 000.
 const PRESETS: &[Preset] = &[
     DCF,
     Preset {
@@ -129,22 +139,22 @@ const PRESETS: &[Preset] = &[
     },
 ];
 
-/// A rate as a preset's documentation shows it.
+/// Returns a rate as the documentation of a preset shows it.
 pub(crate) fn rate_of(bps: u64) -> String {
     units::show_rates(&[bps])
 }
 
-/// A length as a preset's documentation shows it.
+/// Returns a length as the documentation of a preset shows it.
 pub(crate) fn size_of(bytes: u32) -> String {
     format!("{bytes} B")
 }
 
-/// A time as a preset's documentation shows it.
+/// Returns a time as the documentation of a preset shows it.
 pub(crate) fn time_of(span: Span) -> String {
     units::show(span.0, units::TIME)
 }
 
-/// Rates of data frames, where there is no MCS.
+/// Rates of data frames of each physical layer without MCS.
 pub(crate) static DATA_RATE: Listed = Listed {
     what: "rate",
     rates: || {
@@ -154,49 +164,41 @@ pub(crate) static DATA_RATE: Listed = Listed {
     },
 };
 
-/// The usual rate of data frames of each physical layer without MCS, for documentation.
-pub(crate) fn usual_rates() -> String {
-    let presets = PRESETS.iter().filter(|one| !one.rates.is_empty());
-    let told = presets.map(|one| format!("{} {}", one.kind.name(), rate_of(one.rate_bps)));
-    told.collect::<Vec<String>>().join(", ")
-}
-
-/// Rates of control frames.
+/// Rates of control frames of each physical layer.
 pub(crate) static CONTROL_RATE: Listed = Listed {
     what: "control rate",
     rates: || of_each(|preset| preset.control_rates),
 };
 
-/// What each preset has of something, by the preset's name.
+/// Returns a value of each preset, with the name of the preset.
 fn of_each<T>(of: fn(&Preset) -> T) -> Vec<(&'static str, T)> {
     let presets = PRESETS.iter();
-    presets.map(|one| (one.kind.name(), of(one))).collect()
+    presets
+        .map(|preset| (preset.kind.name(), of(preset)))
+        .collect()
 }
 
-/// The values that presets give a key, for its documentation.
+/// Returns the default rate of data frames of each physical layer without MCS, for the
+/// documentation.
+pub(crate) fn usual_rates() -> String {
+    let presets = PRESETS.iter().filter(|preset| !preset.rates.is_empty());
+    listed(presets, |preset| rate_of(preset.rate_bps))
+}
+
+/// Returns the default of a key in each preset, for the documentation.
 pub(crate) fn per_preset(of: fn(&Preset) -> String) -> String {
-    let values = of_each(of).into_iter();
-    let told: Vec<String> = values
-        .map(|(kind, value)| format!("{kind} {value}"))
-        .collect();
-    told.join(", ")
+    listed(PRESETS.iter(), of)
+}
+
+fn listed(presets: impl Iterator<Item = &'static Preset>, of: fn(&Preset) -> String) -> String {
+    let values = presets.map(|preset| format!("{} {}", preset.kind.name(), of(preset)));
+    values.collect::<Vec<String>>().join(", ")
 }
 
 impl Preset {
+    /// Returns the preset of a physical layer.
     pub(crate) fn of(kind: PhyKind) -> &'static Preset {
         &PRESETS[kind as usize]
-    }
-}
-
-impl PhyKind {
-    /// Its generation, if it aggregates.
-    pub const fn generation(self) -> Option<Generation> {
-        match self {
-            PhyKind::Dot11b | PhyKind::Dot11g | PhyKind::Dot11gLong | PhyKind::Dot11a => None,
-            PhyKind::Dot11n => Some(Generation::Ht),
-            PhyKind::Dot11ac => Some(Generation::Vht),
-            PhyKind::Dot11ax => Some(Generation::He),
-        }
     }
 }
 

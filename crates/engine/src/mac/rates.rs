@@ -5,12 +5,11 @@
 //! it uses.
 
 use super::ppdu::Modulation;
-use super::presets::Preset;
-use super::settings::{Cell, Phy, PhyKind, Station};
+use super::{Cell, Phy, PhyKind, Preset, Station};
 use crate::packet::Direction;
 
 /// Rates between the access point and a station, one direction. [bit/s]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Data frames.
     pub data_bps: u64,
@@ -18,15 +17,6 @@ pub struct Rates {
     pub rts_bps: u64,
     /// CTS and MAC ACKs in response.
     pub response_bps: u64,
-}
-
-impl Rates {
-    /// Rates before the first frame.
-    pub const NONE: Rates = Rates {
-        data_bps: 0,
-        rts_bps: 0,
-        response_bps: 0,
-    };
 }
 
 /// Returns the rates of data frames of the physical layer `phy`, by its name in files, slowest

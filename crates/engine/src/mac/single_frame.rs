@@ -2,11 +2,12 @@
 //! long.
 
 use super::airtime::{ACK_BYTES, RTS_BYTES};
-use super::bss::{Bss, NodeId, Roles};
+use super::bss::Roles;
 use super::contender::{Contender, DownCounters};
-use super::exchange::{Content, Frame, FrameExchange, TxStatus};
+use super::exchange::{Content, Frame, TxStatus};
+use super::frame_exchange::FrameExchange;
 use super::link_rates::LinkRates;
-use super::{Phy, Rates, Station};
+use super::{Bss, NodeId, Phy, Rates, Station};
 use crate::channel::{Channel, Quality, frame_error};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -155,7 +156,7 @@ impl SingleFrame {
     /// if the TXVECTOR of the link changes.
     #[inline(never)]
     fn adapt(&mut self, now: Time, contender: &mut Contender, status: TxStatus, phy: &Phy) {
-        contender.sent_at = Some(contender.rates);
+        contender.sent_at = Some(contender.planned.rates);
         if status == TxStatus::RtsFailed {
             return;
         }
@@ -178,12 +179,13 @@ impl SingleFrame {
         let link = self.links.between(contender.node, frame.to);
         let quality = link.quality();
         let timing = link.timing_mut();
-        (contender.data_air, contender.error) = timing.judge(bytes, frame.content, phy, quality);
-        contender.protect = threshold.is_some_and(|threshold| bytes > threshold);
-        contender.rts_air = timing.rts_air;
-        contender.cts_air = timing.response_air;
-        contender.response_air = timing.response_air;
-        contender.rates = timing.rates;
+        let planned = &mut contender.planned;
+        (planned.data_air, contender.error) = timing.judge(bytes, frame.content, phy, quality);
+        planned.protect = threshold.is_some_and(|threshold| bytes > threshold);
+        planned.rts_air = timing.rts_air;
+        planned.cts_air = timing.response_air;
+        planned.response_air = timing.response_air;
+        planned.rates = timing.rates;
     }
 }
 

@@ -1,44 +1,29 @@
 //! Air times of exchanges with aggregates on a link, for one TXVECTOR.
 
-use super::aggregation::{Aggregation, BAR_BYTES, psdu_of_one};
+use super::aggregation::{BAR_BYTES, psdu_of_one};
 use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::exchange::PlannedExchange;
 use super::link_rates::LinkRates;
-use super::ppdu::{Generation, Modulation, US};
+use super::ppdu::{Generation, Modulation};
 use super::rate_control::{Controller, TxVector};
-use super::{Cell, EifsRule, NodeId, Phy, Rates, Station};
+use super::{Aggregation, Cell, EifsRule, NodeId, Phy, Rates, Station};
 use crate::channel::{Quality, frame_error};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Span;
+use crate::notation::setting::US;
 use crate::packet::Direction;
 use crate::queue::Estimate;
-
-/// Modulation of data frames.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Carrier {
-    /// Frames of 802.11a, b or g.
-    Plain {
-        /// Rate of the data. [bit/s]
-        rate_bps: u64,
-    },
-    /// PPDUs of 802.11n, ac or ax.
-    Modulated(Modulation),
-}
 
 /// Air times with one TXVECTOR.
 #[derive(Clone, Debug)]
 pub struct TxTiming {
-    carrier: Carrier,
+    /// Modulation of data; `None`: that of frames of 802.11a, b or g.
+    modulation: Option<Modulation>,
     phy: Phy,
-    rates: Rates,
-    sifs: Span,
-    rts_air: Span,
-    cts_air: Span,
-    ack_air: Span,
+    /// Exchange of data with a MAC ACK, without its data.
+    template: PlannedExchange,
     block_ack_air: Span,
     bar_air: Span,
-    /// EIFS less AIFS after a lost RTS or BlockAckReq, and after lost data.
-    eifs_leads: [Span; 2],
     /// Longest PSDU that needs no RTS. [bytes]
     rts_above: u32,
     /// Longest PSDU of an aggregate. [bytes]
@@ -76,33 +61,29 @@ impl TxTiming {
             Some(modulation) => cell.rates_of(station, direction, modulation),
             None => cell.rates(station, direction),
         };
-        let carrier = match modulation {
-            Some(modulation) => Carrier::Modulated(modulation),
-            None => Carrier::Plain {
-                rate_bps: rates.data_bps,
-            },
-        };
         let phy = cell.phy;
         let ppdus = cell.ppdus.as_ref();
         let lead = |estimate: Span| match ppdus.map(|own| own.eifs) {
             Some(EifsRule::Expected) => phy.sifs + estimate,
-            _ => phy.eifs_lead(),
+            Some(EifsRule::Ack) | None => phy.eifs_lead(),
         };
-        let of_data = match carrier {
-            Carrier::Modulated(modulation) => expected_response(modulation.points()),
-            Carrier::Plain { rate_bps } => expected_ack(rate_bps),
+        let of_data = match modulation {
+            Some(modulation) => expected_response(modulation.points()),
+            None => expected_ack(rates.data_bps),
         };
         let mut timing = TxTiming {
-            carrier,
+            modulation,
             phy,
-            rates,
-            sifs: phy.sifs,
-            rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
-            cts_air: phy.airtime(ACK_BYTES, rates.response_bps),
-            ack_air: phy.airtime(ACK_BYTES, rates.response_bps),
+            template: PlannedExchange {
+                rates,
+                rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
+                cts_air: phy.airtime(ACK_BYTES, rates.response_bps),
+                response_air: phy.airtime(ACK_BYTES, rates.response_bps),
+                eifs_leads: [lead(expected_ack(rates.rts_bps)), lead(of_data)],
+                ..PlannedExchange::default()
+            },
             block_ack_air: phy.airtime(aggregation.block_ack_bytes(), rates.response_bps),
             bar_air: phy.airtime(BAR_BYTES, rates.rts_bps),
-            eifs_leads: [lead(expected_ack(rates.rts_bps)), lead(of_data)],
             rts_above: cell.rts_threshold_bytes.unwrap_or(u32::MAX),
             max_bytes: u32::MAX,
             opening: None,
@@ -114,11 +95,14 @@ impl TxTiming {
             timing.rts_above = timing.rts_above.min(timing.longest(longer));
         }
         timing.opening = txop_limit.map(|limit| {
-            [timing.ack_air, timing.block_ack_air].map(|response| {
+            [timing.template.response_air, timing.block_ack_air].map(|response| {
                 let plain = timing.longest_with(limit, response);
-                let rts = timing.rts_air + timing.sifs + timing.cts_air + timing.sifs;
-                let behind_rts = timing.longest_with(Span(limit.0.saturating_sub(rts.0)), response);
-                plain.min(timing.rts_above).max(behind_rts)
+                let rts = timing.template.rts_air
+                    + timing.phy.sifs
+                    + timing.template.cts_air
+                    + timing.phy.sifs;
+                let after_rts = timing.longest_with(limit - rts, response);
+                plain.min(timing.rts_above).max(after_rts)
             })
         });
         timing
@@ -126,14 +110,10 @@ impl TxTiming {
 
     /// Returns the longest PSDU whose PPDU takes at most this time. [bytes]
     fn longest(&self, time: Span) -> u32 {
-        let rate_bps = match self.carrier {
-            Carrier::Modulated(modulation) => return modulation.most_bytes(time).unwrap_or(0),
-            Carrier::Plain { rate_bps } => rate_bps,
-        };
-        let (mut fits, mut too_many) = (0, 1 << 24);
+        let (mut fits, mut too_many) = (0, 1 << 28);
         while too_many - fits > 1 {
             let middle = fits + (too_many - fits) / 2;
-            match self.phy.airtime(middle, rate_bps) <= time {
+            match self.air(middle) <= time {
                 true => fits = middle,
                 false => too_many = middle,
             }
@@ -143,8 +123,7 @@ impl TxTiming {
 
     /// Returns the longest PSDU that ends with its response within `limit`. [bytes]
     fn longest_with(&self, limit: Span, response: Span) -> u32 {
-        let rest = self.sifs + response;
-        self.longest(Span(limit.0.saturating_sub(rest.0)))
+        self.longest(limit - (self.phy.sifs + response))
     }
 
     /// Returns the limits of a PSDU in an exchange that has `left` of its opportunity, and opens it
@@ -165,13 +144,11 @@ impl TxTiming {
 
     /// Returns the limits of a PSDU in an exchange that follows others.
     fn room_within(&self, left: Span) -> Room {
-        let air = [self.ack_air, self.block_ack_air].map(|response| {
-            let rest = self.sifs + response;
-            Span(left.0.saturating_sub(rest.0))
-        });
-        let bounds = air.map(|air| match self.carrier {
-            Carrier::Modulated(modulation) => modulation.bounds(air),
-            Carrier::Plain { .. } => (u32::MAX, u32::MAX),
+        let air = [self.template.response_air, self.block_ack_air]
+            .map(|response| left - (self.phy.sifs + response));
+        let bounds = air.map(|air| match self.modulation {
+            Some(modulation) => modulation.bounds(air),
+            None => (u32::MAX, u32::MAX),
         });
         Room {
             sure_bytes: bounds.map(|(sure, _)| sure.min(self.max_bytes)),
@@ -191,17 +168,17 @@ impl TxTiming {
     /// Returns the length of a PSDU with one MPDU. [bytes]
     #[inline]
     pub fn psdu_of_one(&self, mpdu_bytes: u32) -> u32 {
-        match self.carrier {
-            Carrier::Modulated(modulation) => psdu_of_one(modulation.generation, mpdu_bytes),
-            Carrier::Plain { .. } => mpdu_bytes,
+        match self.modulation {
+            Some(modulation) => psdu_of_one(modulation.generation, mpdu_bytes),
+            None => mpdu_bytes,
         }
     }
 
     /// Returns the air time of a PPDU.
     pub fn air(&self, psdu_bytes: u32) -> Span {
-        match self.carrier {
-            Carrier::Modulated(modulation) => modulation.duration(psdu_bytes),
-            Carrier::Plain { rate_bps } => self.phy.airtime(psdu_bytes, rate_bps),
+        match self.modulation {
+            Some(modulation) => modulation.duration(psdu_bytes),
+            None => self.phy.airtime(psdu_bytes, self.template.rates.data_bps),
         }
     }
 
@@ -214,15 +191,12 @@ impl TxTiming {
         if self.known[0].0 != mpdu_bytes {
             self.known[0] = (mpdu_bytes, self.air(self.psdu_of_one(mpdu_bytes)));
         }
-        (self.known[0].1, self.ack_air)
+        (self.known[0].1, self.template.response_air)
     }
 
     /// Returns the modulation of data; `None`: that of frames of 802.11a, b or g.
     pub fn modulation(&self) -> Option<Modulation> {
-        match self.carrier {
-            Carrier::Modulated(modulation) => Some(modulation),
-            Carrier::Plain { .. } => None,
-        }
+        self.modulation
     }
 
     /// Returns the air times of a BlockAckReq and of its BlockAck.
@@ -244,35 +218,29 @@ impl TxTiming {
         }
         PlannedExchange {
             to,
-            rates: self.rates,
             protect: opens && psdu_bytes > self.rts_above,
-            rts_air: self.rts_air,
-            cts_air: self.cts_air,
             data_air: self.sent.1,
-            response_air: if several {
-                self.block_ack_air
-            } else {
-                self.ack_air
+            response_air: match several {
+                true => self.block_ack_air,
+                false => self.template.response_air,
             },
-            eifs_leads: self.eifs_leads,
+            ..self.template
         }
     }
 
     /// Returns an exchange of a BlockAckReq.
     pub fn bar_exchange(&self, to: NodeId) -> PlannedExchange {
-        let Rates { rts_bps, .. } = self.rates;
+        let template = self.template;
         PlannedExchange {
             to,
             rates: Rates {
-                data_bps: rts_bps,
-                ..self.rates
+                data_bps: template.rates.rts_bps,
+                ..template.rates
             },
-            protect: false,
-            rts_air: self.rts_air,
-            cts_air: self.cts_air,
             data_air: self.bar_air,
             response_air: self.block_ack_air,
-            eifs_leads: [self.eifs_leads[0]; 2],
+            eifs_leads: [template.eifs_leads[0]; 2],
+            ..template
         }
     }
 
@@ -281,18 +249,12 @@ impl TxTiming {
     /// a part of the preamble that decreases with the rate, since fast stations have longer
     /// aggregates.
     pub fn estimate(&self, aggregated: bool) -> Estimate {
-        let modulation = match self.carrier {
-            Carrier::Modulated(modulation) => modulation,
-            Carrier::Plain { rate_bps } => {
-                let dsss = matches!(rate_bps, 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
-                let each = if dsss { 202 * US } else { 36 * US };
-                return Estimate {
-                    rate_bps,
-                    each: Span(each),
-                };
-            }
+        let rate_bps = self.template.rates.data_bps;
+        let Some(modulation) = self.modulation else {
+            let dsss = matches!(rate_bps, 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
+            let each = Span(if dsss { 202 * US } else { 36 * US });
+            return Estimate { rate_bps, each };
         };
-        let rate_bps = modulation.rate_bps();
         let of_1024_bytes_us = 8_192_000_000 / rate_bps.max(1);
         let halvings = match of_1024_bytes_us {
             _ if !aggregated => 0,
@@ -316,20 +278,12 @@ impl TxTiming {
             .map_or(self.max_bytes, |[_, several]| several.min(self.max_bytes))
     }
 
-    /// Returns the rate of the data. [bit/s]
-    fn rate_bps(&self) -> u64 {
-        match self.carrier {
-            Carrier::Modulated(modulation) => modulation.rate_bps(),
-            Carrier::Plain { rate_bps } => rate_bps,
-        }
-    }
-
     /// Returns the probability that noise destroys an MPDU. [-]
     #[inline(never)]
     fn noise(&self, mpdu_bytes: u32, snr_db: f64) -> f64 {
-        match self.carrier {
-            Carrier::Modulated(modulation) => modulation.frame_error(mpdu_bytes, snr_db),
-            Carrier::Plain { rate_bps } => frame_error(rate_bps, mpdu_bytes, snr_db),
+        match self.modulation {
+            Some(modulation) => modulation.frame_error(mpdu_bytes, snr_db),
+            None => frame_error(self.template.rates.data_bps, mpdu_bytes, snr_db),
         }
     }
 }
@@ -367,7 +321,7 @@ impl LinkRates<TxTiming> {
             Some(nominal) if station.mcs_by_snr => {
                 Controller::best_for_snr(modulations, TxVector(nominal as u8))
             }
-            _ => cell.rate_control.controller(timings.len()),
+            Some(_) | None => cell.rate_control.controller(timings.len()),
         };
         let mut link = LinkRates::new(timings, controller);
         link.set_channel(&station.channel, direction == Direction::Down, stream);
@@ -377,7 +331,7 @@ impl LinkRates<TxTiming> {
     /// Returns the goodput that a sender may expect: the rate of the data times the part of MPDUs
     /// of 1,200 bytes that arrive. [bit/s]
     pub fn expected_bps(&self) -> f64 {
-        self.timing().rate_bps() as f64 * (1.0 - self.error(1_200, true))
+        self.timing().template.rates.data_bps as f64 * (1.0 - self.error(1_200, true))
     }
 
     /// Returns whether channel errors destroy nothing.

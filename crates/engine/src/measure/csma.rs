@@ -1,22 +1,21 @@
-//! What is measured in a network of CSMA links: users with all their connections, links on air.
+//! Measures of a network of CSMA links: users with all their connections, and links on air.
 
-use super::conservation::holds;
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
 use crate::conflict::Conflict;
 use crate::quantities::*;
 use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
-use crate::world::{FlowCounters, User, World};
+use crate::world::{FlowCounters, User};
 
 impl Period<'_> {
-    /// Links on air and users, of a scenario that has them.
+    /// Returns links on air and users of a scenario that has them.
     fn network(&self) -> Option<(&Conflict, &[User], &Csma)> {
         let world = self.world;
         let csma = world.scenario().csma.as_ref()?;
         Some((world.radio().conflict()?, world.users()?.each(), csma))
     }
 
-    /// What a user's flows have counted in the period.
+    /// Returns a count of the flows of a user in the period.
     fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
         let Some((_, users, _)) = self.network() else {
             return 0;
@@ -25,7 +24,7 @@ impl Period<'_> {
         self.over(flows, count)
     }
 
-    /// Time integral of the number of connections that a user had open in the period. [ns]
+    /// Returns the time integral of the number of open connections of a user in the period. [ns]
     fn connections_ns(&self, user: usize) -> u64 {
         let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
         to.connections_ns - from.connections_ns
@@ -72,7 +71,7 @@ impl Period<'_> {
         csma.flows.iter().enumerate().map(item).collect()
     }
 
-    /// Connections of a user that may have several.
+    /// Returns the connections of a user, if users may have several.
     fn management(&self, user: usize, users: &[User], csma: &Csma) -> Vec<Value> {
         if csma.connections == Connections::One {
             return Vec::new();
@@ -86,7 +85,7 @@ impl Period<'_> {
         ]
     }
 
-    /// Links on air, in their order.
+    /// Returns the links on air, in their order.
     pub(super) fn links_on_air(&self) -> Vec<Item> {
         let Some((conflict, _, csma)) = self.network() else {
             return Vec::new();
@@ -113,38 +112,4 @@ impl Period<'_> {
         };
         (0..conflict.queues()).map(item).collect()
     }
-}
-
-/// The laws of a network on air: every transmission that has ended has an end of one kind, no link begins while it hears
-/// another, and no link is on the air for longer than the time that has passed.
-///
-/// # Errors
-/// The law that is violated, with the item and both sides.
-pub(super) fn check(world: &World<'_>) -> Result<(), String> {
-    let Some(conflict) = world.radio().conflict() else {
-        return Ok(());
-    };
-    let graph = conflict.medium();
-    for number in 0..conflict.queues() {
-        let (link, name) = (number as u32, conflict.queue_name(number));
-        let c = graph.counters(link);
-        let dummies = graph.dummies(link);
-        let failed = c.attempts - c.delivered - dummies;
-        let possible = c.corrupted..=c.corrupted + c.collided;
-        holds(possible.contains(&failed) && c.discarded <= failed, || {
-            format!(
-                "link {name}: {} attempts, {} delivered, {dummies} dummies, {} corrupted, \
-                 {} collided",
-                c.attempts, c.delivered, c.corrupted, c.collided
-            )
-        })?;
-        let (air_ns, elapsed_ns) = (graph.air_ns(link, world.now()).0, world.now().0);
-        holds(air_ns <= elapsed_ns, || {
-            format!("link {name}: {air_ns} ns on the air in {elapsed_ns} ns")
-        })?;
-    }
-    let overlaps = graph.overlaps();
-    holds(overlaps == 0, || {
-        format!("{overlaps} transmissions began during a transmission that the link heard")
-    })
 }

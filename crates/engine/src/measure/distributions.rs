@@ -1,4 +1,5 @@
-//! Whole distributions of what results have means and percentiles of, as counts between edges.
+//! Distributions of the quantities of which results have means and percentiles, as counts between
+//! edges.
 
 use serde_json::{Value, json};
 
@@ -8,16 +9,16 @@ use crate::quantities::{ONE_WAY_DELAY, Quantity, RTT, SOJOURN};
 use crate::scenario::Transport;
 use crate::world::World;
 
-/// How often a quantity of an item had which value, after the warm-up.
+/// Distribution of a quantity of an item after the warm-up.
 #[derive(Clone, Debug)]
 pub struct Distribution {
-    /// The item's list, as in results.
+    /// List of the item in results.
     pub list: &'static str,
-    /// The item.
+    /// Name of the item.
     pub name: String,
-    /// What its values are of: the mean of `histogram` is that of this quantity.
+    /// Name of the quantity, whose mean is the mean of `histogram`.
     pub quantity: &'static str,
-    /// The values.
+    /// Counts of the values.
     pub histogram: Histogram,
 }
 
@@ -36,17 +37,19 @@ impl Distribution {
         }
     }
 
-    /// Those of two replications of a scenario, which are of the same items, as one.
-    pub(crate) fn merged(mut one: Vec<Self>, other: Vec<Self>) -> Vec<Self> {
-        for (own, more) in one.iter_mut().zip(&other) {
+    /// Returns the sum of the distributions of two replications of a scenario, which have the same
+    /// items.
+    pub(crate) fn merged(mut first: Vec<Self>, second: Vec<Self>) -> Vec<Self> {
+        for (own, more) in first.iter_mut().zip(&second) {
             own.histogram.merge(&more.histogram);
         }
-        one
+        first
     }
 }
 
-/// `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s` and `counts`, from
-/// the first to the last cell that has any; one edge more than counts. Edges of all are of one sequence.
+/// Returns `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s`
+/// and `counts`, from the first to the last cell with a count. There is one edge more than counts.
+/// The edges of all distributions are of the same sequence.
 pub fn distributions_json(distributions: &[Distribution]) -> String {
     let each = distributions.iter().map(|own| {
         let (edges, counts) = own.histogram.cells();
@@ -61,7 +64,7 @@ pub fn distributions_json(distributions: &[Distribution]) -> String {
     each.collect::<Value>().to_string()
 }
 
-/// All that a world and the `waits` in its queues have at the end, in the order of results.
+/// Returns all distributions of a world and of the `waits` in its queues, in the order of results.
 pub(crate) fn of(world: &World<'_>, waits: Option<&Waits>) -> Vec<Distribution> {
     let mut all: Vec<Distribution> = flows(world).collect();
     if let (Some(waits), Some(cell)) = (waits, world.radio().cell()) {
@@ -94,11 +97,11 @@ fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
     })
 }
 
-/// Round-trip samples of these flows together, if they are kept.
+/// Returns the round-trip samples of these flows together, if they are recorded.
 pub(super) fn rtts_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Option<Histogram> {
     let states = world.flows().states();
-    let kept = flows.filter_map(|flow| states[flow].rtts());
-    kept.fold(None, |all: Option<Histogram>, own| match all {
+    let samples = flows.filter_map(|flow| states[flow].rtts());
+    samples.fold(None, |all: Option<Histogram>, own| match all {
         None => Some(own.clone()),
         Some(mut all) => {
             all.merge(own);

@@ -29,7 +29,8 @@ pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, li
     flow.reports.is_none() && !(has_rate && is_met(start, end, life))
 }
 
-/// Whether the demand of a source is met. What sends, and of which no fate is known, gets nothing.
+/// Returns whether the demand of a source is met. A source that has sent datagrams without a known
+/// fate gets nothing.
 fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let sent = end.sent - start.sent;
     let arrived = end.arrived - start.arrived;
@@ -63,7 +64,7 @@ pub(super) fn jain(goodputs: &[f64]) -> Option<f64> {
 }
 
 impl Period<'_> {
-    /// Whether each flow of the scenario competes for its share.
+    /// Returns whether each flow of the scenario competes for its share.
     pub(super) fn competing(&self) -> Vec<bool> {
         let flows = self.world.scenario().flows.iter();
         let counters = self.start.flows.iter().zip(&self.end.flows);
@@ -76,7 +77,7 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Whether each station has a flow that competes for its share.
+    /// Returns whether each station has a flow that competes for its share.
     pub(super) fn competing_stations(&self, competing: &[bool]) -> Vec<bool> {
         let scenario = self.world.scenario();
         let mut stations = vec![false; scenario.stations.len()];
@@ -95,7 +96,8 @@ mod tests {
     use crate::kernel::time::Span;
     use crate::world::FlowCounters;
 
-    /// A source that has sent so many datagrams in 10 s, each of which took so long.
+    /// Returns the counters of a source that has sent this number of datagrams in 10 s, with this
+    /// delay.
     fn counted(sent: u64, arrived: u64, lost: u64, delay_ms: u64) -> FlowCounters {
         FlowCounters {
             sent,

@@ -7,15 +7,10 @@
 //! related to packets of another. With the packets that are sent in a time and have a fate at its end, losses count
 //! too often, since a loss is known sooner than an arrival.
 
-use super::item::{Value, ratio};
+use super::item::{Value, probability, ratio};
 use super::marks::QueueMark;
 use super::period::Period;
 use crate::quantities::LOSS_PROBABILITY;
-
-/// Returns the part of all decided fates that are failures; `None` if no fate was decided.
-pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
-    ratio(failed, failed + succeeded)
-}
 
 impl Period<'_> {
     /// Returns the loss probability of all packets of these flows.

@@ -1,4 +1,4 @@
-//! What is measured of flows.
+//! Measures of flows.
 
 use super::distributions::{delays_of, rtts_of};
 use super::item::{Item, Value, mean_s, ratio, share};
@@ -7,10 +7,10 @@ use crate::kernel::time::Span;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::tcp::Limit;
-use crate::world::{Endpoints, FlowCounters};
+use crate::world::Endpoints;
 
 impl Period<'_> {
-    /// Payload handed over in order, per time. [bit/s]
+    /// Returns the payload that was delivered in order, per time. [bit/s]
     pub(super) fn goodput_bps(&self, flow: usize) -> f64 {
         if let &Endpoints::Web(web) = self.world.flows().states()[flow].endpoints() {
             return self.web_goodput_bps(flow, web);
@@ -19,7 +19,7 @@ impl Period<'_> {
         packets as f64 * self.world.payload_bits(flow) / self.length_s()
     }
 
-    /// Flows of the scenario, web sources not among them.
+    /// Returns the flows of the scenario, without web sources.
     pub(super) fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
         let scenario = self.world.scenario();
@@ -92,32 +92,25 @@ impl Period<'_> {
         flows: impl Iterator<Item = usize> + Clone,
         life: Span,
     ) -> [Value; Limit::COUNT] {
-        let counts: [fn(&FlowCounters) -> u64; Limit::COUNT] = [
-            |c| c.limited_ns[Limit::Cwnd as usize],
-            |c| c.limited_ns[Limit::Rwnd as usize],
-            |c| c.limited_ns[Limit::App as usize],
+        let limits = [
+            (CWND_LIMITED, Limit::Cwnd),
+            (RWND_LIMITED, Limit::Rwnd),
+            (APP_LIMITED, Limit::App),
         ];
-        let of = |(quantity, count): (Quantity, fn(&FlowCounters) -> u64)| {
-            let ns = self.over(flows.clone(), count);
+        limits.map(|(quantity, limit)| {
+            let ns = self.over(flows.clone(), |c| c.limited_ns[limit as usize]);
             let part = ratio(ns, self.length_ns());
             quantity.of(part.filter(|_| life > Span::ZERO))
-        };
-        let [cwnd, rwnd, app] = counts;
-        [
-            (CWND_LIMITED, cwnd),
-            (RWND_LIMITED, rwnd),
-            (APP_LIMITED, app),
-        ]
-        .map(of)
+        })
     }
 
-    /// 99th percentile of the delays of the datagrams of these flows together.
+    /// Returns the 99th percentile of the delays of the datagrams of these flows together.
     pub(super) fn delay_p99(&self, flows: impl Iterator<Item = usize>) -> Value {
         let delays = delays_of(self.world, flows);
         ONE_WAY_DELAY_P99.of(delays.quantile_s(0.99))
     }
 
-    /// Percentiles of the round-trip samples of these flows together, if they are kept.
+    /// Returns percentiles of the round-trip samples of these flows together, if they are recorded.
     pub(super) fn rtt_percentiles(&self, flows: impl Iterator<Item = usize>) -> Vec<Value> {
         let rtts = rtts_of(self.world, flows);
         let values = rtts.map(|rtts| {
@@ -129,7 +122,7 @@ impl Period<'_> {
         values.into_iter().flatten().collect()
     }
 
-    /// What became of a sensor's reports.
+    /// Returns the results of the reports of a sensor.
     fn reports(&self, flow: usize) -> Vec<Value> {
         let Some(reports) = self.world.flows().states()[flow].reports() else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Goodputs of all flows together, by which it is seen whether a run was in a steady state.
+//! Goodputs of all flows together, which show whether a run was in a steady state.
 
 use super::Measures;
 use crate::quantities::GOODPUT;
@@ -15,7 +15,7 @@ pub struct Goodputs {
 }
 
 impl Goodputs {
-    /// Those in a list of flows.
+    /// Returns the goodputs in a list of flows.
     pub(crate) fn of(measures: &Measures) -> Goodputs {
         let mut sum = Goodputs::default();
         let lists = measures.lists.iter().filter(|(name, _)| *name == "flows");
@@ -32,7 +32,8 @@ impl Goodputs {
         sum
     }
 
-    /// What is left for the second half of a time of which these are the goodputs.
+    /// Returns the goodputs of the second half of a period, given those of the period and of its
+    /// `first` half.
     pub(crate) fn second_half(self, first: Goodputs) -> Goodputs {
         Goodputs {
             up: 2.0 * self.up - first.up,

@@ -1,6 +1,6 @@
-//! What an answer is made of: values, items, lists.
+//! Parts of an answer: values, items and lists.
 
-/// A quantity's name and one value; `None` where a replication gives none.
+/// Name and value of a quantity; `None` if the replication has no value.
 pub type Value = (&'static str, Option<f64>);
 
 /// One item of a result list.
@@ -10,12 +10,12 @@ pub struct Item {
     pub name: String,
     /// Fixed labels (`station`, `direction`, `class`).
     pub labels: Vec<(&'static str, String)>,
-    /// What was measured.
+    /// Measured values.
     pub values: Vec<Value>,
 }
 
 impl Item {
-    /// An item without labels.
+    /// Returns an item without labels.
     pub fn new(name: &str, values: impl Into<Vec<Value>>) -> Item {
         Item {
             name: name.to_owned(),
@@ -33,7 +33,8 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// All values in order, NaN where there is none: what another replication of the scenario differs in.
+    /// Returns all values in order, NaN for missing values. Replications of a scenario differ only
+    /// in them.
     pub fn values(&self) -> Vec<f64> {
         let items = self.lists.iter().flat_map(|(_, items)| items);
         let values = items.flat_map(|item| &item.values);
@@ -42,7 +43,7 @@ impl Measures {
             .collect()
     }
 
-    /// The same lists and items with other values, as [`Measures::values`] has them.
+    /// Returns these lists and items with other values, in the order of [`Measures::values`].
     pub fn with_values(&self, values: &[f64]) -> Measures {
         let mut other = self.clone();
         let items = other.lists.iter_mut().flat_map(|(_, items)| items);
@@ -64,22 +65,29 @@ impl Measures {
     }
 }
 
-/// `part / whole`, absent when there is no whole.
-pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+/// Returns `part / total`; `None` if the total is 0.
+pub(super) fn ratio(part: u64, total: u64) -> Option<f64> {
+    (total > 0).then(|| part as f64 / total as f64)
 }
 
-/// `part / whole`, absent when the whole is 0.
-pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
+/// Returns `part / total`; `None` if the total is 0.
+pub(super) fn share(part: f64, total: f64) -> Option<f64> {
+    (total > 0.0).then(|| part / total)
 }
 
-/// Mean of `count` times that sum to `sum_ns`, absent when there is none. [s]
+/// Returns the part of all decided fates that are failures ([`super::fates`]); `None` if no fate
+/// was decided.
+pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
+    ratio(failed, failed + succeeded)
+}
+
+/// Returns the mean of `count` times with the sum `sum_ns`; `None` if there are none. [s]
 pub(super) fn mean_s(sum_ns: u64, count: u64) -> Option<f64> {
     ratio(sum_ns, count).map(|ns| ns / 1e9)
 }
 
-/// The smallest of the `sorted` values that at least the given part does not exceed.
+/// Returns the smallest of the `sorted` values that at least the given part of them does not
+/// exceed.
 pub fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()

@@ -1,7 +1,6 @@
-//! What queues and their medium have counted by an instant, and what lies between two.
+//! Counters of queues and of their medium at one time, and their differences between two times.
 
-use super::fates::probability;
-use super::item::{Item, Value, mean_s, ratio};
+use super::item::{Item, Value, mean_s, probability, ratio};
 use crate::bottleneck::Bottleneck;
 use crate::cell::Cell;
 use crate::kernel::time::Time;
@@ -9,13 +8,13 @@ use crate::mac::dcf::{AggregateCounters, NodeCounters};
 use crate::quantities::*;
 use crate::queue::{HeadQueue, QueueCounters};
 
-/// Counters of a queue at an instant.
+/// Counters of a queue at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueMark {
     pub(super) counters: QueueCounters,
     /// Time integral of its length. [packets ns]
     pub(super) area: u64,
-    /// Packets inside that its discipline judges only when they depart.
+    /// Packets inside that the discipline judges only on departure.
     pub(super) unjudged: u64,
 }
 
@@ -30,32 +29,32 @@ impl QueueMark {
     }
 }
 
-/// Counters of queues and of their medium at one instant.
+/// Counters of queues and of their medium at one time.
 #[derive(Clone, Debug)]
 pub struct Marks {
     pub(super) at: Time,
     pub(super) queues: Vec<QueueMark>,
-    /// What the medium has done for each of the queues.
+    /// Counters of the medium for each of the queues.
     pub(super) frames: Vec<NodeCounters>,
     /// Leaves of the virtual shared bottleneck.
     pub(super) leaves: Vec<QueueMark>,
-    /// What is kept for each station that sleeps.
-    pub(super) kept: Vec<QueueMark>,
-    /// What has been sent from each of the queues, in a cell that aggregates.
+    /// Packets kept for each station that sleeps.
+    pub(super) power_save: Vec<QueueMark>,
+    /// Aggregates from each of the queues, in a cell that aggregates.
     pub(super) sent: Vec<AggregateCounters>,
-    /// Time in which a cell was busy. [ns]
+    /// Time for which the cell was busy. [ns]
     pub(super) busy_ns: u64,
     /// Pings of the virtual shared bottleneck that were answered, and that were lost or ignored.
     pub(super) pings: [u64; 2],
 }
 
 impl Marks {
-    /// Adds what a cell keeps for stations that sleep, and its aggregates.
+    /// Adds the packets that a cell keeps for stations that sleep, and its aggregates.
     pub(super) fn with_cell(self, cell: &Cell) -> Marks {
         let counted = |(_, own): (&str, QueueCounters)| QueueMark::on_arrival(own, self.at);
         let sent = (0..self.queues.len()).filter_map(|number| cell.sent(number));
         Marks {
-            kept: cell.sleepers().map(counted).collect(),
+            power_save: cell.sleepers().map(counted).collect(),
             sent: sent.collect(),
             ..self
         }
@@ -82,7 +81,7 @@ impl Marks {
             queues,
             frames,
             leaves: leaves.map(|leaf| QueueMark::on_arrival(leaf, at)).collect(),
-            kept: Vec::new(),
+            power_save: Vec::new(),
             sent: Vec::new(),
             pings: [0; 2],
             busy_ns,
@@ -90,7 +89,8 @@ impl Marks {
     }
 }
 
-/// MPDUs in a PPDU and the wait to be in order, of what was `sent`.
+/// Returns the number of MPDUs per PPDU and the time of reordering of the aggregates that were
+/// `sent`.
 pub(super) fn aggregated(
     [mpdus, reordering]: [Quantity; 2],
     sent: AggregateCounters,
@@ -101,28 +101,28 @@ pub(super) fn aggregated(
     ]
 }
 
-/// The time between two instants.
+/// The period between two times.
 pub struct Between<'a> {
-    /// Its beginning.
+    /// Counters at the beginning.
     pub start: &'a Marks,
-    /// Its end.
+    /// Counters at the end.
     pub end: &'a Marks,
 }
 
 impl Between<'_> {
-    /// Its length. [ns]
+    /// Returns the length of the period. [ns]
     pub(super) fn length_ns(&self) -> u64 {
         self.end.at.since(self.start.at).0
     }
 
-    /// A leaf of the virtual shared bottleneck, under its `name`.
+    /// Returns a leaf of the virtual shared bottleneck, under its `name`.
     pub fn leaf(&self, name: &str, leaf: usize) -> Item {
         self.queue_item(name, self.start.leaves[leaf], self.end.leaves[leaf])
     }
 
-    /// What a cell keeps for stations that sleep.
-    pub fn kept(&self, cell: &Cell) -> impl Iterator<Item = Item> {
-        let pairs = self.start.kept.iter().zip(&self.end.kept);
+    /// Returns the packets that a cell keeps for stations that sleep.
+    pub fn power_save(&self, cell: &Cell) -> impl Iterator<Item = Item> {
+        let pairs = self.start.power_save.iter().zip(&self.end.power_save);
         let items = cell.sleepers().zip(pairs);
         items.map(|((name, _), (&from, &to))| self.queue_item(name, from, to))
     }
@@ -138,7 +138,7 @@ impl Between<'_> {
         Item::new(name, values)
     }
 
-    /// What these contenders have sent, in a cell that aggregates.
+    /// Returns the aggregates of these contenders, in a cell that aggregates.
     pub(super) fn sent_by(
         &self,
         contenders: impl Iterator<Item = u32>,
@@ -150,7 +150,8 @@ impl Between<'_> {
         aggregates.reduce(AggregateCounters::with)
     }
 
-    /// Medium access of a node, its `contenders` together, and the packets in their queues.
+    /// Returns the medium access of a node, its `contenders` together, and the packets in their
+    /// queues.
     pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
         let contenders: Vec<u32> = contenders.collect();
         let aggregates = self.sent_by(contenders.iter().copied());
@@ -169,7 +170,7 @@ impl Between<'_> {
             .collect()
     }
 
-    /// What became of the frames of these contenders together.
+    /// Returns the results of the frames of these contenders together.
     pub(super) fn access(&self, contenders: impl Iterator<Item = u32>) -> [Value; 3] {
         let mut sum = NodeCounters::default();
         for contender in contenders {
@@ -188,13 +189,13 @@ impl Between<'_> {
         ]
     }
 
-    /// Part of the time in which the cell was busy.
+    /// Returns the part of the time for which the cell was busy.
     pub fn busy(&self) -> Value {
         let busy_ns = self.end.busy_ns - self.start.busy_ns;
         BUSY_FRACTION.of(ratio(busy_ns, self.length_ns()))
     }
 
-    /// Rate and pings of the virtual shared bottleneck.
+    /// Returns rate and pings of the virtual shared bottleneck.
     pub fn bottleneck(&self, bottleneck: &Bottleneck) -> [Value; 4] {
         let rtts = bottleneck.rtts();
         let [answered, lost] = [0, 1].map(|kind| self.end.pings[kind] - self.start.pings[kind]);

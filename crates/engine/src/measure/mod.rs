@@ -33,7 +33,7 @@ use crate::quantities::*;
 use crate::scenario::Ends;
 use crate::world::{WiredLink, World};
 
-/// Quantities over the time from `start` to now.
+/// Returns the quantities over the period from `start` to now.
 pub(crate) fn between(start: &Snapshot, world: &World<'_>) -> Measures {
     let period = Period {
         start,
@@ -104,14 +104,14 @@ impl Period<'_> {
             .collect();
         let marks = self.marks();
         let cell = radio.cell().into_iter();
-        items.extend(cell.flat_map(|cell| marks.kept(cell)));
+        items.extend(cell.flat_map(|cell| marks.power_save(cell)));
         items.extend(self.link_queues());
         let leaves = world.scenario().bottleneck_leaves();
         items.extend(leaves.map(|(leaf, name)| marks.leaf(&name, leaf)));
         items
     }
 
-    /// The item of a queue, with the part it marked if it `marks` packets.
+    /// Returns the item of a queue, with the part of marked packets if it `marks` packets.
     fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
         let mut item = self.marks().queue_item(name, start, end);
         if marks {

@@ -1,4 +1,4 @@
-//! What is measured in the wired network: links, their queues, classes of flows.
+//! Measures of the wired network: links, their queues, and classes of flows.
 
 use super::fairness::jain;
 use super::item::{Item, Value, mean_s, quantile, ratio, share};
@@ -12,7 +12,7 @@ use crate::world::Endpoints;
 const STARVING: f64 = 0.1;
 
 impl Period<'_> {
-    /// Links that results show, with their number.
+    /// Returns the numbers of the links that results contain.
     fn shown(&self) -> impl Iterator<Item = usize> {
         let links = self.world.wires().links().iter().enumerate();
         links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)
@@ -28,7 +28,7 @@ impl Period<'_> {
             ];
             if self.world.wires().is_bottleneck(index) {
                 let bottleneck = self.world.bottleneck().into_iter();
-                values.extend(bottleneck.flat_map(|one| self.marks().bottleneck(one)));
+                values.extend(bottleneck.flat_map(|own| self.marks().bottleneck(own)));
             }
             Item::new(wired.name(), values)
         };
@@ -50,7 +50,7 @@ impl Period<'_> {
         self.shown().map(item).collect()
     }
 
-    /// Flows by the table they come from.
+    /// Returns the classes of flows, by their tables in the file.
     pub(super) fn classes(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let flows = &self.world.scenario().flows;
         let total: f64 = goodputs.iter().sum();
@@ -97,14 +97,14 @@ impl Period<'_> {
         gauge.classes.iter().enumerate().map(item).collect()
     }
 
-    /// The measured time over the part of it in which a flow existed. [-]
+    /// Returns the measured period divided by the part of it in which a flow existed. [-]
     fn whole_over_life(&self, index: usize) -> f64 {
         let state = &self.world.flows().states()[index];
         let life = state.life(self.start.marks.at, self.end.marks.at);
         ratio(self.length_ns(), life.0).unwrap_or(1.0)
     }
 
-    /// Whether a flow has begun and is not finished: others have no fair part.
+    /// Returns whether a flow has begun and is not finished, so that it has a fair share.
     fn lasts(&self, index: usize) -> bool {
         self.end.flows[index].sent > 0
             && self.world.flows().states()[index].completion_s().is_none()
@@ -115,8 +115,8 @@ impl Period<'_> {
         matches!(transport, Transport::Tcp(_))
     }
 
-    /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of the two
-    /// kinds there are is the same in every replication.
+    /// Returns the mean round-trip time of the TCP flows among `members`, and the one-way delay of
+    /// the others. Every replication has the same of these two values.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {
@@ -132,7 +132,8 @@ impl Period<'_> {
         kinds.into_iter().filter_map(mean).chain(p99).collect()
     }
 
-    /// Mean of payload over completion time, over those of the flows that are finished. [bit/s]
+    /// Returns the mean of payload divided by completion time, over the flows that are finished.
+    /// [bit/s]
     fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
         let rate = |&index: &usize| {
             let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {
@@ -145,7 +146,7 @@ impl Period<'_> {
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
     }
 
-    /// Completion times of those of the flows that are finite.
+    /// Returns the completion times of the finite flows.
     fn completions(&self, members: &[usize]) -> Vec<Value> {
         let finite = |&&index: &&usize| match &self.world.scenario().flows[index].transport {
             Transport::Tcp(tcp) => tcp.segments.is_some(),

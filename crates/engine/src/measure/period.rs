@@ -1,4 +1,4 @@
-//! The time that is measured: from one instant to another.
+//! The measured period.
 
 use super::marks::Between;
 use super::snapshot::Snapshot;
@@ -12,7 +12,7 @@ pub(super) struct Period<'a> {
 }
 
 impl Period<'_> {
-    /// Queues and medium in this time.
+    /// Returns queues and medium in this period.
     pub(super) fn marks(&self) -> Between<'_> {
         Between {
             start: &self.start.marks,
@@ -20,23 +20,23 @@ impl Period<'_> {
         }
     }
 
-    /// Its length. [ns]
+    /// Returns the length of the period. [ns]
     pub(super) fn length_ns(&self) -> u64 {
         self.marks().length_ns()
     }
 
-    /// Its length. [s]
+    /// Returns the length of the period. [s]
     pub(super) fn length_s(&self) -> f64 {
         self.length_ns() as f64 / 1e9
     }
 
-    /// What these flows, some of which may have been made in this time, have counted together.
+    /// Returns the sum of a count of these flows, some of which may have begun in this period.
     pub(super) fn over(
         &self,
         flows: impl Iterator<Item = usize>,
-        count: fn(&FlowCounters) -> u64,
+        count: impl Fn(&FlowCounters) -> u64,
     ) -> u64 {
-        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, count);
+        let at_start = |flow: usize| self.start.flows.get(flow).map_or(0, &count);
         flows
             .map(|flow| count(&self.end.flows[flow]) - at_start(flow))
             .sum()

@@ -1,4 +1,4 @@
-//! What is measured of a queue that classes share.
+//! Measures of a queue that classes share.
 
 use super::fairness::jain;
 use super::item::{Item, Value, ratio, share};
@@ -9,7 +9,8 @@ use crate::queue::HeadQueue;
 use crate::scenario::SharingClass;
 
 impl Period<'_> {
-    /// How contender number `port` kept the target occupancy of its queue, if that has one.
+    /// Returns the deviation of the queue of contender number `port` from its target, if it has
+    /// one.
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
         let mut queues = self.world.radio().queues();
         let before = queues.by_ref().take(port);
@@ -27,7 +28,7 @@ impl Period<'_> {
         ]
     }
 
-    /// The classes that share the access point's queue.
+    /// Returns the classes that share the queue of the access point.
     pub(super) fn sharing(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let classes = &self.world.scenario().only_bss().cell.sharing_classes;
         let total: f64 = goodputs.iter().sum();
@@ -38,7 +39,7 @@ impl Period<'_> {
             grown.fold(0, u64::wrapping_add)
         };
         let area = |class: usize| over(class, |mark| mark.area);
-        let whole: u64 = (0..classes.len()).map(area).sum();
+        let total_area: u64 = (0..classes.len()).map(area).sum();
         let item = |(index, class): (usize, &SharingClass)| {
             let flows = || class.flows.iter().map(|&k| k as usize);
             let sum: f64 = flows().map(|k| goodputs[k]).sum();
@@ -50,7 +51,7 @@ impl Period<'_> {
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),
                 TARGET_SHARE.of(class.target),
-                QUEUE_SHARE.of(ratio(area(index), whole)),
+                QUEUE_SHARE.of(ratio(area(index), total_area)),
                 OCCUPANCY.of(ratio(area(index), self.length_ns())),
                 DROP_PROBABILITY.of(drops),
                 JAIN.of(jain(&own)),

@@ -1,16 +1,14 @@
-//! All counters at one instant, read from a world by its methods.
+//! All counters at one time, read from a world by its methods.
 
 use super::marks::{Marks, QueueMark};
-use super::waits::AllWaits;
-use crate::cell::Cell;
 use crate::conflict::Drive;
 use crate::kernel::time::Span;
 use crate::link::Link;
 use crate::mac::dcf::{AggregateCounters, DownCounters};
-use crate::queue::{Deviation, HeadQueue};
+use crate::queue::{Deviation, HeadQueue, Waits};
 use crate::world::{FlowCounters, User, WiredLink, World};
 
-/// Counters at one instant.
+/// Counters at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     /// Queues of the radio, and leaves of the virtual shared bottleneck.
@@ -18,11 +16,11 @@ pub(crate) struct Snapshot {
     pub(super) flows: Vec<FlowCounters>,
     /// The access point's frames to each station.
     pub(super) down: Vec<DownCounters>,
-    /// Its aggregates to each, in a cell that has some.
+    /// Aggregates of the access point to each station, in a cell that aggregates.
     pub(super) sent_to: Vec<AggregateCounters>,
-    /// Time in which PPDUs with data for each station or from it were on the air, in such a cell. [ns]
+    /// Time for which PPDUs with data to or from each station were on the air, in such a cell. [ns]
     pub(super) air_ns: Vec<u64>,
-    /// What the queue of each link counts, and the time the link was busy. [ns]
+    /// Counters of the queue of each link, and the time for which the link was busy. [ns]
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// The access point's queues that classes share.
     pub(super) shared: Shared,
@@ -33,7 +31,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Time from another one to this one.
+    /// Returns the time from another snapshot to this snapshot.
     pub(crate) fn since(&self, before: &Snapshot) -> Span {
         self.marks.at.since(before.marks.at)
     }
@@ -48,20 +46,8 @@ impl Snapshot {
         let leaves = leaves.map_or_else(Vec::new, |wired| wired.link().leaves());
         let busy_ns = radio.cell().map_or(0, |cell| cell.medium().busy_ns_by(now));
         let stations = 0..world.scenario().stations.len();
-        let down = |cell: &Cell| {
-            let counters = stations.clone().map(|station| cell.down_counters(station));
-            counters.collect()
-        };
-        let sent_to = |cell: &Cell| {
-            let counters = stations.clone().filter_map(|station| cell.sent_to(station));
-            counters.collect()
-        };
-        let air_ns = |cell: &Cell| {
-            let times = stations
-                .clone()
-                .filter_map(|station| cell.air_ns(station, now));
-            times.collect()
-        };
+        let cells = || radio.cell().into_iter();
+        let of_stations = || cells().flat_map(|cell| stations.clone().map(move |s| (cell, s)));
         let flows = world.flows().states().iter();
         let links = world.wires().links().iter().map(WiredLink::link);
         let counted = |link: &Link| {
@@ -81,9 +67,15 @@ impl Snapshot {
                 None => marks,
             },
             flows: flows.map(|flow| flow.counters(now)).collect(),
-            down: radio.cell().map_or_else(Vec::new, down),
-            sent_to: radio.cell().map_or_else(Vec::new, sent_to),
-            air_ns: radio.cell().map_or_else(Vec::new, air_ns),
+            down: of_stations()
+                .map(|(cell, s)| cell.down_counters(s))
+                .collect(),
+            sent_to: of_stations()
+                .filter_map(|(cell, s)| cell.sent_to(s))
+                .collect(),
+            air_ns: of_stations()
+                .filter_map(|(cell, s)| cell.air_ns(s, now))
+                .collect(),
             links: links.map(counted).collect(),
             shared: Shared::take(world),
             waits: AllWaits::take(world),
@@ -93,7 +85,7 @@ impl Snapshot {
     }
 }
 
-/// Counters of links on air and of users, beside those of flows, queues and frames.
+/// Counters of links on air and of users, in addition to those of flows, queues and frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OnAir {
     pub(super) links: Vec<LinkCounters>,
@@ -142,12 +134,12 @@ impl OnAir {
     }
 }
 
-/// Totals at one instant of the access point's queues that classes share.
+/// Totals of the queues of the access point that classes share, at one time.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     /// Counters of each class, over the queues.
     pub(super) classes: Vec<Vec<QueueMark>>,
-    /// How far each queue was off its target.
+    /// Deviation of each queue from its target.
     pub(super) deviations: Vec<Deviation>,
 }
 
@@ -165,6 +157,35 @@ impl Shared {
             deviations: shared
                 .map(|sharing| sharing.deviation(world.now()))
                 .collect(),
+        }
+    }
+}
+
+/// Times of datagrams in all queues up to one instant. The times of pipes begin with the measured
+/// period.
+#[derive(Clone, Debug)]
+pub(super) struct AllWaits {
+    pub(super) radio: Vec<Waits>,
+    pub(super) links: Vec<Waits>,
+    /// Packets kept for each station, if it sleeps.
+    pub(super) power_save: Vec<Option<Waits>>,
+}
+
+impl AllWaits {
+    fn take(world: &World<'_>) -> AllWaits {
+        let links = world.wires().links().iter().map(|wired| wired.link());
+        let counted = |link: &Link| match link {
+            Link::Host(_) | Link::Pipe(_) => Waits::default(),
+            Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),
+        };
+        let cell = world.radio().cell();
+        let stations = 0..world.scenario().stations.len();
+        let asleep = |station| Some(cell?.power_save_of(station)?.1.clone());
+        let radio = world.radio().queues();
+        AllWaits {
+            radio: radio.map(|queue| queue.waits().clone()).collect(),
+            links: links.map(counted).collect(),
+            power_save: stations.map(asleep).collect(),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What means hide: how unequal the shares of single seconds are, who gets next to nothing for how long, and
-//! how long the packets wait that wait longest.
+//! Measures that averages hide: inequality of the shares of single seconds, starved stations, and
+//! the longest waiting times of packets.
 //!
-//! Nothing of it is measured unless it is asked for, and what is costs no other value a bit: [`Waits`] looks
-//! at exchanges, [`Seconds`] at a world that halts.
+//! They are measured only on request, and do not change any other value: [`Waits`] observes
+//! exchanges, and [`Seconds`] a world that stops.
 
 use super::Snapshot;
 use super::fairness::{competes, jain};
@@ -21,15 +21,15 @@ pub(crate) const WINDOW: Span = Span(1_000_000_000);
 /// Part of an equal share below which a station starves. [-]
 const STARVING: f64 = 0.1;
 
-/// How long packets were in each queue of a cell.
+/// Waiting times of packets in each queue of a cell.
 pub(crate) struct Waits {
-    /// The warm-up ends.
+    /// End of the warm-up.
     from: Time,
     queues: Vec<Histogram>,
 }
 
 impl Waits {
-    /// Those of packets that leave after the warm-up.
+    /// Returns the empty waiting times of packets that leave after the warm-up.
     pub(crate) fn new(scenario: &Scenario) -> Waits {
         Waits {
             from: Time::ZERO + scenario.warmup,
@@ -37,7 +37,8 @@ impl Waits {
         }
     }
 
-    /// The exchange that `cell` has just ended; its packets are still heads of their queues.
+    /// Records the exchange that `cell` has just ended. Its packets are still heads of their
+    /// queues.
     pub(crate) fn exchange(&mut self, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
         if let Outcome::Delivered { from, done } = outcome {
@@ -59,12 +60,12 @@ impl Waits {
         }
     }
 
-    /// How long packets were in queue `number`, if any left it.
+    /// Returns the waiting times in queue `number`, if a packet has left it.
     pub(super) fn of_queue(&self, number: usize) -> Option<&Histogram> {
         self.queues.get(number)
     }
 
-    /// Adds the 99th percentiles to what was measured.
+    /// Adds the 99th percentiles to the measures.
     pub(crate) fn tell(&self, cell: &Cell, measures: &mut Measures) {
         for number in 0..cell.queues() {
             let waits = self.queues.get(number);
@@ -74,7 +75,7 @@ impl Waits {
     }
 }
 
-/// Packets that flows of stations have delivered at the bounds of windows of a second, one after another.
+/// Packets that flows of stations have delivered at the bounds of successive windows of one second.
 pub(crate) struct Seconds {
     bounds: Vec<Bound>,
 }
@@ -100,14 +101,14 @@ impl Bound {
 }
 
 impl Seconds {
-    /// Windows from the end of the warm-up on, which is now.
+    /// Returns the windows from the end of the warm-up on, which is now.
     pub(crate) fn new(world: &World<'_>) -> Seconds {
         Seconds {
             bounds: vec![Bound::now(world)],
         }
     }
 
-    /// A window ends now.
+    /// Ends a window now.
     pub(crate) fn close(&mut self, world: &World<'_>) {
         self.bounds.push(Bound::now(world));
     }
@@ -123,22 +124,22 @@ impl Seconds {
             let [begin, end] = window else { continue };
             let shares: Vec<Option<f64>> = stations
                 .iter()
-                .map(|one| one.over(world, begin, end))
+                .map(|station| station.over(world, begin, end))
                 .collect();
             let active: Vec<f64> = shares.iter().flatten().copied().collect();
             let equal = active.iter().sum::<f64>() / active.len() as f64;
-            for (one, share) in stations.iter_mut().zip(&shares) {
+            for (station, share) in stations.iter_mut().zip(&shares) {
                 let starves = share.is_some_and(|bits| bits == 0.0 || bits < STARVING * equal);
-                one.starved = if starves { one.starved + 1 } else { 0 };
-                one.longest = one.longest.max(one.starved);
+                station.starved = if starves { station.starved + 1 } else { 0 };
+                station.longest = station.longest.max(station.starved);
             }
             jains.extend(jain(&active));
         }
         jains.sort_unstable_by(f64::total_cmp);
         measures.add("cells", "cell", JAIN_P05.of(quantile(&jains, 0.05)));
-        for (one, station) in stations.iter().zip(&scenario.stations) {
-            let longest = one.longest as f64 * WINDOW.seconds();
-            let is_known = self.bounds.len() > 1 && !one.competing.is_empty();
+        for (shares, station) in stations.iter().zip(&scenario.stations) {
+            let longest = shares.longest as f64 * WINDOW.seconds();
+            let is_known = self.bounds.len() > 1 && !shares.competing.is_empty();
             let value = LONGEST_STARVED.of(is_known.then_some(longest));
             measures.add("stations", &station.name, value);
         }
@@ -151,7 +152,7 @@ struct Share {
     flows: Vec<usize>,
     /// The flows of the station that compete.
     competing: Vec<usize>,
-    /// Windows in a row, up to the present one, in which it starved.
+    /// Number of successive windows, up to the present window, in which the station starved.
     starved: u64,
     longest: u64,
 }
@@ -174,7 +175,8 @@ impl Share {
         }
     }
 
-    /// Bits handed over in a window; `None` without a competing flow that could send in all of it.
+    /// Returns the bits delivered in a window; `None` without a competing flow that could send in
+    /// all of it.
     fn over(&self, world: &World<'_>, begin: &Bound, end: &Bound) -> Option<f64> {
         let could_send = |&flow: &usize| {
             let settings = &world.scenario().flows[flow];

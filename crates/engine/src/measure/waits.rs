@@ -1,47 +1,15 @@
-//! How long the datagrams of each flow waited in each queue on their path.
+//! Waiting times of the datagrams of each flow in each queue on their path.
 
 use super::item::{Item, mean_s};
 use super::period::Period;
-use crate::link::Link;
 use crate::packet::Direction;
 use crate::quantities::WAIT;
 use crate::queue::Waits;
 use crate::scenario::{Ends, Transport};
-use crate::world::{Stop, World};
-
-/// Times of datagrams in all queues at one instant; those of pipes begin with the time measured.
-#[derive(Clone, Debug)]
-pub(super) struct AllWaits {
-    radio: Vec<Waits>,
-    links: Vec<Waits>,
-    /// Packets kept for each station, if it sleeps.
-    kept: Vec<Option<Waits>>,
-}
-
-impl AllWaits {
-    pub(super) fn take(world: &World<'_>) -> AllWaits {
-        let links = world.wires().links().iter().map(|wired| wired.link());
-        let counted = |link: &Link| match link {
-            Link::Host(_) | Link::Pipe(_) => Waits::default(),
-            Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),
-        };
-        let cell = world.radio().cell();
-        let stations = 0..world.scenario().stations.len();
-        let kept = |station| Some(cell?.kept_for(station)?.1.clone());
-        AllWaits {
-            radio: world
-                .radio()
-                .queues()
-                .map(|queue| queue.waits().clone())
-                .collect(),
-            links: links.map(counted).collect(),
-            kept: stations.map(kept).collect(),
-        }
-    }
-}
+use crate::world::Stop;
 
 impl Period<'_> {
-    /// One item for each flow of datagrams and each queue on its path, in order.
+    /// Returns one item for each flow of datagrams and each queue on its path, in order.
     pub(super) fn waits(&self) -> Vec<Item> {
         let scenario = self.world.scenario();
         let flows = (0..).zip(&scenario.flows);
@@ -85,10 +53,12 @@ impl Period<'_> {
                     let waits = world.radio().queue(queue).waits();
                     let own = waits.of(flow).since(before.radio[queue].of(flow));
                     if let Some((station, name, waits)) = self.kept_before(flow) {
-                        let from = before.kept[station].as_ref().map(|kept| kept.of(flow));
-                        let kept = waits.of(flow).since(from.unwrap_or_default());
-                        // packets that come while the station is awake are not kept
-                        add(name, kept.ns, own.packets);
+                        let from = before.power_save[station]
+                            .as_ref()
+                            .map(|waits| waits.of(flow));
+                        let asleep = waits.of(flow).since(from.unwrap_or_default());
+                        // packets that arrive while the station is awake are not kept
+                        add(name, asleep.ns, own.packets);
                     }
                     add(world.radio().queue_name(queue), own.ns, own.packets);
                 }
@@ -105,7 +75,7 @@ impl Period<'_> {
             return None;
         };
         let cell = (self.world.radio().cell()).filter(|_| direction == Direction::Down)?;
-        let (name, waits) = cell.kept_for(station)?;
+        let (name, waits) = cell.power_save_of(station)?;
         Some((station, name, waits))
     }
 }

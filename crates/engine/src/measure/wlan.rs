@@ -1,8 +1,7 @@
-//! What is measured in the cell: its stations, its access point, the cell as a whole.
+//! Measures of the cell: stations, access point, and the cell itself.
 
 use super::fairness::jain;
-use super::fates::probability;
-use super::item::{Item, Value, ratio, share};
+use super::item::{Item, Value, probability, ratio, share};
 use super::marks::aggregated;
 use super::period::Period;
 use super::snapshot::Snapshot;
@@ -42,7 +41,7 @@ impl Period<'_> {
                     GOODPUT_SHARE.of(share(own, total)),
                     FAIRNESS_LEVEL.of(level(index)),
                 ];
-                values.extend(self.beside_the_bottleneck(index));
+                values.extend(self.bypass(index));
                 values.extend(self.node(bss.roles.node_of(index)));
                 if noisy {
                     values.extend(self.frames_to(index));
@@ -53,18 +52,19 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Uplink datagrams of a station, if there is a virtual shared bottleneck that lets them pass.
-    fn beside_the_bottleneck(&self, station: usize) -> Option<Value> {
+    /// Returns the number of uplink datagrams of a station that bypass the virtual shared
+    /// bottleneck, if there is one.
+    fn bypass(&self, station: usize) -> Option<Value> {
         let scenario = self.world.scenario();
         let settings = scenario.bottleneck.as_ref();
         settings?;
-        let beside = bottleneck::beside(settings, &scenario.flows);
-        let own = beside.filter(|&(_, of)| of == station);
+        let bypassing = bottleneck::beside(settings, &scenario.flows);
+        let own = bypassing.filter(|&(_, of)| of == station);
         let passed = self.over(own.map(|(flow, _)| flow), |c| c.arrived);
         Some(BYPASS.of(passed as f64))
     }
 
-    /// What became of the access point's frames to a station, where errors tell stations apart.
+    /// Returns the results of the frames of the access point to a station.
     fn frames_to(&self, station: usize) -> [Value; 2] {
         let (from, to) = (self.start.down[station], self.end.down[station]);
         let failed = to.failed - from.failed;
@@ -76,7 +76,8 @@ impl Period<'_> {
         ]
     }
 
-    /// The access point's aggregates to a station, in a cell that has some, and the air time of both.
+    /// Returns the aggregates of the access point to a station, and the air time of both, in a cell
+    /// that aggregates.
     fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);
@@ -91,7 +92,7 @@ impl Period<'_> {
         cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
-    /// A node's medium access, its categories together.
+    /// Returns the medium access of a node, its categories together.
     pub(super) fn node(&self, node: NodeId) -> Vec<Value> {
         self.marks().node(self.contenders_of(node))
     }
@@ -118,7 +119,7 @@ impl Period<'_> {
         vec![Item::new("cell", values)]
     }
 
-    /// Jain's index over the stations that compete.
+    /// Returns Jain's index over the stations that compete.
     fn jain(&self, goodputs: &[f64], competing: &[bool]) -> Option<f64> {
         let sums = self.station_goodputs(goodputs).into_iter();
         let pairs = sums.zip(self.competing_stations(competing));

@@ -1,7 +1,7 @@
 //! IPv4, TCP, UDP and ICMP around zeros, with checksums (RFC 1071).
 
 use crate::packet::{Ecn, Packet, PacketKind};
-use crate::scenario::{Direction, Ends, Scenario, Transport};
+use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport};
 
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
@@ -14,9 +14,9 @@ const ICMP_HEADER: usize = 8;
 pub const ECHO_REQUEST: u8 = 8;
 /// Type of the reply.
 pub const ECHO_REPLY: u8 = 0;
-/// Most that options can add to an IPv4 or TCP header. [bytes]
+/// Largest length of the options of an IPv4 or TCP header. [bytes]
 const OPTIONS_MAX: usize = 40;
-/// An option that does nothing, in IPv4 and TCP alike.
+/// An option without effect, in IPv4 and in TCP.
 const OPTION_NOP: u8 = 1;
 const TCP_SYN_FLAG: u8 = 0x02;
 const TCP_ACK_FLAG: u8 = 0x10;
@@ -88,43 +88,25 @@ impl Addresses {
             return; // never on the air
         };
         match (&flow.transport, packet.kind) {
+            (Transport::Tcp(_), PacketKind::Datagram) => {
+                unreachable!("a TCP flow sends segments and ACKs only")
+            }
             (
                 Transport::Tcp(tcp),
                 PacketKind::Segment | PacketKind::Ack | PacketKind::Syn | PacketKind::SynAck,
-            ) => {
-                let header = tcp.header_bytes as usize;
-                let mss = u64::from(tcp.mss_bytes);
-                let bytes_before = (1 + u64::from(packet.number) * mss) as u32;
-                let (seq, ack) = match packet.kind {
-                    PacketKind::Segment => (bytes_before, 1),
-                    PacketKind::Syn => (0, 0),
-                    PacketKind::SynAck => (0, 1),
-                    PacketKind::Ack | PacketKind::Datagram => (1, bytes_before),
-                };
-                let window = u64::from(tcp.window_packets) * mss;
-                let segment = Segment {
-                    seq,
-                    ack,
-                    window: u16::try_from(window).unwrap_or(u16::MAX),
-                    options: options(header, IP_HEADER + TCP_HEADER),
-                    payload: usize::from(packet.bytes).saturating_sub(header),
-                };
-                flow.tcp(out, packet, &segment);
-            }
+            ) => flow.tcp(out, tcp, packet),
             (Transport::Udp(udp), _) => {
                 let header = udp.header_bytes as usize;
                 let payload = usize::from(packet.bytes).saturating_sub(header);
                 flow.udp(out, options(header, IP_HEADER + UDP_HEADER), payload);
-            }
-            (Transport::Tcp(_), PacketKind::Datagram) => {
-                unreachable!("a TCP flow sends segments and ACKs only")
             }
             (Transport::Web(_), _) => unreachable!("web traffic is between wired nodes"),
         }
     }
 }
 
-/// Bytes of options that bring a header of `least` bytes nearest to `wanted` from above.
+/// Returns the length of the options with which a header of `least` bytes has at least `wanted`
+/// bytes, if possible.
 fn options(wanted: usize, least: usize) -> usize {
     wanted
         .saturating_sub(least)
@@ -132,17 +114,8 @@ fn options(wanted: usize, least: usize) -> usize {
         .min(OPTIONS_MAX)
 }
 
-/// Fields of a TCP segment.
-struct Segment {
-    seq: u32,
-    ack: u32,
-    window: u16,
-    options: usize,
-    payload: usize,
-}
-
-/// What a packet says of congestion, as flags of the TCP header: AE, and ECE or CWR or both. A count is the ACE
-/// field, which begins with 5 (RFC 9768, section 3.2.2).
+/// Returns the congestion feedback of a packet as flags of the TCP header: AE, and ECE or CWR or
+/// both. A count is the ACE field, which begins with 5 (RFC 9768, section 3.2.2).
 fn echo_flags(packet: &Packet) -> (u8, u8) {
     let flag = u8::from(packet.echo.is_set());
     match (packet.kind, packet.echo.counted()) {
@@ -156,7 +129,8 @@ fn echo_flags(packet: &Packet) -> (u8, u8) {
 }
 
 impl Flow {
-    /// Source and destination (address, port) of data, or of what comes back.
+    /// Returns source and destination (address, port) of data, or of packets in the other
+    /// direction.
     fn ends(&self, with_data: bool) -> [(u32, u16); 2] {
         let station = (self.station_ip, self.station_port);
         let server = (self.server_ip, SERVER_PORT);
@@ -167,27 +141,35 @@ impl Flow {
         }
     }
 
-    fn tcp(&self, out: &mut Vec<u8>, packet: &Packet, segment: &Segment) {
-        let [from, to] = self.ends(packet.is_data());
+    fn tcp(&self, out: &mut Vec<u8>, tcp: &TcpSettings, packet: &Packet) {
+        let mss = u64::from(tcp.mss_bytes);
+        let before = (1 + u64::from(packet.number) * mss) as u32;
         let (accurate_ecn, echo) = echo_flags(packet);
-        let flags = match packet.kind {
-            PacketKind::Syn => TCP_SYN_FLAG,
-            PacketKind::SynAck => TCP_SYN_FLAG | TCP_ACK_FLAG,
-            _ => TCP_ACK_FLAG | echo,
+        let (seq, ack, flags) = match packet.kind {
+            PacketKind::Segment => (before, 1, TCP_ACK_FLAG | echo),
+            PacketKind::Syn => (0, 0, TCP_SYN_FLAG),
+            PacketKind::SynAck => (0, 1, TCP_SYN_FLAG | TCP_ACK_FLAG),
+            PacketKind::Ack | PacketKind::Datagram => (1, before, TCP_ACK_FLAG | echo),
         };
-        let length = TCP_HEADER + segment.options + segment.payload;
-        ip_header(out, PROTOCOL_TCP, from.0, to.0, length, 0, packet.ecn);
+        let window = u64::from(tcp.window_packets) * mss;
+        let window = u16::try_from(window).unwrap_or(u16::MAX);
+        let header = tcp.header_bytes as usize;
+        let options = options(header, IP_HEADER + TCP_HEADER);
+        let payload = usize::from(packet.bytes).saturating_sub(header);
+        let [from, to] = self.ends(packet.is_data());
+        let length = TCP_HEADER + options + payload;
+        ip_header(out, PROTOCOL_TCP, [from.0, to.0], [0, length], packet.ecn);
         let start = out.len();
         out.extend_from_slice(&from.1.to_be_bytes());
         out.extend_from_slice(&to.1.to_be_bytes());
-        out.extend_from_slice(&segment.seq.to_be_bytes());
-        out.extend_from_slice(&segment.ack.to_be_bytes());
-        let words = (TCP_HEADER + segment.options) / 4;
+        out.extend_from_slice(&u32::to_be_bytes(seq));
+        out.extend_from_slice(&u32::to_be_bytes(ack));
+        let words = (TCP_HEADER + options) / 4;
         out.extend_from_slice(&[(words as u8) << 4 | accurate_ecn, flags]);
-        out.extend_from_slice(&segment.window.to_be_bytes());
+        out.extend_from_slice(&window.to_be_bytes());
         out.extend_from_slice(&[0; 4]); // checksum, urgent pointer
-        out.resize(out.len() + segment.options, OPTION_NOP);
-        out.resize(out.len() + segment.payload, 0);
+        out.resize(out.len() + options, OPTION_NOP);
+        out.resize(out.len() + payload, 0);
         let sum = transport_checksum(PROTOCOL_TCP, from.0, to.0, &out[start..]);
         out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
     }
@@ -195,15 +177,8 @@ impl Flow {
     fn udp(&self, out: &mut Vec<u8>, options: usize, payload: usize) {
         let [from, to] = self.ends(true);
         let length = UDP_HEADER + payload;
-        ip_header(
-            out,
-            PROTOCOL_UDP,
-            from.0,
-            to.0,
-            length,
-            options,
-            Ecn::NotCapable,
-        );
+        let ends = [from.0, to.0];
+        ip_header(out, PROTOCOL_UDP, ends, [options, length], Ecn::NotCapable);
         let start = out.len();
         out.extend_from_slice(&from.1.to_be_bytes());
         out.extend_from_slice(&to.1.to_be_bytes());
@@ -218,24 +193,17 @@ impl Flow {
     }
 }
 
-/// An echo request to the station with address `station`, or its reply.
+/// Appends an echo request to the station with address `station`, or its reply.
 fn ping(out: &mut Vec<u8>, station: u32, packet: &Packet) {
     let (kind, from, to) = match packet.is_data() {
         true => (ECHO_REQUEST, BOTTLENECK, station),
         false => (ECHO_REPLY, station, BOTTLENECK),
     };
-    let sequence = packet.number as u16;
-    echo(
-        out,
-        kind,
-        [from, to],
-        station as u16,
-        sequence,
-        packet.bytes,
-    );
+    let (identifier, number) = (station as u16, packet.number as u16);
+    echo(out, kind, [from, to], identifier, number, packet.bytes);
 }
 
-/// Appends an echo request or its reply (RFC 792) of so many `bytes`, IP header included.
+/// Appends an echo request or its reply (RFC 792) of `bytes`, IP header included.
 pub fn echo(
     out: &mut Vec<u8>,
     kind: u8,
@@ -245,7 +213,7 @@ pub fn echo(
     bytes: u16,
 ) {
     let length = usize::from(bytes).saturating_sub(IP_HEADER);
-    ip_header(out, PROTOCOL_ICMP, from, to, length, 0, Ecn::NotCapable);
+    ip_header(out, PROTOCOL_ICMP, [from, to], [0, length], Ecn::NotCapable);
     let start = out.len();
     out.extend_from_slice(&[kind, 0, 0, 0]); // code, checksum
     out.extend_from_slice(&identifier.to_be_bytes());
@@ -255,14 +223,13 @@ pub fn echo(
     out[start + 2..start + 4].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// An IPv4 header; never fragmented, so that its identification may be 0 (RFC 6864).
+/// Appends an IPv4 header. The packet is never fragmented, so that its identification may be 0 (RFC
+/// 6864).
 fn ip_header(
     out: &mut Vec<u8>,
     protocol: u8,
-    from: u32,
-    to: u32,
-    payload: usize,
-    options: usize,
+    [from, to]: [u32; 2],
+    [options, payload]: [usize; 2],
     ecn: Ecn,
 ) {
     let start = out.len();
@@ -286,7 +253,7 @@ fn ip_header(
     out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Checksum of a TCP segment or UDP datagram whose checksum field is zero.
+/// Returns the checksum of a TCP segment or UDP datagram whose checksum field is zero.
 fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
     let pseudo_header = [from >> 16, from & 0xFFFF, to >> 16, to & 0xFFFF]
         .into_iter()
@@ -297,8 +264,8 @@ fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
     !folded(pseudo_header + sum_of(segment))
 }
 
-/// Sum of the big-endian 16-bit words, the last one padded with zero, but for multiples of 2^16 - 1: what is
-/// [`folded`] is the same.
+/// Returns the sum of the big-endian 16-bit words, the last padded with zero, up to a multiple of
+/// 2^16 - 1, so that the [`folded`] sum is exact.
 pub fn sum_of(bytes: &[u8]) -> u64 {
     // words of 32 bits add up to the same, since 2^16 is 1 in one's complement (RFC 1071, section 2)
     let words = bytes.chunks_exact(4);
@@ -310,7 +277,7 @@ pub fn sum_of(bytes: &[u8]) -> u64 {
     rest + words.sum::<u64>()
 }
 
-/// One's-complement sum in 16 bits.
+/// Returns the one's-complement sum in 16 bits.
 pub fn folded(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum >> 16) + (sum & 0xFFFF);

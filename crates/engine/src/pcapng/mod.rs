@@ -25,7 +25,7 @@ mod radiotap;
 mod wlan;
 
 pub use self::ip::{folded, sum_of};
-use self::radiotap::{Reception, Signal, Subframe};
+use self::radiotap::{Reception, Subframe};
 use crate::kernel::time::Span;
 use crate::mac::Band;
 use crate::mac::ppdu::Modulation;
@@ -48,7 +48,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// A capture of the scenario's cell, which begins with what is appended to `out`.
+    /// Returns a capture of the cell of the scenario, and appends its begin to `out`.
     pub fn begin(scenario: &Scenario, out: &mut Vec<u8>) -> Capture {
         block::section_header(out, &scenario.name);
         block::interface(out, radiotap::LINK_TYPE);
@@ -78,14 +78,11 @@ impl Capture {
             None => addresses.packet(out, packet),
         };
         let modulation = frame.modulation();
-        let signal = match modulation {
-            Some(modulation) => Signal::Modulated(modulation),
-            None => Signal::Plain(frame.rate_bps),
-        };
         let preamble = modulation.map_or(self.preamble, Modulation::preamble);
         let reception = Reception {
             band: self.band,
-            signal,
+            modulation,
+            rate_bps: frame.rate_bps,
             mac_time: self.aggregates.then_some(frame.at + preamble),
         };
         let bytes = &mut self.frame_bytes;
@@ -98,7 +95,7 @@ impl Capture {
             return block::packet(out, frame.at.0, bytes, &comment);
         };
         let count = ppdu.mpdus.len();
-        let delimits_one = modulation.is_some_and(|one| one.generation.delimits_one());
+        let delimits_one = modulation.is_some_and(|own| own.generation.delimits_one());
         let is_ampdu = count > 1 || delimits_one;
         self.ampdus = self.ampdus.wrapping_add(u32::from(is_ampdu));
         for (index, (mpdu, packets)) in ppdu.contents().enumerate() {
@@ -138,7 +135,7 @@ pub fn write<'a, E>(
     Ok(())
 }
 
-/// A whole capture in memory, see [`write()`].
+/// Returns a complete capture in memory ([`write()`]).
 pub fn to_bytes<'a>(
     scenario: &Scenario,
     frames: impl IntoIterator<Item = &'a FrameRecord>,
@@ -155,8 +152,8 @@ pub fn to_bytes<'a>(
     }
 }
 
-/// What a reader could not see from the bytes: the fate, and a size on the air that standard
-/// headers cannot show. Empty for a frame received as shown.
+/// Returns a comment with the properties that the bytes do not show: the fate, and a size on the
+/// air that standard headers cannot show. It is empty for a frame that is received as shown.
 fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {
     let fate = match fate {
         Fate::Delivered => "",

@@ -1,5 +1,6 @@
-//! The radiotap header in front of each frame (radiotap.org): rate or modulation, channel, and in a cell that
-//! aggregates when the MAC gets its first bit and what an MPDU shares a PPDU with.
+//! The radiotap header in front of each frame (radiotap.org): rate or modulation, and channel. In a
+//! cell that aggregates it also has the time at which the MAC gets the first bit, and the place of
+//! an MPDU in its PPDU.
 
 use crate::kernel::time::Time;
 use crate::mac::Band;
@@ -30,21 +31,15 @@ const CHANNEL_5_GHZ: u16 = 0x0100;
 /// Rates of DSSS and CCK; all others are OFDM. [bit/s]
 const CCK_RATES_BPS: [u64; 4] = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
 
-/// How a frame is modulated.
-#[derive(Clone, Copy)]
-pub(super) enum Signal<'a> {
-    /// As frames of 802.11a, b or g, at a rate. [bit/s]
-    Plain(u64),
-    /// As PPDUs of 802.11n, ac or ax.
-    Modulated(&'a Modulation),
-}
-
-/// What all frames of a PPDU have in common.
+/// Properties that all frames of a PPDU have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Reception<'a> {
     pub(super) band: Band,
-    pub(super) signal: Signal<'a>,
-    /// End of the preamble, if it is told.
+    /// Modulation; `None`: that of frames of 802.11a, b or g.
+    pub(super) modulation: Option<&'a Modulation>,
+    /// Rate of frames of 802.11a, b or g. [bit/s]
+    pub(super) rate_bps: u64,
+    /// End of the preamble, if it is recorded.
     pub(super) mac_time: Option<Time>,
 }
 
@@ -54,26 +49,26 @@ pub(super) struct Subframe {
     /// Number of the A-MPDU.
     pub(super) reference: u32,
     pub(super) is_last: bool,
-    /// Whether it is alone.
+    /// Whether the A-MPDU has no other MPDU.
     pub(super) is_only: bool,
 }
 
 /// Version, length, presence word, then the fields at their natural alignment.
 pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<Subframe>) {
     let Reception {
-        band,
-        signal,
+        modulation,
+        rate_bps,
         mac_time,
+        ..
     } = reception;
     let start = out.len();
-    let (mut present, is_cck) = (FLAGS | CHANNEL, is_cck(signal));
-    present |= match signal {
-        Signal::Plain(_) => RATE,
-        Signal::Modulated(modulation) => match modulation.generation {
-            Generation::Ht => MCS,
-            Generation::Vht => VHT,
-            Generation::He => HE,
-        },
+    let generation = modulation.map(|modulation| modulation.generation);
+    let mut present = FLAGS | CHANNEL;
+    present |= match generation {
+        None => RATE,
+        Some(Generation::Ht) => MCS,
+        Some(Generation::Vht) => VHT,
+        Some(Generation::He) => HE,
     };
     if subframe.is_some() {
         present |= AMPDU_STATUS;
@@ -87,29 +82,27 @@ pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<S
         out.extend_from_slice(&(time_ns / 1000).to_le_bytes());
     }
     out.push(FCS_AT_END);
-    if let Signal::Plain(rate_bps) = signal {
+    if generation.is_none() {
         // units of 500 kbit/s; all rates of the presets fit
         out.push(u8::try_from(rate_bps / 500_000).unwrap_or(u8::MAX));
     }
     align(out, start, 2);
-    let (frequency_mhz, of_band) = channel(band);
+    let (frequency_mhz, of_band) = channel(reception.band);
+    let is_cck = generation.is_none() && CCK_RATES_BPS.contains(&rate_bps);
     let of_signal = if is_cck { CHANNEL_CCK } else { CHANNEL_OFDM };
     out.extend_from_slice(&frequency_mhz.to_le_bytes());
     out.extend_from_slice(&(of_band | of_signal).to_le_bytes());
-    let generation = match signal {
-        Signal::Plain(_) => None,
-        Signal::Modulated(modulation) => Some((modulation, modulation.generation)),
-    };
-    if let Some((modulation, Generation::Ht)) = generation {
+    if let Some(modulation) = modulation
+        && modulation.generation == Generation::Ht
+    {
         ht(out, modulation);
     }
     if let Some(subframe) = subframe {
         align(out, start, 4);
-        let has_eof = !matches!(generation, Some((_, Generation::Ht)));
-        ampdu_status(out, subframe, has_eof);
+        ampdu_status(out, subframe, generation != Some(Generation::Ht));
     }
     align(out, start, 2);
-    match generation {
+    match modulation.map(|modulation| (modulation, modulation.generation)) {
         Some((modulation, Generation::Vht)) => vht(out, modulation),
         Some((modulation, Generation::He)) => he(out, modulation),
         Some((_, Generation::Ht)) | None => {}
@@ -118,14 +111,7 @@ pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<S
     out[start + 2..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-fn is_cck(signal: Signal) -> bool {
-    match signal {
-        Signal::Plain(rate_bps) => CCK_RATES_BPS.contains(&rate_bps),
-        Signal::Modulated(_) => false,
-    }
-}
-
-/// Frequency [MHz] of the band's first channel, and its flag.
+/// Returns the frequency [MHz] of the first channel of a band, and the flag of the band.
 fn channel(band: Band) -> (u16, u16) {
     match band {
         Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
@@ -139,7 +125,8 @@ fn align(out: &mut Vec<u8>, start: usize, to: usize) {
     out.resize(start + length, 0);
 }
 
-/// Known: bandwidth, MCS, guard interval, format (mixed), FEC, STBC and extension streams (none).
+/// Appends the field MCS. Known are bandwidth, MCS, guard interval, format (mixed), FEC, and STBC
+/// and extension streams (none).
 fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     const KNOWN: u8 = 0x7F;
     let mut flags = u8::from(modulation.width_mhz == 40);
@@ -153,8 +140,8 @@ fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend_from_slice(&[KNOWN, flags, index as u8]);
 }
 
-/// Reference number, whether it is the last subframe, and the end-of-frame bit of VHT and HE delimiters, which
-/// marks an MPDU alone.
+/// Appends the A-MPDU status: reference number, whether the subframe is the last, and the
+/// end-of-frame bit of VHT and HE delimiters, which marks the only MPDU of a PPDU.
 fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     const LAST_KNOWN: u16 = 0x0004;
     const LAST: u16 = 0x0008;
@@ -172,7 +159,7 @@ fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     out.extend_from_slice(&[0, 0]); // delimiter CRC, reserved
 }
 
-/// Known: STBC (none), guard interval, bandwidth.
+/// Appends the field VHT. Known are STBC (none), guard interval and bandwidth.
 fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
     const KNOWN: u16 = 0x0001 | 0x0004 | 0x0040;
     let flags = if is_short(modulation) { 0x04 } else { 0 };
@@ -189,7 +176,8 @@ fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend_from_slice(&[0; 3]); // group, partial AID
 }
 
-/// Known: data MCS, DCM (none), coding, STBC (none), bandwidth, guard interval, number and size of LTFs.
+/// Appends the field HE. Known are data MCS, DCM (none), coding, STBC (none), bandwidth, guard
+/// interval, and number and size of LTFs.
 fn he(out: &mut Vec<u8>, modulation: &Modulation) {
     const SU: u16 = 0;
     const KNOWN: u16 = SU | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
@@ -230,7 +218,7 @@ fn he(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
 }
 
-/// Whether the guard interval is the short one of HT and VHT.
+/// Returns whether the guard interval is the short guard interval of HT and VHT.
 fn is_short(modulation: &Modulation) -> bool {
     modulation.guard_interval.0 < 800
 }
@@ -260,7 +248,8 @@ mod tests {
     fn written(band: Band, modulation: &Modulation, subframe: Option<Subframe>) -> (u32, Vec<u8>) {
         let reception = Reception {
             band,
-            signal: Signal::Modulated(modulation),
+            modulation: Some(modulation),
+            rate_bps: modulation.rate_bps(),
             mac_time: Some(Time(5_000_999)),
         };
         let mut out = vec![0xEE; 3]; // fields are aligned from the header's start on

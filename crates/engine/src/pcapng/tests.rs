@@ -155,7 +155,7 @@ fn data(at: u64, from: u32, packet: Option<Packet>) -> FrameRecord {
         attempt: 1,
         fate: Fate::Delivered,
         backoff: None,
-        reserves: None,
+        reserves: Span(258_000), // SIFS 10 us + preamble 192 us + 14 B at 2 Mb/s
         ppdu: None,
     }
 }
@@ -169,6 +169,7 @@ fn control(at: u64, from: u32, kind: FrameKind, packet: Option<Packet>) -> Frame
             _ => 14,
         },
         rate_bps: 2_000_000,
+        reserves: Span::ZERO,
         ..data(at, from, None)
     }
 }
@@ -340,20 +341,24 @@ fn data_frames_carry_direction_addresses_and_the_duration_of_the_ack() {
         down.mac[4..16],
         [up.mac[10..16].to_vec(), up.mac[4..10].to_vec()].concat()
     );
-    // SIFS 10 us + preamble 192 us + 14 B at 2 Mb/s
     assert_eq!(u16_le(&up.mac, 2), 10 + 192 + 56);
 }
 
 #[test]
 fn rts_and_cts_reserve_the_whole_exchange() {
     let segment = packet(0, PacketKind::Segment, 0, 1500);
+    // 1536 B at 11 Mb/s are 1117.09 us; CTS and ACK 248 us each
+    let after_cts = Span(20_000 + 1_309_091 + 248_000);
+    let reserving = |reserves, frame| FrameRecord { reserves, ..frame };
     let [rts, cts] = &capture(&[
-        control(0, 1, FrameKind::Rts, segment),
-        control(1, 0, FrameKind::Cts, None),
+        reserving(
+            Span(258_000) + after_cts,
+            control(0, 1, FrameKind::Rts, segment),
+        ),
+        reserving(after_cts, control(1, 0, FrameKind::Cts, None)),
     ])[..] else {
         panic!()
     };
-    // 1536 B at 11 Mb/s are 1117.09 us; CTS and ACK 248 us each
     assert_eq!(u16_le(&rts.mac, 2), 30 + 248 + 1310 + 248);
     assert_eq!(u16_le(&cts.mac, 2), 20 + 1310 + 248);
     assert_eq!((rts.mac[0], cts.mac[0]), (0xB4, 0xC4));
@@ -479,8 +484,8 @@ fn marks_and_their_echoes_stand_in_the_headers() {
     for (kind, ecn, echo, traffic_class, flags) in cases {
         let frame = &capture(&[data(0, 0, marked(kind, ecn, echo))])[0];
         let packet = ip(frame);
-        let found = u16_be(packet, 32) & 0x1FF;
-        assert_eq!((packet[1], found), (traffic_class, flags), "{kind:?}");
+        let fields = (packet[1], u16_be(packet, 32) & 0x1FF);
+        assert_eq!(fields, (traffic_class, flags), "{kind:?}");
         assert_ip_checksums(packet, 20);
     }
 }

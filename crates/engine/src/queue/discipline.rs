@@ -86,7 +86,7 @@ pub struct Held {
 }
 
 /// The server of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Egress {
     /// Rate at which packets are served; in a cell the rate of data frames. [bit/s]
     pub rate_bps: u64,

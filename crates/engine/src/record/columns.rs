@@ -5,18 +5,20 @@ use serde_json::{Value, json};
 use super::{Fate, FrameKind, FrameRecord, Mpdu};
 use crate::kernel::time::Time;
 use crate::mac::NodeId;
-use crate::packet::{Packet, PacketKind};
+use crate::packet::Packet;
 use crate::scenario::Scenario;
 
-/// Frames that begin from one instant on and before another, as JSON: one list a column.
+/// Returns the frames that begin from one time on and before another, as JSON: one list per column.
 ///
-/// Names are the scenario's. `receiver` is null of a frame for all, `flow` and `packet` are of what
-/// carries a packet, or announces one, and null where packets of several sorts share a PPDU; `flow` is null
-/// of a connection that the scenario does not name. `mpdus` and `mpdus_lost` are null of control frames;
-/// `sequence` has the sequence numbers of the MPDUs, `lost` those among them that were not received, in a
-/// cell that aggregates; `mcs` is of PPDUs that have one.
+/// Names are those of the scenario. `receiver` is null for a frame to all nodes. `flow` and
+/// `packet` are set for frames that carry or announce a packet, and null if packets of several
+/// kinds share a PPDU. `flow` is null for a connection that the scenario does not name. `mpdus` and
+/// `mpdus_lost` are null for control frames. In a cell that aggregates, `sequence` has the sequence
+/// numbers of the MPDUs, and `lost` those of the MPDUs that were not received. `mcs` is set for
+/// PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
-    // frames of one exchange stand together, and answers behind what they answer
+    // frames of one exchange are next to each other, responses after the frames to which they
+    // respond
     let shown: Vec<&FrameRecord> = frames
         .iter()
         .filter(|frame| (from..to).contains(&frame.at))
@@ -29,16 +31,15 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
         "start_s": column(&|frame| json!(frame.at.seconds())),
         "duration_s": column(&|frame| json!(frame.air_time(phy).seconds())),
         "sender": column(&|frame| json!(name(scenario, frame.from))),
-        "receiver": column(&|frame| match frame.kind {
-            FrameKind::CfEnd => Value::Null,
-            _ => json!(name(scenario, frame.to)),
-        }),
-        "kind": column(&|frame| json!(kind(frame.kind))),
+        "receiver": column(&|frame| json!(
+            (frame.kind != FrameKind::CfEnd).then(|| name(scenario, frame.to))
+        )),
+        "kind": column(&|frame| json!(frame.kind)),
         "bytes": column(&|frame| json!(frame.bytes)),
         "rate_bps": column(&|frame| json!(frame.rate_bps)),
         "mcs": column(&|frame| json!(frame.modulation().map(|it| it.mcs))),
         "attempt": column(&|frame| json!(frame.attempt)),
-        "fate": column(&|frame| json!(fate(frame.fate))),
+        "fate": column(&|frame| json!(frame.fate)),
         "discarded": column(&|frame| json!(frame.is_discarded())),
         "backoff_slots": column(&|frame| json!(frame.backoff)),
         "flow": column(&|frame| json!(
@@ -46,7 +47,7 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
                 .and_then(|flow| scenario.flows.get(flow as usize))
                 .map(|it| &it.name)
         )),
-        "packet": column(&|frame| json!(common(frame, |it| it.kind).map(carried))),
+        "packet": column(&|frame| json!(common(frame, |it| it.kind))),
         "mpdus": column(&|frame| json!(mpdus(frame))),
         "mpdus_lost": column(&|frame| json!(mpdus_lost(frame))),
         "sequence": column(&|frame| numbers(frame, |_| true)),
@@ -55,7 +56,7 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
     .to_string()
 }
 
-/// What all packets in a frame have in common.
+/// Returns a property that all packets in a frame have in common.
 fn common<T: PartialEq>(frame: &FrameRecord, of: impl Fn(&Packet) -> T) -> Option<T> {
     let first = of(frame.packet.as_ref()?);
     let ppdu = frame.ppdu.as_ref();
@@ -74,7 +75,7 @@ fn mpdus_lost(frame: &FrameRecord) -> Option<usize> {
     })
 }
 
-/// Sequence numbers of some of the MPDUs.
+/// Returns the sequence numbers of some of the MPDUs.
 fn numbers(frame: &FrameRecord, which: impl Fn(&Mpdu) -> bool) -> Value {
     match frame.mpdus() {
         [] => Value::Null,
@@ -88,35 +89,5 @@ fn name(scenario: &Scenario, node: NodeId) -> &str {
     match scenario.only_bss().roles.station_of(node) {
         None => "ap",
         Some(station) => &scenario.stations[station].name,
-    }
-}
-
-fn kind(kind: FrameKind) -> &'static str {
-    match kind {
-        FrameKind::Data => "data",
-        FrameKind::Ack => "ack",
-        FrameKind::Rts => "rts",
-        FrameKind::Cts => "cts",
-        FrameKind::CfEnd => "cf-end",
-        FrameKind::BlockAck => "block-ack",
-        FrameKind::BlockAckReq => "block-ack-req",
-    }
-}
-
-fn fate(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Delivered => "delivered",
-        Fate::Collided | Fate::CollidedAndDiscarded => "collided",
-        Fate::Corrupted | Fate::CorruptedAndDiscarded => "corrupted",
-    }
-}
-
-fn carried(kind: PacketKind) -> &'static str {
-    match kind {
-        PacketKind::Segment => "segment",
-        PacketKind::Datagram => "datagram",
-        PacketKind::Syn => "syn",
-        PacketKind::Ack => "ack",
-        PacketKind::SynAck => "syn-ack",
     }
 }

@@ -1,14 +1,15 @@
 //! PPDUs of a cell that aggregates, for the log of frames.
 
 use super::backoffs::Backoffs;
+use super::exchange::Exchange;
 use super::{Fate, FrameKind, FrameRecord};
 use crate::cell::{Cell, Transmission};
-use crate::kernel::time::{Span, Time};
+use crate::kernel::time::Span;
+use crate::mac::Category;
 use crate::mac::aggregation::{BAR_BYTES, ampdu_bytes, amsdu_bytes, psdu_of_one};
-use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
-use crate::mac::dcf::Outcome;
+use crate::mac::airtime::ACK_BYTES;
+use crate::mac::dcf::{self, Outcome};
 use crate::mac::ppdu::Modulation;
-use crate::mac::{Category, NodeId};
 use crate::packet::Packet;
 use crate::scenario;
 
@@ -54,8 +55,7 @@ impl Mpdu {
 
     /// Returns its fate, given the fate of its PPDU.
     pub fn fate(&self, of_ppdu: Fate) -> Fate {
-        let collided = matches!(of_ppdu, Fate::Collided | Fate::CollidedAndDiscarded);
-        match (self.is_lost, collided, self.is_discarded) {
+        match (self.is_lost, of_ppdu.is_collided(), self.is_discarded) {
             (false, ..) => Fate::Delivered,
             (true, true, false) => Fate::Collided,
             (true, true, true) => Fate::CollidedAndDiscarded,
@@ -91,24 +91,47 @@ pub(super) fn log(
     outcome: Outcome,
 ) {
     let medium = cell.medium();
+    let dcf::Exchange { start, end, .. } = medium.exchange();
     for sent in cell.transmissions() {
-        let from = medium.node(sent.contender);
-        let exchange = Exchange {
-            sent,
-            from,
-            start: medium.exchange().start,
-            sifs: settings.phy.sifs,
+        let planned = &sent.planned;
+        let ends = [medium.node(sent.contender), planned.to];
+        let mpdus = mpdus(cell, settings, sent, outcome);
+        let (attempt, is_discarded) = attempt(sent, &mpdus);
+        let is_bar = mpdus.is_empty();
+        let modulation = sent.modulation.filter(|_| !is_bar);
+        let (kind, bytes) = match is_bar {
+            true => (FrameKind::BlockAckReq, BAR_BYTES),
+            false => (FrameKind::Data, psdu_bytes(modulation, &mpdus)),
+        };
+        let (response, response_bytes) = match is_bar || mpdus.len() > 1 {
+            true => (FrameKind::BlockAck, sent.block_ack_bytes),
+            false => (FrameKind::Ack, ACK_BYTES),
+        };
+        let data = FrameRecord {
+            packet: sent.packets.first().copied(),
+            attempt,
+            fate: Fate::of(outcome, is_discarded),
             backoff: backoffs.counted(medium, sent.contender),
+            ppdu: Some(Box::new(Ppdu {
+                modulation,
+                air_time: planned.data_air,
+                category: medium.category(sent.contender),
+                start: sent.start,
+                mpdus,
+                packets: sent.packets.clone(),
+            })),
+            ..FrameRecord::control(kind, start, ends, bytes, planned.rates.data_bps)
         };
-        let ppdu = Ppdu {
-            modulation: sent.modulation.filter(|_| !sent.mpdus.is_empty()),
-            air_time: sent.planned.data_air,
-            category: medium.category(sent.contender),
-            start: sent.start,
-            mpdus: mpdus(cell, settings, sent, outcome),
-            packets: sent.packets.clone(),
+        let exchange = Exchange {
+            end,
+            sifs: settings.phy.sifs,
+            protection: (planned.protect).then_some((planned.rts_air, planned.cts_air)),
+            rts_bps: planned.rates.rts_bps,
+            data_air: planned.data_air,
+            response_air: planned.response_air,
+            response: (response, response_bytes, planned.rates.response_bps),
         };
-        exchange.write(records, ppdu, outcome);
+        exchange.write(records, data);
     }
 }
 
@@ -152,7 +175,7 @@ fn mpdus(
 /// Returns the length of the MPDU with these packets. [bytes]
 fn mpdu_bytes(settings: &scenario::Cell, packets: &[Packet]) -> u32 {
     match packets {
-        [one] => settings.frame_bytes(u32::from(one.bytes)),
+        [packet] => settings.frame_bytes(u32::from(packet.bytes)),
         several => {
             several.iter().fold(0, |amsdu, packet| {
                 amsdu_bytes(amsdu, u32::from(packet.bytes) + settings.llc_bytes)
@@ -164,122 +187,24 @@ fn mpdu_bytes(settings: &scenario::Cell, packets: &[Packet]) -> u32 {
 /// Returns the length of the PSDU with these MPDUs. [bytes]
 fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
     match (mpdus, modulation) {
-        ([one], Some(modulation)) => psdu_of_one(modulation.generation, one.bytes),
-        ([one], None) => one.bytes,
+        ([mpdu], Some(modulation)) => psdu_of_one(modulation.generation, mpdu.bytes),
+        ([mpdu], None) => mpdu.bytes,
         (several, _) => several
             .iter()
             .fold(0, |psdu, mpdu| ampdu_bytes(psdu, mpdu.bytes)),
     }
 }
 
-/// The exchange of one contender.
-struct Exchange<'a> {
-    sent: &'a Transmission,
-    from: NodeId,
-    start: Time,
-    sifs: Span,
-    backoff: Option<u32>,
-}
-
-impl Exchange<'_> {
-    /// Appends RTS, CTS, data or BlockAckReq, and response, as far as the exchange went.
-    fn write(&self, records: &mut Vec<FrameRecord>, ppdu: Ppdu, outcome: Outcome) {
-        let Transmission {
-            planned,
-            parameters,
-            ..
-        } = self.sent;
-        let is_bar = ppdu.mpdus.is_empty();
-        let (attempt, is_discarded) = match is_bar {
-            true => {
-                let attempt = self.sent.bar_attempts + 1;
-                (
-                    attempt,
-                    parameters.attempts.is_some_and(|most| attempt >= most),
-                )
-            }
-            false => {
-                let attempts = ppdu.mpdus.iter().map(|mpdu| mpdu.attempt);
-                let given_up = ppdu.mpdus.iter().any(|mpdu| mpdu.is_discarded);
-                (attempts.max().unwrap_or(1), given_up)
-            }
-        };
-        let collided = outcome == Outcome::Collided;
-        let fate = match (outcome, is_discarded) {
-            (Outcome::Delivered { .. }, _) => Fate::Delivered,
-            (Outcome::Collided | Outcome::Begins, false) => Fate::Collided,
-            (Outcome::Collided | Outcome::Begins, true) => Fate::CollidedAndDiscarded,
-            (Outcome::Corrupted, false) => Fate::Corrupted,
-            (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
-        };
-        let response = self.sifs + planned.response_air;
-        let mut data = FrameRecord {
-            at: self.start,
-            from: self.from,
-            to: planned.to,
-            kind: match is_bar {
-                true => FrameKind::BlockAckReq,
-                false => FrameKind::Data,
-            },
-            packet: ppdu.packets.first().copied(),
-            bytes: match is_bar {
-                true => BAR_BYTES,
-                false => psdu_bytes(ppdu.modulation, &ppdu.mpdus),
-            },
-            rate_bps: planned.rates.data_bps,
-            attempt,
-            fate,
-            backoff: self.backoff,
-            reserves: Some(response),
-            ppdu: None,
-        };
-        if planned.protect {
-            let after_cts = self.sifs + planned.data_air + response;
-            records.push(FrameRecord {
-                kind: FrameKind::Rts,
-                bytes: RTS_BYTES,
-                rate_bps: planned.rates.rts_bps,
-                fate: if collided { fate } else { Fate::Delivered },
-                reserves: Some(self.sifs + planned.cts_air + after_cts),
-                ..data.clone()
-            });
-            if collided {
-                return;
-            }
-            let answered = self.start + planned.rts_air + self.sifs;
-            records.push(FrameRecord {
-                reserves: Some(after_cts),
-                ..self.response(FrameKind::Cts, ACK_BYTES, answered)
-            });
-            data.at = answered + planned.cts_air + self.sifs;
-            data.backoff = None;
-        }
-        let response_at = data.at + planned.data_air + self.sifs;
-        let several = is_bar || ppdu.mpdus.len() > 1;
-        data.ppdu = Some(Box::new(ppdu));
-        records.push(data);
-        if fate == Fate::Delivered {
-            records.push(match several {
-                true => self.response(FrameKind::BlockAck, self.sent.block_ack_bytes, response_at),
-                false => self.response(FrameKind::Ack, ACK_BYTES, response_at),
-            });
-        }
-    }
-
-    fn response(&self, kind: FrameKind, bytes: u32, at: Time) -> FrameRecord {
-        FrameRecord {
-            at,
-            from: self.sent.planned.to,
-            to: self.from,
-            kind,
-            packet: None,
-            bytes,
-            rate_bps: self.sent.planned.rates.response_bps,
-            attempt: 1,
-            fate: Fate::Delivered,
-            backoff: None,
-            reserves: Some(Span::ZERO),
-            ppdu: None,
+/// Returns the number of the attempt at a BlockAckReq or at the MPDUs, and whether it or an MPDU is
+/// given up.
+fn attempt(sent: &Transmission, mpdus: &[Mpdu]) -> (u32, bool) {
+    let attempts = mpdus.iter().map(|mpdu| mpdu.attempt);
+    match attempts.max() {
+        Some(attempt) => (attempt, mpdus.iter().any(|mpdu| mpdu.is_discarded)),
+        None => {
+            let attempt = sent.bar_attempts + 1;
+            let limit = sent.parameters.attempts;
+            (attempt, limit.is_some_and(|most| attempt >= most))
         }
     }
 }

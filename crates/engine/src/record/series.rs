@@ -1,4 +1,5 @@
-//! Time series sampled at a fixed interval: a track is a name and the function that reads it.
+//! Time series that are sampled at a fixed interval. A track has a name and a function that reads
+//! it.
 
 use serde::Serialize;
 
@@ -15,15 +16,15 @@ use crate::world::{User, World};
 /// One sampled quantity of one item.
 #[derive(Clone, Debug, Serialize)]
 pub struct Track {
-    /// Result list the item is in.
+    /// List of the item in results.
     pub list: &'static str,
     /// Name of the item.
     pub name: String,
     /// Name of the quantity, with its unit.
     pub quantity: &'static str,
-    /// One value a sample.
+    /// Values, one per sample.
     pub values: Vec<f64>,
-    /// Number of the item among its kind.
+    /// Number of the item in its kind.
     #[serde(skip)]
     item: usize,
     #[serde(skip)]
@@ -37,7 +38,7 @@ pub struct Series {
     pub interval_s: f64,
     /// Sample instants. [s]
     pub time_s: Vec<f64>,
-    /// Those before are not kept.
+    /// Time before which samples are not recorded.
     #[serde(skip)]
     from: Time,
     /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet); goodput,
@@ -46,16 +47,16 @@ pub struct Series {
     pub tracks: Vec<Track>,
 }
 
-/// How a value is found.
+/// Method by which a value is read.
 #[derive(Clone, Copy, Debug)]
 enum How {
-    /// What it is at the instant.
+    /// Value at the time of the sample.
     Now(fn(&World<'_>, usize) -> f64),
-    /// From what totals have grown by in the interval before.
+    /// Value by the growth of totals in the interval before the sample.
     Over {
         totals: fn(&World<'_>, usize) -> [u64; 2],
         value: fn(&Interval<'_>) -> f64,
-        /// Totals at the sample before.
+        /// Totals at the previous sample.
         before: [u64; 2],
     },
 }
@@ -64,7 +65,7 @@ enum How {
 struct Interval<'a> {
     world: &'a World<'a>,
     item: usize,
-    /// What the totals have grown by.
+    /// Growth of the totals.
     grown: [u64; 2],
     length_s: f64,
 }
@@ -105,12 +106,13 @@ impl Track {
 }
 
 impl Interval<'_> {
-    /// Part of the interval in which the item was busy; the first total counts nanoseconds of that. [-]
+    /// Returns the part of the interval in which the item was busy. The first total is its busy
+    /// time in nanoseconds. [-]
     fn busy_part(&self) -> f64 {
         self.grown[0] as f64 / 1e9 / self.length_s
     }
 
-    /// Rate over the interval; the first total counts packets of so many bits. [bit/s]
+    /// Returns the rate over the interval. The first total counts packets of `bits` bits. [bit/s]
     fn bits_per_second(&self, bits: f64) -> f64 {
         self.grown[0] as f64 * bits / self.length_s
     }
@@ -140,7 +142,7 @@ impl Series {
         }
     }
 
-    /// A series that also contains the delays of the scenario's flows.
+    /// Returns a series that also contains the delays of the flows of the scenario.
     pub(crate) fn with_delays(world: &World<'_>, interval: Span) -> Series {
         let mut series = Series::new(world, interval);
         delays_of_flows(world, &mut series.tracks);
@@ -161,7 +163,7 @@ impl Series {
     }
 }
 
-/// What a series has of an instant, for somebody who looks now and then.
+/// Values of a series at single times.
 pub(crate) struct Present {
     tracks: Vec<Track>,
 }
@@ -173,7 +175,7 @@ impl Present {
         Present { tracks }
     }
 
-    /// List, item, quantity and value now; NaN where there is none.
+    /// Returns list, item, quantity and present value; NaN if there is no value.
     pub(crate) fn read<'p>(
         &'p self,
         world: &World<'_>,
@@ -188,7 +190,7 @@ impl Present {
     }
 }
 
-/// The queues of a cell; without stations there is no cell.
+/// Adds the queues of a cell, which exists only with stations.
 fn of_cell(world: &World<'_>, tracks: &mut Vec<Track>) {
     let cell = world.radio().cell();
     let Some(cell) = cell.filter(|_| !world.scenario().stations.is_empty()) else {
@@ -249,7 +251,7 @@ fn of_bottleneck(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Flows of the scenario, web sources not among them.
+/// Adds the flows of the scenario, without web sources.
 fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     let goodput = over(
         |world, flow| {
@@ -276,7 +278,7 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Round-trip times of TCP flows and one-way delays of datagrams, as means over each interval.
+/// Adds round-trip times of TCP flows and one-way delays of datagrams, as means over each interval.
 fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     let delay = over(
         |world, flow| {
@@ -296,7 +298,7 @@ fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Links on a conflict graph, and their users.
+/// Adds the links of a conflict graph, and their users.
 fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let (Some(conflict), Some(csma)) = (world.radio().conflict(), &world.scenario().csma) else {
         return;
@@ -304,7 +306,7 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let airtime = over(
         |world, link| {
             let conflict = world.radio().conflict();
-            let air_ns = conflict.map(|one| one.medium().air_ns(link as u32, world.now()));
+            let air_ns = conflict.map(|own| own.medium().air_ns(link as u32, world.now()));
             [air_ns.map_or(0, |(total, _)| total), 0]
         },
         |over| over.busy_part(),
@@ -322,7 +324,7 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
         |world, user| {
             let flows = world.flows().states();
             let user = user_of(world, user);
-            [user.map_or(0, |one| one.sum(flows, |c| c.delivered)), 0]
+            [user.map_or(0, |user| user.sum(flows, |c| c.delivered)), 0]
         },
         |over| {
             let payload = user_of(over.world, over.item).map_or(0, User::payload_bytes);
@@ -330,14 +332,14 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
         },
     );
     let connections = How::Now(|world, user| {
-        user_of(world, user).map_or(f64::NAN, |one| one.connections() as f64)
+        user_of(world, user).map_or(f64::NAN, |user| user.connections() as f64)
     });
     let rtt = over(
         |world, user| {
             let flows = world.flows().states();
-            let sums = |one: &User| {
-                let samples = one.sum(flows, |c| c.delay_samples);
-                [one.sum(flows, |c| c.delay_ns), samples]
+            let sums = |user: &User| {
+                let samples = user.sum(flows, |c| c.delay_samples);
+                [user.sum(flows, |c| c.delay_ns), samples]
             };
             user_of(world, user).map_or([0; 2], sums)
         },

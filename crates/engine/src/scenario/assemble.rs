@@ -9,7 +9,7 @@ use super::{csma, file, flows, greedy, idle, network, opportunities, programs, r
 use crate::echo::Echo;
 use crate::kernel::time::Span;
 use crate::mac::ppdu::Modulation;
-use crate::mac::{Ppdus, Preset, SleepKeys, StreamKeys, Usual};
+use crate::mac::{AccessDefaults, Ppdus, Preset, SleepKeys, StreamKeys};
 use crate::notation::decode::{Section, decode_table};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems, Refused};
@@ -141,7 +141,11 @@ fn station(
         phy,
         modulation,
         mcs_by_snr: false,
-        node: Node::read(&Layers(&tables), Usual::of(&of_cell, false)?, queue)?,
+        node: Node::read(
+            &Layers(&tables),
+            AccessDefaults::of(&of_cell, false)?,
+            queue,
+        )?,
         channel: Channel::read(&[section])?,
         channel_changes: Channel::changes(section)?,
         power_save: Layers(&[section]).need(SleepKeys::power_save)?,

@@ -180,7 +180,7 @@ fn cell(scenario: &Scenario) -> Json {
     ap.insert("queue_order".to_owned(), cell.ap_queue_order.name().into());
     json["ap"] = ap.into();
     if let Some(ppdus) = &cell.ppdus {
-        extend(&mut json, ppdus.json().into());
+        extend(&mut json, ppdus.json());
     }
     if scenario.sleeps() {
         extend(&mut json, cell.power_save.json());

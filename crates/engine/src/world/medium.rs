@@ -209,7 +209,7 @@ impl Medium {
     /// aggregates.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
-        cells.flat_map(|cell| cell.kept().chain(cell.in_aggregates()))
+        cells.flat_map(|cell| cell.power_save_packets().chain(cell.in_aggregates()))
     }
 
     /// Returns the packets of queue `number` that are in an aggregate on the air, or wait to be

@@ -180,7 +180,7 @@ impl Wires {
     pub(super) fn passed(&self) -> Passed {
         let link = self.bottleneck.map(|number| &self.links[number].link);
         Passed {
-            leaves: link.map(Link::leaves).unwrap_or_default(),
+            leaves: link.map(|link| link.leaves()).unwrap_or_default(),
             bytes: self.passed_bytes(),
         }
     }

@@ -15,11 +15,11 @@ use crate::queue::{Discipline, Lost, Mac80211, QueueSetting, TxQueues};
 
 /// Packets in front of the device, by contender.
 #[derive(Clone, Debug)]
-pub(super) struct Linux {
+pub(in crate::cell) struct Linux {
     roles: Roles,
     queue: Mac80211,
     /// Contender of each category of the access point.
-    pub(super) contenders: Vec<u32>,
+    pub(in crate::cell) contenders: Vec<u32>,
     /// Number of the category of each contender in `contenders`; `None`: the access point sends
     /// nothing in it.
     category: Vec<Option<u32>>,
@@ -33,7 +33,7 @@ const DEPTH: u32 = 2;
 
 impl Linux {
     /// Returns the empty queue; `None`: the access point has another queue.
-    pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Option<Linux> {
+    pub(in crate::cell) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Option<Linux> {
         let setting = &hotspot.bss.cell.ap.queue;
         let Discipline::Mac80211(own) = setting.discipline else {
             return None;
@@ -64,14 +64,19 @@ impl Linux {
     }
 
     /// Changes the setting to `to`, as far as it may change.
-    pub(super) fn change(&mut self, to: &QueueSetting) {
+    pub(in crate::cell) fn change(&mut self, to: &QueueSetting) {
         if let Discipline::Mac80211(own) = to.discipline {
             self.queue.change(to, own);
         }
     }
 
     /// Updates the rates of `stations`.
-    pub(super) fn update_rates(&mut self, stations: Range<usize>, senders: &Senders, medium: &Dcf) {
+    pub(in crate::cell) fn update_rates(
+        &mut self,
+        stations: Range<usize>,
+        senders: &Senders,
+        medium: &Dcf,
+    ) {
         for (category, &contender) in (0..).zip(&self.contenders) {
             let voice = medium.category(contender) == Category::Voice;
             for station in stations.clone() {
@@ -86,7 +91,13 @@ impl Linux {
 
     /// Enqueues a packet for a station from `contender`. Lost packets are fetched with
     /// [`Linux::take_lost`].
-    pub(super) fn enqueue(&mut self, now: Time, contender: u32, station: u32, packet: &Packet) {
+    pub(in crate::cell) fn enqueue(
+        &mut self,
+        now: Time,
+        contender: u32,
+        station: u32,
+        packet: &Packet,
+    ) {
         if let Some(category) = self.category[contender as usize] {
             self.queue
                 .enqueue(now, category, station, packet, &mut self.lost);
@@ -94,13 +105,13 @@ impl Linux {
     }
 
     /// Returns a packet that was lost, with its contender.
-    pub(super) fn take_lost(&mut self) -> Option<(u32, Packet)> {
+    pub(in crate::cell) fn take_lost(&mut self) -> Option<(u32, Packet)> {
         let Lost { category, packet } = self.lost.pop()?;
         Some((self.contenders[category as usize], packet))
     }
 
     /// Lets the device of `contender` pull the packets that it may into `txqs`.
-    pub(super) fn pull(
+    pub(in crate::cell) fn pull(
         &mut self,
         now: Time,
         contender: u32,
@@ -138,7 +149,7 @@ impl Linux {
 
     /// Charges the station for an exchange of `contender` of `node` that has ended, after which the
     /// device of the access point holds less.
-    pub(super) fn account(
+    pub(in crate::cell) fn account(
         &mut self,
         now: Time,
         contender: u32,
@@ -151,7 +162,7 @@ impl Linux {
         };
         let (txq, air) = senders.last(contender);
         if let Some(station) = self.roles.station_of(node) {
-            if senders.judged().contains(&true) {
+            if senders.judged.contains(&true) {
                 self.queue.charge(now, category, station as u32, air);
             }
             return;
@@ -161,7 +172,13 @@ impl Linux {
     }
 
     /// Updates the packets that the device of `contender` holds for a txq.
-    pub(super) fn hold(&mut self, contender: u32, txq: u32, senders: &Senders, txqs: &TxQueues) {
+    pub(in crate::cell) fn hold(
+        &mut self,
+        contender: u32,
+        txq: u32,
+        senders: &Senders,
+        txqs: &TxQueues,
+    ) {
         if let Some(category) = self.category[contender as usize] {
             let (packets, bytes) = senders.inside_of(contender, txq, txqs);
             self.queue.holds(category, txq, packets, bytes);
@@ -169,13 +186,13 @@ impl Linux {
     }
 
     /// Returns whether packets wait for a station.
-    pub(super) fn has_for(&self, contender: u32, station: u32) -> bool {
+    pub(in crate::cell) fn has_for(&self, contender: u32, station: u32) -> bool {
         let category = self.category[contender as usize];
         category.is_some_and(|category| self.queue.waits(category, station))
     }
 
     /// Returns the packets of `contender`, or of all.
-    pub(super) fn packets(&self, contender: Option<u32>) -> impl Iterator<Item = &Packet> {
+    pub(in crate::cell) fn packets(&self, contender: Option<u32>) -> impl Iterator<Item = &Packet> {
         let category = contender.and_then(|contender| self.category[contender as usize]);
         self.queue.packets(category)
     }

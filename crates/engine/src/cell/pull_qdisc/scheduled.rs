@@ -11,18 +11,18 @@ const DEPTH: f64 = 2.0;
 
 /// Packets of one contender in front of the device.
 #[derive(Clone, Debug)]
-pub(super) struct Scheduled {
-    pub(super) scheduler: Scheduler,
+pub(in crate::cell) struct Scheduled {
+    pub(in crate::cell) scheduler: Scheduler,
     /// Number of longest aggregates that the packets in the device would fill; `None`: unknown,
     /// since an exchange has begun or ended.
-    pub(super) held: Option<f64>,
+    pub(in crate::cell) held: Option<f64>,
     /// Packets that wait for each txq of the device.
-    pub(super) of_txq: Vec<u32>,
+    pub(in crate::cell) of_txq: Vec<u32>,
 }
 
 impl Scheduled {
     /// Returns `scheduler` in front of an empty device with this number of txqs.
-    pub(super) fn new(scheduler: Scheduler, txqs: usize) -> Scheduled {
+    pub(in crate::cell) fn new(scheduler: Scheduler, txqs: usize) -> Scheduled {
         Scheduled {
             scheduler,
             held: None,
@@ -32,7 +32,7 @@ impl Scheduled {
 
     /// Enqueues `packet`, which is for the device's `queue`. Packets that are lost are appended to
     /// `lost`.
-    pub(super) fn enqueue(
+    pub(in crate::cell) fn enqueue(
         &mut self,
         now: Time,
         packet: &Packet,
@@ -52,7 +52,7 @@ impl Scheduled {
     }
 
     /// Lets the device of `contender` pull packets until it holds enough.
-    pub(super) fn pull(
+    pub(in crate::cell) fn pull(
         &mut self,
         now: Time,
         contender: u32,

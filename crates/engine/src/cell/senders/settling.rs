@@ -1,7 +1,8 @@
 //! End of an exchange, and packets that receivers hold.
 
-use super::sorting::{HandingUp, Sorting, off_air};
+use super::sorting::{HandingUp, Sorting};
 use super::{Link, Senders, Sending};
+use crate::cell::OffAir;
 use crate::kernel::time::Time;
 use crate::mac::block_ack::BlockAckEvents;
 use crate::mac::dcf::{Dcf, Outcome};
@@ -38,7 +39,7 @@ impl Senders {
             queue,
             received: &mut self.received,
             lost: &mut self.lost,
-            off: off_air(sender.node == self.ap),
+            off: OffAir::of(sender.node == self.ap),
             now,
             done,
             delivered: 0,
@@ -121,7 +122,7 @@ impl Senders {
             queue,
             received: &mut self.received,
             lost: &mut self.lost,
-            off: off_air(sender.node == self.ap),
+            off: OffAir::of(sender.node == self.ap),
             now,
             done: now,
             delivered: 0,
@@ -216,7 +217,7 @@ impl Senders {
             } = &mut sender.links[txq as usize];
             let mut up = HandingUp {
                 received: &mut self.received,
-                off: off_air(sender.node == self.ap),
+                off: OffAir::of(sender.node == self.ap),
                 now,
                 counters,
             };

@@ -86,11 +86,3 @@ impl BlockAckEvents for HandingUp<'_> {
 
     fn too_late(&mut self, _: &Packet) {}
 }
-
-/// Returns the place at which packets come off the air, which go `down` or up.
-pub(super) fn off_air(down: bool) -> OffAir {
-    match down {
-        true => OffAir::AtStation,
-        false => OffAir::AtAccessPoint,
-    }
-}

@@ -41,8 +41,11 @@ impl Dcf {
     fn end_single<X: FrameExchange>(&mut self, from: u32, kind: &mut X) -> Outcome {
         let state = &mut self.contenders[from as usize];
         state.counters.attempts += 1;
-        let protect = state.protect && self.followed == 0;
-        let ack_end = self.end.plus(self.phy.sifs).plus(state.response_air);
+        let protect = state.planned.protect && self.followed == 0;
+        let ack_end = self
+            .end
+            .plus(self.phy.sifs)
+            .plus(state.planned.response_air);
         if !kind.is_received(state) {
             // EIFS elapses regardless of the NAV, but after an RTS the NAV may last longer
             let nav = if protect {
@@ -61,7 +64,7 @@ impl Dcf {
         }
         state.counters.delivered += 1;
         state.start_afresh(self.countdown.count(state.group));
-        let rts = (state.rts_air, state.rates.rts_bps);
+        let rts = (state.planned.rts_air, state.planned.rates.rts_bps);
         kind.on_tx_status(self.end, state, TxStatus::Acked, &self.phy);
         if self.followed < state.may_follow {
             self.holder = Some(TxopHolder {
@@ -109,7 +112,7 @@ impl Dcf {
             state.counters.attempts += 1;
             state.counters.collided += 1;
             let own_end = start + state.first_air();
-            let status = match state.protect {
+            let status = match state.planned.protect {
                 true => TxStatus::RtsFailed,
                 false => TxStatus::Failed,
             };

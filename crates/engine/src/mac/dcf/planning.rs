@@ -6,11 +6,11 @@ impl Dcf {
     /// Returns the time from the start of an undisturbed exchange to the end of its data frame.
     #[inline(always)]
     pub(super) fn span_to_delivery(&self, contender: u32) -> Span {
-        let state = &self.contenders[contender as usize];
-        if state.protect {
-            state.rts_air + self.phy.sifs + state.cts_air + self.phy.sifs + state.data_air
+        let planned = &self.contenders[contender as usize].planned;
+        if planned.protect {
+            planned.rts_air + self.phy.sifs + planned.cts_air + self.phy.sifs + planned.data_air
         } else {
-            state.data_air
+            planned.data_air
         }
     }
 

@@ -17,7 +17,7 @@ pub struct Backoff {
     pub drawn_at: u64,
     /// Whether it counts from an instant of its own until the next transmission.
     pub off_grid: bool,
-    /// When the others begin to count in the present idle period.
+    /// Time at which the others begin to count in the present idle period.
     pub resume: Time,
 }
 
@@ -84,15 +84,15 @@ impl Dcf {
     /// without.
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
-        let protected = state.protect && !self.exchange.follows;
-        protected.then_some((state.rts_air, state.cts_air))
+        let protected = state.planned.protect && !self.exchange.follows;
+        protected.then_some((state.planned.rts_air, state.planned.cts_air))
     }
 
     /// Returns the rates of the last exchange of `contender`, until [`Dcf::proceed`] is called for
     /// it.
     pub fn rates(&self, contender: u32) -> Rates {
         let state = &self.contenders[contender as usize];
-        state.sent_at.unwrap_or(state.rates)
+        state.sent_at.unwrap_or(state.planned.rates)
     }
 
     /// Returns the state of the backoff of `contender`, for recorders.
@@ -144,7 +144,7 @@ impl Dcf {
 
     /// Returns when the response to the data of `contender`, which end at `now`, will end.
     pub fn response_end(&self, now: Time, contender: u32) -> Time {
-        now + self.phy.sifs + self.contenders[contender as usize].response_air
+        now + self.phy.sifs + self.contenders[contender as usize].planned.response_air
     }
 
     /// Returns whether an exchange is on the air, with its contents chosen.
@@ -158,11 +158,11 @@ impl Dcf {
         let state = &self.contenders[contender as usize];
         let begin = match self.transmitters[..] {
             _ if !self.is_on_air() => return Span::ZERO,
-            [_] => Time(self.end.0 - state.data_air.0),
-            _ if state.protect => return Span::ZERO, // RTS collide
+            [_] => Time(self.end.0 - state.planned.data_air.0),
+            _ if state.planned.protect => return Span::ZERO, // RTS collide
             _ => self.start,
         };
-        now.since(begin).min(state.data_air)
+        now.since(begin).min(state.planned.data_air)
     }
 
     /// Returns the time for which the medium was busy by `now`. [`Dcf::deadline`] must have been

@@ -1,47 +1,56 @@
-//! How links count down: countdowns behind one medium.
+//! Backoffs of the links of a conflict graph: how they are drawn, and how they count down.
 //!
-//! | | by a mean, in continuous time | by a mean, in slots | by windows |
+//! | | by a mean, in continuous time | by a mean, in slots | by a window |
 //! |---|---|---|---|
-//! | a backoff | around its mean | the same, to the nearest slot | uniform on \[0, CW\] slots |
-//! | before it runs | DIFS, EIFS after what could not be read | the same | the same |
-//! | what counts of the time before a neighbour sends | all | whole slots | whole slots |
-//! | a packet that comes to an idle channel | draws a backoff | draws a backoff | goes at once |
-//! | links whose backoffs end in the same instant | one of them, drawn by lot, is the first | collide | collide |
+//! | backoff | random with its mean | random with its mean, rounded to the nearest slot | uniform on \[0, CW\] slots |
+//! | idle time before it counts | DIFS, or EIFS after an unreadable frame | DIFS or EIFS | DIFS or EIFS |
+//! | time that counts until a neighbour sends | all of it | whole slots | whole slots |
+//! | packet that arrives at an idle channel | draws a backoff | draws a backoff | is sent immediately |
+//! | backoffs of neighbours that end simultaneously | a random link is the first | collision | collision |
 //!
-//! A failure doubles windows; a mean stays as it is.
+//! A failure doubles a window. A mean does not change.
 
 use super::Spread;
 use super::draw;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// How all links count down.
+/// Countdown of all links.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Counting {
-    /// By a mean for each backoff.
-    ByMean {
-        /// Distribution of backoffs.
-        spread: Spread,
-        /// In continuous time or in slots.
-        pace: Pace,
-    },
-    /// In slots, by windows.
-    Slotted(Slotted),
+pub struct Counting {
+    /// Slots and idle times.
+    pub pace: Pace,
+    /// Distribution of backoffs.
+    pub backoff: BackoffRule,
 }
 
-/// How time goes by for a backoff that has a mean.
+/// Slot time, and idle times before a backoff counts down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Slot time; `None`: time is continuous, and neighbours do not collide.
+    /// Slot time, above zero; `None`: time is continuous, and neighbours do not collide.
     pub slot: Option<Span>,
-    /// Silence before a backoff runs.
+    /// Idle time before a backoff counts down.
     pub difs: Span,
-    /// The same after a transmission that the link sensed and cannot read, at least `difs`.
+    /// Idle time, at least `difs`, after a frame that the link has sensed and cannot read.
     pub eifs: Span,
 }
 
+/// Distribution of backoffs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BackoffRule {
+    /// A distribution with a mean for each backoff.
+    Mean(Spread),
+    /// Uniform on [0, CW] slots, with a window that doubles after a failure. It requires slots.
+    Window {
+        /// Smallest contention window, which is the first.
+        cwmin: u32,
+        /// Largest contention window, at least `cwmin`.
+        cwmax: u32,
+    },
+}
+
 impl Pace {
-    /// Continuous time without silences, as in the theory.
+    /// Continuous time without idle times, as in the theory.
     pub const CONTINUOUS: Pace = Pace {
         slot: None,
         difs: Span::ZERO,
@@ -49,24 +58,9 @@ impl Pace {
     };
 }
 
-/// A countdown in slots, by windows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slotted {
-    /// Slot time, above zero.
-    pub slot: Span,
-    /// Silence before slots count.
-    pub difs: Span,
-    /// The same after a transmission that the link sensed and cannot read, at least `difs`.
-    pub eifs: Span,
-    /// Smallest contention window, the first one; backoff is uniform on [0, CW].
-    pub cwmin: u32,
-    /// Largest contention window, at least `cwmin`.
-    pub cwmax: u32,
-}
-
 impl Counting {
-    /// A backoff, of a link with contention window `cw`; `mean_ns` is its mean if it has one, `None` if the
-    /// link has nothing to send. `None`: it draws none.
+    /// Returns a backoff of a link with contention window `cw`, or with this mean. `None`: the link
+    /// draws no backoff, since a mean is required and the link has nothing to send.
     #[inline(always)]
     pub(super) fn backoff(
         &self,
@@ -74,72 +68,69 @@ impl Counting {
         cw: u32,
         draws: &mut Stream,
     ) -> Option<Span> {
-        match self {
-            Counting::ByMean { spread, pace } => {
-                let backoff = Span(draw(*spread, mean_ns?, draws));
-                Some(match pace.slot {
-                    None => backoff,
-                    Some(slot) => slot * ((backoff.0 + slot.0 / 2) / slot.0),
-                })
+        let quantum = self.quantum();
+        let quanta = match self.backoff {
+            BackoffRule::Mean(spread) => {
+                let backoff = draw(spread, mean_ns?, draws);
+                match quantum.0 {
+                    1 => backoff,
+                    slot => (backoff + slot / 2) / slot,
+                }
             }
-            Counting::Slotted(slots) => Some(slots.slot * u64::from(draws.up_to(cw))),
-        }
+            BackoffRule::Window { .. } => u64::from(draws.up_to(cw)),
+        };
+        Some(quantum * quanta)
     }
 
-    /// Silence before a backoff runs, after a transmission that was `unread` or not.
+    /// Returns the idle time before a backoff counts down, after a transmission that was `unread`
+    /// or not.
     #[inline(always)]
     pub(super) fn space(&self, unread: bool) -> Span {
-        let (difs, eifs) = match self {
-            Counting::ByMean { pace, .. } => (pace.difs, pace.eifs),
-            Counting::Slotted(slots) => (slots.difs, slots.eifs),
-        };
-        if unread { eifs } else { difs }
+        if unread {
+            self.pace.eifs
+        } else {
+            self.pace.difs
+        }
     }
 
-    /// A backoff falls only by multiples of this.
+    /// Returns the unit in which backoffs decrease.
     #[inline(always)]
     pub(super) fn quantum(&self) -> Span {
-        match self {
-            Counting::ByMean { pace, .. } => pace.slot.unwrap_or(Span(1)),
-            Counting::Slotted(slots) => slots.slot,
-        }
+        self.pace.slot.unwrap_or(Span(1))
     }
 
-    /// A packet that comes to a channel idle since `idle_since` may go without backoff from this instant
-    /// on; `None`: never.
+    /// Returns the time from which a packet that arrives at a channel idle since `idle_since` is
+    /// sent without a backoff; `None`: it is never sent without a backoff.
     #[inline(always)]
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
-        match self {
-            Counting::ByMean { .. } => None,
-            Counting::Slotted(_) => Some(idle_since + self.space(unread)),
+        match self.backoff {
+            BackoffRule::Mean(_) => None,
+            BackoffRule::Window { .. } => Some(idle_since + self.space(unread)),
         }
     }
 
-    /// Whether neighbours whose backoffs end in the same instant send and collide; if not, one of them is
-    /// the first.
+    /// Returns whether neighbours whose backoffs end simultaneously send and collide. If not, a
+    /// random one of them is the first.
     #[inline(always)]
     pub(super) fn collides(&self) -> bool {
-        match self {
-            Counting::ByMean { pace, .. } => pace.slot.is_some(),
-            Counting::Slotted(_) => true,
-        }
+        self.pace.slot.is_some()
     }
 
-    /// First window.
+    /// Returns the first contention window.
     #[inline(always)]
     pub(super) fn first_window(&self) -> u32 {
-        match self {
-            Counting::ByMean { .. } => 0,
-            Counting::Slotted(slots) => slots.cwmin,
+        match self.backoff {
+            BackoffRule::Mean(_) => 0,
+            BackoffRule::Window { cwmin, .. } => cwmin,
         }
     }
 
-    /// The window after a failure with `cw`.
+    /// Returns the contention window after a failure with `cw`.
     #[inline(always)]
     pub(super) fn next_window(&self, cw: u32) -> u32 {
-        match self {
-            Counting::ByMean { .. } => 0,
-            Counting::Slotted(slots) => (2 * cw + 1).min(slots.cwmax),
+        match self.backoff {
+            BackoffRule::Mean(_) => 0,
+            BackoffRule::Window { cwmax, .. } => (2 * cw + 1).min(cwmax),
         }
     }
 }
@@ -149,13 +140,17 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    const SLOTTED: Counting = Counting::Slotted(Slotted {
-        slot: Span(20_000),
-        difs: Span(50_000),
-        eifs: Span(364_000),
-        cwmin: 31,
-        cwmax: 100,
-    });
+    const SLOTTED: Counting = Counting {
+        pace: Pace {
+            slot: Some(Span(20_000)),
+            difs: Span(50_000),
+            eifs: Span(364_000),
+        },
+        backoff: BackoffRule::Window {
+            cwmin: 31,
+            cwmax: 100,
+        },
+    };
 
     #[test]
     fn windows_double_up_to_the_largest() {
@@ -179,9 +174,9 @@ mod tests {
     #[test]
     fn slots_are_drawn_and_continuous_backoffs_need_something_to_send() {
         let mut draws = Streams::new(1, 0).stream("x");
-        let continuous = Counting::ByMean {
-            spread: Spread::Constant,
+        let continuous = Counting {
             pace: Pace::CONTINUOUS,
+            backoff: BackoffRule::Mean(Spread::Constant),
         };
         assert_eq!(continuous.backoff(None, 0, &mut draws), None);
         assert_eq!(
@@ -190,7 +185,7 @@ mod tests {
         );
         for _ in 0..100 {
             let backoff = SLOTTED.backoff(None, 31, &mut draws);
-            assert!(backoff.is_some_and(|one| one.0 % 20_000 == 0 && one <= Span(31 * 20_000)));
+            assert!(backoff.is_some_and(|Span(ns)| ns % 20_000 == 0 && ns <= 31 * 20_000));
         }
     }
 
@@ -201,9 +196,9 @@ mod tests {
             slot: Some(slot),
             ..Pace::CONTINUOUS
         };
-        let counting = Counting::ByMean {
-            spread: Spread::Exponential,
+        let counting = Counting {
             pace,
+            backoff: BackoffRule::Mean(Spread::Exponential),
         };
         let mut draws = Streams::new(1, 0).stream("x");
         let (mean_ns, count) = (60_000.0, 100_000);

@@ -1,36 +1,39 @@
 //! Medium access of links that hear only some of each other: CSMA on a conflict graph.
 //!
-//! Each link is a vertex. It counts down a backoff while none of its neighbours sends, stands still
-//! while one does, and sends at zero. Three ways to count:
+//! Each link is a vertex. It counts down a backoff while none of its neighbours transmits, freezes
+//! while one does, and transmits when the backoff is zero. There are three kinds of backoffs:
 //!
-//! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` of the
-//!   packet's time on the air; or, as a modified 802.11 module has it, in slots, and after DIFS and EIFS.
-//! - **Legacy** (section 4.1): the same with one mean for all.
-//! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]; CW + 1 doubles after a
-//!   failure; a new backoff follows each exchange whether or not there is something to send (post-backoff),
-//!   and a link that has none left when a packet comes to an idle channel sends at once.
+//! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` times the
+//!   air time of the packet. It can also be in slots and after DIFS and EIFS, as in a modified
+//! 802.11
+//!   module.
+//! - **Legacy** (section 4.1): like adaptive, with the same mean for all links.
+//! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]. CW + 1 doubles after a
+//!   failure. A new backoff follows each exchange whether or not the link has a packet
+//! (post-backoff).
+//!   A link whose post-backoff is zero immediately sends a packet that arrives at an idle channel.
 //!
 //! ```text
-//!         packet                     a neighbour sends
+//!         packet                  a neighbour transmits
 //! Silent ---------> Counting <-------------------------> Frozen
 //!    ^                 | zero          all are silent
 //!    +---- end ---- Sending
 //! ```
 //!
-//! The channel: sensing is immediate and propagation takes no time. A transmission stands for a whole
-//! exchange, up to the MAC ACK; one that fails takes as long, since whoever hears it waits for the ACK. A
-//! link that senses a frame but cannot read it waits for EIFS instead of DIFS, if EIFS is given. Neighbours
-//! collide only if they begin in the same instant, that is, in slots with equal backoffs; in continuous
-//! time one of them, drawn at random, is the first. Links that are not neighbours do not disturb each
-//! other, unless one is said to disturb the other's receiver (a hidden node): then a transmission fails if
-//! the two overlap.
+//! Sensing is immediate, and propagation takes no time. A transmission represents a complete
+//! exchange up to the MAC ACK. A failed transmission takes as long, since all nodes that hear it
+//! wait for the ACK. A link that senses a frame but cannot read it waits for EIFS instead of DIFS,
+//! if EIFS is set. Neighbours collide only if they begin simultaneously, that is, in slots with
+//! equal backoffs. In continuous time a random one of them is the first. Links that are not
+//! neighbours do not disturb each other, unless one is set to disturb the receiver of the other (a
+//! hidden node). A transmission then fails if the two overlap.
 //!
-//! Differs from the standard in: on a graph each link counts its slots from the end of what it heard last,
-//! not on one grid for all; a link that hears frames collide reads them like any others.
+//! Differs from the standard in: on a graph each link counts its slots from the end of the last
+//! frame that it has heard, not on a common grid; a link reads frames that collide like any others.
 
 mod counting;
 
-pub use self::counting::{Counting, Pace, Slotted};
+pub use self::counting::{BackoffRule, Counting, Pace};
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -38,7 +41,7 @@ use crate::mac::dcf::NodeCounters;
 use crate::words;
 
 words! {
-    /// A distribution on the positive numbers, by its mean.
+    /// Distribution on the positive numbers with a given mean.
     pub enum Spread {
         /// Exponential.
         Exponential = "exponential",
@@ -49,18 +52,18 @@ words! {
     }
 }
 
-/// What all links have in common.
+/// Rules that all links share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// How they count down.
+    /// Countdown of backoffs.
     pub counting: Counting,
-    /// Time on the air of a packet of length 0. [ns]
+    /// Air time of a packet of length 0. [ns]
     pub overhead_ns: f64,
-    /// Time on the air for each byte. [ns]
+    /// Air time per byte. [ns]
     pub byte_ns: f64,
-    /// Distribution of the time on the air.
+    /// Distribution of the air time.
     pub transmission: Spread,
-    /// Most attempts for a packet, the first one included.
+    /// Largest number of attempts for a packet, the first included.
     pub attempts: u32,
 }
 
@@ -70,75 +73,76 @@ impl Rules {
     }
 }
 
-/// One link, as the medium is to know it.
+/// Settings of one link.
 #[derive(Clone, Debug)]
 pub struct Vertex {
-    /// Key of its random streams.
+    /// Name of the link in the names of its random streams.
     pub name: String,
-    /// Links that it senses, and that sense it.
+    /// Links that the link senses, and that sense it.
     pub neighbours: Vec<u32>,
-    /// The neighbours whose frames it reads.
+    /// Neighbours whose frames the link can read.
     pub reads: Vec<u32>,
-    /// Links whose receivers it disturbs unheard.
+    /// Links whose receivers the link disturbs although they do not sense it.
     pub disturbs: Vec<u32>,
-    /// Probability that a frame is lost to channel errors.
+    /// Probability that a frame is lost to channel errors. [-]
     pub error: f64,
-    /// Mean backoff over mean transmission, in continuous time.
+    /// Mean backoff divided by mean air time, in continuous time. [-]
     pub patience: f64,
 }
 
-/// What became of a packet.
+/// Result for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Its receiver has it.
+    /// The receiver has the packet.
     Delivered,
-    /// It was given up.
+    /// The packet was given up.
     Discarded,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// No backoff.
+    /// The link has no backoff.
     Silent,
-    /// A neighbour sends; `left` is what is left of the backoff.
+    /// A neighbour transmits; `left` is the rest of the backoff.
     Frozen { left: Span },
-    /// `left` was left when the backoff began to run, which may lie ahead.
+    /// The rest of the backoff was `left` at `since`, which may be in the future.
     Counting { since: Time, left: Span },
-    /// On the air until an instant that the agenda has.
+    /// The link transmits until a time that the agenda has.
     Sending,
 }
 
 #[derive(Clone, Debug)]
 struct Link {
     state: State,
-    /// Neighbours on the air.
+    /// Number of neighbours on the air.
     busy: u32,
-    /// When the last of those transmissions, or the link's own, ended.
+    /// End of the last transmission of a neighbour, or of the link itself.
     idle_since: Time,
     /// Whether the link could not read that transmission.
     unread: bool,
-    /// Length of the packet that waits. [bytes]
+    /// Length of the packet that the link sends next. [bytes]
     load: Option<u16>,
-    /// Length of the dummy packets that it sends while no packet waits; `None` if it sends none. [bytes]
+    /// Length of the dummy packets that the link sends while it has no packet; `None`: no dummy
+    /// packets. [bytes]
     filler: Option<u16>,
-    /// Whether it sends a dummy.
+    /// Whether the packet on the air is a dummy.
     dummy: bool,
-    /// Whether what it sends will not be received.
+    /// Whether the packet on the air will not be received.
     spoilt: bool,
-    /// Links on the air that disturb its receiver.
+    /// Number of links on the air that disturb the receiver.
     disturbers: u32,
     patience: f64,
     error: f64,
     cw: u32,
     failures: u32,
-    /// Start of what it sends.
+    /// Start of the transmission.
     began: Time,
     backoffs: Stream,
     lengths: Stream,
     errors: Stream,
     counters: NodeCounters,
     dummies: u64,
-    /// Time on the air of transmissions that have ended. [ns]
+    /// Air time of the transmissions that have ended. [ns]
     air_ns: u64,
     dummy_ns: u64,
 }
@@ -149,20 +153,22 @@ pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
-    /// Whether each neighbour in those lists reads what the link sends.
+    /// Whether each neighbour in the lists can read the frames of the link.
     is_read: Vec<bool>,
     disturbs: Lists,
-    /// Slot l is the end of what link l sends, slot `links + l` that of its backoff: ends come first.
+    /// Slot l is the end of the transmission of link l, and slot `links + l` the end of its
+    /// backoff, so that ends of transmissions come first.
     agenda: Agenda,
-    /// Links that begin at the same instant.
+    /// Buffer for the links that begin simultaneously.
     ready: Vec<u32>,
-    /// Draws which of them is first.
+    /// Random order of links that begin simultaneously.
     ties: Stream,
-    /// Transmissions that began while a neighbour was on the air, which must not be.
+    /// Number of transmissions that began while a neighbour was on the air: a defect if there are
+    /// any.
     overlaps: u64,
 }
 
-/// Lists of numbers, end to end.
+/// Lists of numbers in one vector.
 #[derive(Clone, Debug)]
 struct Lists {
     starts: Vec<u32>,
@@ -185,14 +191,15 @@ impl Lists {
     }
 }
 
-/// Slots of the agenda of so many links: the end of a countdown and of a transmission of each.
+/// Returns the number of slots of the agenda: the end of a backoff and of a transmission of each
+/// link.
 fn slots(links: usize) -> usize {
     2 * links
 }
 
 impl Graph {
-    /// A silent network. Neighbours must be mutual, and no link is its own. A link that has no packet sends
-    /// dummies of the length that `dummies` has for it, if it has one. [bytes]
+    /// Returns a silent network. Neighbours must be mutual, and no link is its own neighbour. A
+    /// link without a packet sends dummies of its length in `dummies`, if it has one. [bytes]
     pub fn new(
         rules: Rules,
         vertices: &[Vertex],
@@ -246,30 +253,30 @@ impl Graph {
         graph
     }
 
-    /// The latest instant that a medium of `vertices` links can hold.
+    /// Returns the latest time that a medium of `vertices` links can represent.
     pub fn horizon_of(vertices: usize) -> Time {
         Agenda::horizon_of(slots(vertices))
     }
 
-    /// When `advance` must be called next.
+    /// Returns when [`Graph::advance`] must be called next.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.agenda.first().0
     }
 
-    /// `link`, which had no packet, has one of `bytes` from `now` on.
+    /// Records that `link`, which had no packet, has a packet of `bytes` from `now` on.
     #[inline]
     pub fn backlog(&mut self, now: Time, link: u32, bytes: u16) {
         let state = &mut self.links[link as usize];
         state.load = Some(bytes);
-        // a dummy's backoff, or that after the last exchange, is the packet's
+        // the packet takes over the backoff of a dummy, or the post-backoff
         if state.state != State::Silent {
             return;
         }
         let counting = &self.rules.counting;
         let free = match state.busy {
             0 => counting.without_backoff(state.idle_since, state.unread),
-            _ => None,
+            1.. => None,
         };
         match free {
             None => self.contend(now, link),
@@ -282,8 +289,8 @@ impl Graph {
         }
     }
 
-    /// Does what is due at `deadline`; returns the packet that has left the air for good, whose link
-    /// is then told, by `proceed`, what it has next.
+    /// Does the work that is due at the deadline. Returns the link whose packet was delivered or
+    /// given up, if there is one. The caller then calls [`Graph::proceed`] for this link.
     #[inline]
     pub fn advance(&mut self) -> Option<(u32, Ended)> {
         let (now, slot) = self.agenda.first();
@@ -295,19 +302,20 @@ impl Graph {
         }
     }
 
-    /// `link`, which got rid of its packet at `now`, has one of so many bytes next, or none.
+    /// Sets the length of the next packet of `link`, whose packet was delivered or given up at
+    /// `now`. [bytes]
     #[inline]
     pub fn proceed(&mut self, now: Time, link: u32, next: Option<u16>) {
         self.links[link as usize].load = next;
         self.contend(now, link);
     }
 
-    /// Mean backoff over mean transmission of `link` from its next backoff on.
+    /// Sets the mean backoff divided by the mean air time of `link`, from its next backoff on.
     pub fn set_patience(&mut self, link: u32, patience: f64) {
         self.links[link as usize].patience = patience;
     }
 
-    /// Draws a backoff: in the DCF always, in continuous time if there is something to send.
+    /// Draws a backoff. With a mean, only links with something to send draw one.
     #[inline]
     fn contend(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
@@ -333,7 +341,7 @@ impl Graph {
             .set(self.links.len() + link as usize, since + left);
     }
 
-    /// Backoffs have run out.
+    /// Begins the transmissions of the links whose backoffs end at `now`.
     #[inline]
     fn begin(&mut self, now: Time) {
         let mut ready = std::mem::take(&mut self.ready);
@@ -353,8 +361,8 @@ impl Graph {
         self.ready = ready;
     }
 
-    /// Links begin in an order drawn by lot, unless a neighbour has begun: in continuous time equal
-    /// instants are only an effect of rounding.
+    /// Begins the transmissions of links in random order, unless a neighbour has begun: in
+    /// continuous time equal times are only an effect of rounding.
     #[inline]
     fn begin_by_lot(&mut self, now: Time, ready: &mut [u32]) {
         for last in (1..ready.len()).rev() {
@@ -362,11 +370,12 @@ impl Graph {
         }
         for &link in ready.iter() {
             if self.links[link as usize].busy == 0 {
-                self.send(now, link); // the others freeze with nothing left
+                self.send(now, link); // the others freeze with a backoff of zero
             }
         }
     }
 
+    /// Begins the transmissions of all these links, which collide if they are neighbours.
     fn begin_together(&mut self, now: Time, ready: &mut Vec<u32>) {
         ready.retain(|&link| {
             let state = &mut self.links[link as usize];
@@ -402,7 +411,7 @@ impl Graph {
     fn transmit(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
         state.dummy = state.load.is_none();
-        // something is there, or it would not contend
+        // a link that contends has something to send
         let bytes = state.load.or(state.filler).unwrap_or(0);
         let nominal = self.rules.nominal_ns(bytes);
         let length = draw(self.rules.transmission, nominal, &mut state.lengths).max(1);
@@ -427,7 +436,7 @@ impl Graph {
         self.disturb(link);
     }
 
-    /// Spoils what the link's hidden victims are sending, and its own if it is one.
+    /// Spoils the transmissions that the link disturbs, and its own if it is disturbed.
     #[inline]
     fn disturb(&mut self, link: u32) {
         for place in self.disturbs.range(link) {
@@ -494,39 +503,41 @@ impl Graph {
         None
     }
 
-    /// What `link` has done on the air.
+    /// Returns the counters of `link`.
     pub fn counters(&self, link: u32) -> NodeCounters {
         self.links[link as usize].counters
     }
 
-    /// Transmissions of dummy packets that have ended.
+    /// Returns the number of transmissions of dummy packets of `link` that have ended.
     pub fn dummies(&self, link: u32) -> u64 {
         self.links[link as usize].dummies
     }
 
-    /// Time for which `link` has been on the air by `now`, and how much of it with dummies. [ns]
+    /// Returns the time for which `link` has been on the air by `now`, and the part of it with
+    /// dummies. [ns]
     pub fn air_ns(&self, link: u32, now: Time) -> (u64, u64) {
         let own = &self.links[link as usize];
         let present = match own.state {
             State::Sending => now.since(own.began).0,
-            _ => 0,
+            State::Silent | State::Frozen { .. } | State::Counting { .. } => 0,
         };
         let of_dummy = if own.dummy { present } else { 0 };
         (own.air_ns + present, own.dummy_ns + of_dummy)
     }
 
-    /// Whether `link` is on the air.
+    /// Returns whether `link` is on the air.
     pub fn sends(&self, link: u32) -> bool {
         self.links[link as usize].state == State::Sending
     }
 
-    /// Transmissions that began beside one that the link heard: a defect if there are any.
+    /// Returns the number of transmissions that began while a neighbour was on the air: a defect if
+    /// there are any.
     pub fn overlaps(&self) -> u64 {
         self.overlaps
     }
 }
 
-/// A time around `mean`. [ns]
+/// Returns a random time with this mean. [ns]
 #[inline]
 fn draw(spread: Spread, mean: f64, stream: &mut Stream) -> u64 {
     let time = match spread {

@@ -11,7 +11,7 @@ use super::super::wired::{FlowTable, Hosts};
 use super::routes::{check_time, route};
 use super::*;
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
-use crate::mac::graph::{Pace, Slotted};
+use crate::mac::graph::Pace;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
@@ -62,13 +62,14 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
             access_intensity: keys.access_intensity,
             pace,
         },
-        AccessWord::Dcf => CsmaAccess::Dcf(Slotted {
-            slot: keys.slot,
-            difs: keys.difs,
-            eifs: keys.eifs,
+        AccessWord::Dcf => CsmaAccess::Dcf {
+            pace: Pace {
+                slot: Some(keys.slot),
+                ..pace
+            },
             cwmin: keys.cwmin,
             cwmax: keys.cwmax,
-        }),
+        },
     };
     let is_adaptive = keys.access == AccessWord::Adaptive;
     Ok(Csma {

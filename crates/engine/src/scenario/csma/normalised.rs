@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::super::model::LinkSettings;
 use super::super::normalised::carry;
 use super::*;
+use crate::mac::graph::Pace;
 
 impl Csma {
     /// As models read it.
@@ -25,13 +26,25 @@ impl Csma {
             })
         };
         let node = |(name, node): &(String, CsmaNode)| json!({"name": name, "x_m": node.x.metres(), "y_m": node.y.metres()});
+        let timing = |pace: Pace| {
+            json!({
+                "slot_s": pace.slot.map(Span::seconds),
+                "difs_s": pace.difs.seconds(),
+                "eifs_s": pace.eifs.seconds(),
+            })
+        };
         let (access, access_intensity, dcf, pace) = match self.access {
-            CsmaAccess::Adaptive(pace) => ("adaptive", None, None, Some(pace)),
+            CsmaAccess::Adaptive(pace) => ("adaptive", None, None, Some(timing(pace))),
             CsmaAccess::Legacy {
                 access_intensity,
                 pace,
-            } => ("legacy", Some(access_intensity), None, Some(pace)),
-            CsmaAccess::Dcf(dcf) => ("dcf", None, Some(dcf), None),
+            } => ("legacy", Some(access_intensity), None, Some(timing(pace))),
+            CsmaAccess::Dcf { pace, cwmin, cwmax } => {
+                let mut dcf = timing(pace);
+                dcf["cwmin"] = cwmin.into();
+                dcf["cwmax"] = cwmax.into();
+                ("dcf", None, Some(dcf), None)
+            }
         };
         let (connections, k, fairness) = match self.connections {
             Connections::Rtt { k } => ("rtt", Some(k), None),
@@ -49,18 +62,8 @@ impl Csma {
             "flows": self.flows.iter().map(|flow| self.flow(flow, wired)).collect::<Vec<_>>(),
             "access": access,
             "access_intensity": access_intensity,
-            "dcf": dcf.map(|dcf| json!({
-                "slot_s": dcf.slot.seconds(),
-                "difs_s": dcf.difs.seconds(),
-                "eifs_s": dcf.eifs.seconds(),
-                "cwmin": dcf.cwmin,
-                "cwmax": dcf.cwmax,
-            })),
-            "pace": pace.map(|pace| json!({
-                "slot_s": pace.slot.map(Span::seconds),
-                "difs_s": pace.difs.seconds(),
-                "eifs_s": pace.eifs.seconds(),
-            })),
+            "dcf": dcf,
+            "pace": pace,
             "service_rate_pps": self.air.service_rate_pps,
             "overhead_s": self.air.overhead.seconds(),
             "backoff": self.air.backoff.name(),

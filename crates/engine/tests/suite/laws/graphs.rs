@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lasthop_engine::control::utility::Marginals;
 use lasthop_engine::kernel::time::Span;
-use lasthop_engine::mac::graph::{Pace, Slotted};
+use lasthop_engine::mac::graph::Pace;
 use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -87,13 +87,15 @@ fn access() -> impl Strategy<Value = CsmaAccess> {
         3 => pace().prop_map(CsmaAccess::Adaptive),
         1 => (0.01..50.0_f64, pace())
             .prop_map(|(access_intensity, pace)| CsmaAccess::Legacy { access_intensity, pace }),
-        1 => dcf.prop_map(|(slot, difs, cwmin, more)| CsmaAccess::Dcf(Slotted {
-            slot: Span((1 + slot) * 1000),
-            difs: Span(difs * 1000),
-            eifs: Span((difs + u64::from(more)) * 1000),
+        1 => dcf.prop_map(|(slot, difs, cwmin, more)| CsmaAccess::Dcf {
+            pace: Pace {
+                slot: Some(Span((1 + slot) * 1000)),
+                difs: Span(difs * 1000),
+                eifs: Span((difs + u64::from(more)) * 1000),
+            },
             cwmin,
             cwmax: cwmin + more,
-        })),
+        }),
     ]
 }
 
@@ -317,7 +319,7 @@ proptest! {
         let csma = scenario.csma.as_ref().unwrap();
         let collides = match csma.access {
             CsmaAccess::Adaptive(pace) | CsmaAccess::Legacy { pace, .. } => pace.slot.is_some(),
-            CsmaAccess::Dcf(_) => true,
+            CsmaAccess::Dcf { .. } => true,
         };
         if collides {
             return Ok(()); // neighbours may begin in the same slot

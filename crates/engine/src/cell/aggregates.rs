@@ -1,0 +1,94 @@
+//! Exchanges with aggregates, whose contents are chosen when they begin, and the counters of a cell
+//! that depend on the contents of its exchanges.
+
+use super::Transmission;
+use super::pull_qdisc::PullQdisc;
+use super::senders::Senders;
+use crate::kernel::time::Time;
+use crate::mac::Phy;
+use crate::mac::dcf::{
+    Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, SingleFrame, TxStatus,
+};
+use crate::queue::{HeadQueue, OtherQueue, TxQueues};
+
+/// Exchanges that carry aggregates.
+#[derive(Clone, Debug)]
+pub struct Aggregating {
+    pub(super) senders: Senders,
+    /// Packets in front of the devices, if a discipline decides when packets leave.
+    pub(super) pull_qdisc: Option<Box<PullQdisc>>,
+    /// Contents of the exchange that began last, if they are recorded.
+    pub(super) transmissions: Option<Vec<Transmission>>,
+    /// Whether any data of the exchange that ends are received.
+    pub(super) received: bool,
+}
+
+impl FrameExchange for Aggregating {
+    type Next = MinimumExchange;
+
+    const FORMED_AT_START: bool = true;
+
+    #[inline]
+    fn load(&mut self, _now: Time, contender: &mut Contender, next: MinimumExchange, _phy: &Phy) {
+        contender.declare(next);
+    }
+
+    #[inline]
+    fn is_received(&mut self, _: &mut Contender) -> bool {
+        self.received
+    }
+
+    fn on_tx_status(&mut self, _: Time, _: &mut Contender, _: TxStatus, _: &Phy) {}
+
+    fn on_discard(&mut self, _: &Contender) {}
+}
+
+/// Returns the transmit queues of a contender that aggregates; every contender of such a cell has
+/// them.
+#[inline(always)]
+pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
+    match queue {
+        HeadQueue::Other(other) => match &mut **other {
+            OtherQueue::TxQueues(txqs) => Some(txqs),
+            OtherQueue::Scheduled(_) => None,
+        },
+        HeadQueue::Fifo(_) => None,
+    }
+}
+
+/// Counters that depend on the contents of exchanges.
+pub trait ExchangeCounters {
+    /// Returns the counters of queue `number`, given those of the medium.
+    fn frames(&self, _number: u32, of_medium: NodeCounters) -> NodeCounters {
+        of_medium
+    }
+
+    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`,
+    /// counted from 0.
+    fn down_counters(&self, station: usize) -> DownCounters;
+
+    /// Returns the aggregates, if exchanges carry them.
+    fn aggregates(&self) -> Option<&Aggregating> {
+        None
+    }
+}
+
+impl ExchangeCounters for SingleFrame {
+    fn down_counters(&self, station: usize) -> DownCounters {
+        self.down(station)
+    }
+}
+
+impl ExchangeCounters for Aggregating {
+    fn frames(&self, number: u32, of_medium: NodeCounters) -> NodeCounters {
+        self.senders.counters(number, of_medium)
+    }
+
+    fn down_counters(&self, station: usize) -> DownCounters {
+        self.senders.down[station]
+    }
+
+    fn aggregates(&self) -> Option<&Aggregating> {
+        Some(self)
+    }
+}

@@ -1,0 +1,54 @@
+//! Tables of which exactly one key is set, and which a single value may replace.
+
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused};
+use crate::notation::setting::{FileTable, KeyOf, Setting};
+
+/// Returns the setting of the nearest table under `key`, as a table or a value; `None` if no table
+/// sets it.
+///
+/// # Errors
+/// The setting has been refused.
+pub(super) fn nearest<T: FileTable + Setting>(
+    layers: &Layers,
+    key: KeyOf<T>,
+) -> Result<Option<T>, Refused> {
+    for table in layers.0 {
+        if let Some(own) = table.inside(key) {
+            return T::read(&Layers(&[own])).map(Some);
+        }
+    }
+    layers.value(key)
+}
+
+/// Checks that the table under `key`, if it is a table, sets exactly one key. `kind` is the noun
+/// for a key in a message.
+pub(super) fn check<T: FileTable>(
+    table: &Section,
+    key: KeyOf<T>,
+    kind: &str,
+    problems: &mut Problems,
+) {
+    let Some(own) = table.inside(key) else {
+        return;
+    };
+    let names: Vec<&str> = T::table().names().collect();
+    let keys = names.iter().filter_map(|key| Some((key, own.given(key)?)));
+    let keys: Vec<_> = keys.collect();
+    let names = names.join(", ");
+    match keys[..] {
+        [] if !problems.concern(&own.path) && !problems.concern_inside(&own.path) => {
+            own.refuse(
+                format!("the table is empty; expected one of {names}"),
+                problems,
+            );
+        }
+        [(first, _), (_, second), ..] => {
+            let message =
+                format!("a second {kind} in addition to {first}; expected one of {names}");
+            second.refuse(message, problems);
+        }
+        [] | [_] => {}
+    }
+}

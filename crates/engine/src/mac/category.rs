@@ -1,0 +1,67 @@
+//! Access categories of EDCA.
+
+use crate::notation::setting::{Json, Setting, Words};
+use crate::notation::value::Value;
+
+/// Access category (802.11 EDCA), in order of priority: the higher wins internal collisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// AC_BK.
+    Background,
+    /// AC_BE, and DCF.
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+impl Category {
+    /// All categories, lowest priority first.
+    pub const ALL: [Category; 4] = [
+        Category::Background,
+        Category::BestEffort,
+        Category::Video,
+        Category::Voice,
+    ];
+
+    /// Returns the name of the category in files and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Category::Background => "background",
+            Category::BestEffort => "best-effort",
+            Category::Video => "video",
+            Category::Voice => "voice",
+        }
+    }
+}
+
+/// The words of a file, the default first.
+impl Words for Category {
+    const WORDS: &'static [&'static str] = &[
+        Category::BestEffort.name(),
+        Category::Background.name(),
+        Category::Video.name(),
+        Category::Voice.name(),
+    ];
+}
+
+impl Setting for Category {
+    fn of(value: &Value) -> Option<Category> {
+        let Value::Word(word) = value else {
+            return None;
+        };
+        let mut categories = Category::ALL.into_iter();
+        categories.find(|category| category.name() == *word)
+    }
+
+    fn json(&self) -> Json {
+        Json::from(self.name())
+    }
+}
+
+impl From<Category> for crate::notation::table::Default {
+    fn from(category: Category) -> Self {
+        Self::Text(category.name())
+    }
+}

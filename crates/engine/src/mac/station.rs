@@ -1,0 +1,65 @@
+//! One station of a cell, as settings describe it.
+
+use super::ppdu::Modulation;
+use super::{Node, PhyKind};
+use crate::channel::{Channel, ChannelChange, frame_error};
+use crate::echo::{Echo, EchoChange};
+use crate::kernel::time::Span;
+use crate::packet::Direction;
+
+/// One station.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// Unique name.
+    pub name: String,
+    /// Name of its table in the file: `name`, unless the table has a `count`.
+    pub group: String,
+    /// Rate of data frames from the station. [bit/s]
+    pub rate_bps: u64,
+    /// Rate of data frames to the station. [bit/s]
+    pub downlink_rate_bps: u64,
+    /// Physical layer: that of the cell, or an older one.
+    pub phy: PhyKind,
+    /// Modulation of data frames in both directions, if the station has aggregates.
+    pub modulation: Option<Modulation>,
+    /// Whether the signal-to-noise ratio chooses the MCS.
+    pub mcs_by_snr: bool,
+    /// Medium access.
+    pub node: Node,
+    /// Channel at the start of the run.
+    pub channel: Channel,
+    /// Later changes of the channel, in order of time.
+    pub channel_changes: Vec<ChannelChange>,
+    /// Time for which the station stays awake after its last frame, if it sleeps.
+    pub power_save: Option<Span>,
+    /// Replies to pings at the start of the run.
+    pub echo: Echo,
+    /// Later changes of the replies to pings, in order of time.
+    pub echo_changes: Vec<EchoChange>,
+}
+
+impl Station {
+    /// Returns whether channel errors lose some of its frames, at any time of the run.
+    pub fn has_errors(&self) -> bool {
+        let mut changes = self.channel_changes.iter();
+        self.channel.has_errors() || changes.any(|change| change.channel.has_errors())
+    }
+
+    /// Returns whether a signal-to-noise ratio decides its losses.
+    pub fn hears_noise(&self) -> bool {
+        self.channel.snr_db.is_some()
+    }
+
+    /// Returns the probability that noise destroys a frame of `bytes` in a direction, at this
+    /// signal-to-noise ratio. [-]
+    pub fn frame_error(&self, direction: Direction, bytes: u32, snr_db: f64) -> f64 {
+        match (&self.modulation, direction) {
+            (Some(modulation), _) if self.mcs_by_snr => {
+                modulation.best_for(snr_db).frame_error(bytes, snr_db)
+            }
+            (Some(modulation), _) => modulation.frame_error(bytes, snr_db),
+            (None, Direction::Up) => frame_error(self.rate_bps, bytes, snr_db),
+            (None, Direction::Down) => frame_error(self.downlink_rate_bps, bytes, snr_db),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Frames of an exchange: RTS, CTS, data and response.
+
+use super::{Fate, FrameKind, FrameRecord};
+use crate::kernel::time::{Span, Time};
+use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
+
+/// An exchange of one contender that has ended.
+pub(super) struct Exchange {
+    /// End of its data.
+    pub(super) end: Time,
+    pub(super) sifs: Span,
+    /// Air times of RTS and CTS, if they precede the data.
+    pub(super) protection: Option<(Span, Span)>,
+    pub(super) rts_bps: u64,
+    pub(super) data_air: Span,
+    pub(super) response_air: Span,
+    /// Kind, length and rate of the response. [bytes], [bit/s]
+    pub(super) response: (FrameKind, u32, u64),
+}
+
+impl Exchange {
+    /// Appends the frames of the exchange, as far as it went. `data` begins with the exchange, and
+    /// is moved after RTS and CTS.
+    pub(super) fn write(&self, records: &mut Vec<FrameRecord>, mut data: FrameRecord) {
+        let (response, response_bytes, response_bps) = self.response;
+        let back = [data.to, data.from];
+        data.reserves = self.sifs + self.response_air;
+        if let Some((rts, cts)) = self.protection {
+            let after_cts = self.sifs + self.data_air + data.reserves;
+            let collided = data.fate.is_collided();
+            let mut first = FrameRecord {
+                kind: FrameKind::Rts,
+                bytes: RTS_BYTES,
+                rate_bps: self.rts_bps,
+                reserves: self.sifs + cts + after_cts,
+                ppdu: None,
+                ..data.clone()
+            };
+            if collided {
+                return records.push(first);
+            }
+            first.fate = Fate::Delivered;
+            records.push(first);
+            let at = data.at + rts + self.sifs;
+            records.push(FrameRecord {
+                reserves: after_cts,
+                ..FrameRecord::control(FrameKind::Cts, at, back, ACK_BYTES, response_bps)
+            });
+            data.at = at + cts + self.sifs;
+            data.backoff = None;
+        }
+        let is_received = data.fate == Fate::Delivered;
+        records.push(data);
+        if is_received {
+            let at = self.end + self.sifs;
+            let response = FrameRecord::control(response, at, back, response_bytes, response_bps);
+            records.push(response);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mac::NodeId;
+
+    #[test]
+    fn each_frame_reserves_the_medium_up_to_the_end_of_the_response() {
+        let us = |us: u64| Span(us * 1_000);
+        let exchange = Exchange {
+            end: Time(3_000_000),
+            sifs: us(10),
+            protection: Some((us(272), us(248))),
+            rts_bps: 2_000_000,
+            data_air: us(1_310),
+            response_air: us(248),
+            response: (FrameKind::Ack, ACK_BYTES, 2_000_000),
+        };
+        let data = FrameRecord::control(
+            FrameKind::Data,
+            Time::ZERO,
+            [NodeId(1), NodeId(0)],
+            1_536,
+            11_000_000,
+        );
+        let mut records = Vec::new();
+        exchange.write(&mut records, data.clone());
+        let frames = records
+            .iter()
+            .map(|frame| (frame.kind, frame.at.0, frame.reserves));
+        let frames: Vec<_> = frames.collect();
+        assert_eq!(
+            frames,
+            [
+                (FrameKind::Rts, 0, us(10 + 248 + 10 + 1_310 + 10 + 248)),
+                (FrameKind::Cts, 282_000, us(10 + 1_310 + 10 + 248)),
+                (FrameKind::Data, 540_000, us(10 + 248)),
+                (FrameKind::Ack, 3_010_000, us(0)),
+            ]
+        );
+        records.clear();
+        let fate = Fate::Collided;
+        exchange.write(&mut records, FrameRecord { fate, ..data });
+        assert_eq!((records.len(), records[0].fate), (1, fate));
+    }
+}
