@@ -9,7 +9,7 @@ import typer
 
 from lasthop.answers.digits import span
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import File, Json, Settings, counted, read_scenario
+from lasthop.cli.options import JSON, SETTINGS, File, counted, read_scenario
 from lasthop.scenario.rows import Listed, LongList
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
@@ -37,7 +37,7 @@ MOST_NAMES = 12
 """Most neighbours that are named."""
 
 
-def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
+def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
     """Check a scenario and print a summary of the scenario.
 
     For a network of CSMA links, also list the conflicts of each link and the hidden links whose

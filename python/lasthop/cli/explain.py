@@ -3,21 +3,13 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from lasthop.cli import options
 from lasthop.cli.boundary import Interrupted
-from lasthop.cli.options import (
-    Jobs,
-    Json,
-    RunTime,
-    Seed,
-    Settings,
-    read_scenario,
-    unset,
-    whole_number,
-)
+from lasthop.cli.options import flag, read_scenario, unset, whole_number
 from lasthop.cli.screen import screen_width
 from lasthop.errors import UserError
 
@@ -34,52 +26,38 @@ def replications_asked(text: str) -> int:
 
 
 def explain(
-    given: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE|TERM",
-            help="Scenario, or a term of the glossary, quantity, key, assumption or claim, such as "
-            "Jain, a1 or acsma-4.",
-            show_default=False,
-        ),
-    ] = None,
-    objective: Annotated[
-        str | None,
-        unset(
-            "AIM",
-            "Improve calls, delay, throughput or fairness; by default calls if the scenario has "
-            "calls, delay if it has datagrams, web pages or short flows, and otherwise throughput.",
-            "--for",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        unset("NAME", "Improve this station or flow; by default all of them.", "--target"),
-    ] = None,
-    replications: Annotated[
-        int | None,
-        unset(
-            "N",
-            "Confirm each change by N pairs of runs; by default 12, and fewer if a run is long.",
-            parser=replications_asked,
-        ),
-    ] = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    settings: Settings = None,
-    max_time: RunTime = None,
-    list_only: Annotated[
-        bool,
-        typer.Option(
-            "--list", help="List the causes that may apply, with their edits, and compare nothing."
-        ),
-    ] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Print the table of causes.")] = False,
-    term: Annotated[
-        bool, typer.Option("--term", help="Explain a term, even if a file has this name.")
-    ] = False,
-    terms: Annotated[bool, typer.Option("--terms", help="List the names of all terms.")] = False,
-    as_json: Json = False,
+    given: list[str] | None = typer.Argument(
+        None,
+        metavar="FILE|TERM",
+        help="Scenario, or a term of the glossary, quantity, key, assumption or claim, such as "
+        "Jain, a1 or acsma-4.",
+        show_default=False,
+    ),
+    objective: str | None = unset(
+        "AIM",
+        "Improve calls, delay, throughput or fairness; by default calls if the scenario has "
+        "calls, delay if it has datagrams, web pages or short flows, and otherwise throughput.",
+        "--for",
+    ),
+    target: str | None = unset(
+        "NAME", "Improve this station or flow; by default all of them.", "--target"
+    ),
+    replications: int | None = unset(
+        "N",
+        "Confirm each change by N pairs of runs; by default 12, and fewer if a run is long.",
+        parser=replications_asked,
+    ),
+    seed: str | None = options.SEED,
+    jobs: int | None = options.JOBS,
+    settings: list[str] | None = options.SETTINGS,
+    max_time: float | None = options.RUN_TIME,
+    list_only: bool = flag(
+        "--list", "List the causes that may apply, with their edits, and compare nothing."
+    ),
+    rules: bool = flag("--rules", "Print the table of causes."),
+    term: bool = flag("--term", "Explain a term, even if a file has this name."),
+    terms: bool = flag("--terms", "List the names of all terms."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Explain a scenario, with the changes that help; or explain a term.
 

@@ -4,12 +4,12 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.cli.boundary import Interrupted, note, print_error, warn
-from lasthop.cli.options import Json, counted, unset
+from lasthop.cli.options import JSON, counted, flag, unset
 from lasthop.errors import UserError
 from lasthop.progress.cost_limits import TIMES, cost_text
 from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
@@ -24,18 +24,13 @@ NONE_BUILT = "no kernel is built"
 
 
 def build(
-    source: Annotated[
-        str | None,
-        unset(
-            "PACKAGE",
-            "Build this package of the distribution, such as linux-source-6.12, or an archive "
-            "FILE.tar.xz; by default the newest package.",
-        ),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Build without asking for confirmation.")
-    ] = False,
-    as_json: Json = False,
+    source: str | None = unset(
+        "PACKAGE",
+        "Build this package of the distribution, such as linux-source-6.12, or an archive "
+        "FILE.tar.xz; by default the newest package.",
+    ),
+    yes: bool = flag("--yes", "Build without asking for confirmation.", "-y"),
+    as_json: bool = JSON,
 ) -> None:
     """Build a small Linux with all queue disciplines, congestion controls, MPTCP and BPF.
 
@@ -120,7 +115,7 @@ def kernel_json(kernel: BuiltKernel) -> dict[str, Any]:
     }
 
 
-def listed(as_json: Json = False) -> None:
+def listed(as_json: bool = JSON) -> None:
     """List the kernels of this machine; emulations use the first."""
     rows = entries()
     if as_json:
@@ -181,14 +176,11 @@ def entries() -> list[dict[str, Any]]:
 
 
 def remove(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME", help="Remove the kernel with this name in `lasthop kernel list`."
-        ),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Remove all built kernels.")] = False,
-    as_json: Json = False,
+    names: list[str] | None = typer.Argument(
+        None, metavar="NAME", help="Remove the kernel with this name in `lasthop kernel list`."
+    ),
+    everything: bool = flag("--all", "Remove all built kernels."),
+    as_json: bool = JSON,
 ) -> None:
     """Remove built kernels. Running emulations continue."""
     kernels = {kernel.name: kernel for kernel in built_kernels()}

@@ -10,23 +10,22 @@ import typer
 from lasthop.answers.digits import plain
 from lasthop.cli.boundary import print_error, warn
 from lasthop.cli.options import (
+    JSON,
+    MAX_MEMORY,
+    MAX_TIME,
+    MODEL,
+    OPTIONS,
+    SETTINGS,
     File,
-    Json,
-    MaxMemory,
-    MaxTime,
-    Model,
-    Options,
-    Settings,
     model_options,
     read_scenario,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
 from lasthop.prediction.predict import predict as ask
 from lasthop.prediction.prediction import Prediction
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
 from lasthop.warnings.settings import cautions
@@ -37,13 +36,13 @@ if TYPE_CHECKING:
 
 def predict(
     file: File,
-    model: Model = None,
-    options: Options = None,
-    settings: Settings = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    plot: Plot = None,
-    as_json: Json = False,
+    model: str | None = MODEL,
+    options: list[str] | None = OPTIONS,
+    settings: list[str] | None = SETTINGS,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    plot: str | None = PLOT,
+    as_json: bool = JSON,
 ) -> None:
     """Predict a scenario by an analytical model, without simulating it.
 

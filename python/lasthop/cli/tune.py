@@ -13,25 +13,26 @@ from lasthop.answers.estimates import Estimate
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.cli.announcing import Announcer, announce
 from lasthop.cli.boundary import Interrupted, print_either, warn
-from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
+from lasthop.cli.elsewhere import CLUSTER, ON_SLURM, SLURM_OPTIONS, workers
 from lasthop.cli.options import (
-    OUT_RULE,
+    JOBS,
+    JSON,
+    REPLICATIONS,
+    SEED,
+    SETTINGS,
     File,
-    Jobs,
-    Json,
-    Replications,
-    Seed,
-    Settings,
-    directory,
+    flag,
+    out_option,
+    preset,
     read_scenario,
     stem,
     unset,
     whole_number,
     writable,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import stage_bar
-from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
+from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import print_table
 from lasthop.errors import ScenarioError, UserError, listed
 from lasthop.extras import need
@@ -140,80 +141,61 @@ def tune(
             help="Optimise throughput, delay, fairness or calls.",
         ),
     ],
-    category: Annotated[
-        str | None,
-        unset(
-            "NAME",
-            "Search the parameters of this access category; by default the category of most TCP "
-            "connections.",
-            parser=access_category,
-        ),
-    ] = None,
-    give_up: Annotated[
-        float,
-        typer.Option(
-            metavar="PERCENT",
-            parser=per_cent,
-            help="Rule out settings that worsen the goodput or Jain's index by more than this "
-            "percentage. With the aims throughput and delay, the limit also applies to each "
-            "flow's mean RTT and its 99th percentile, and to each station's goodput.",
-        ),
-    ] = 100.0 * GIVE_UP,
-    min_jain: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            parser=jain_index,
-            help="Rule out settings with a lower 5th percentile of Jain's index over windows of 1 "
-            "s. If the percentile of the present setting is lower, it is the limit.",
-        ),
-    ] = MIN_JAIN,
-    pifs: Annotated[
-        bool,
-        typer.Option(
-            "--pifs/--no-pifs", help="Try PIFS access of the AP, or do not try it. Default: try it."
-        ),
-    ] = True,
-    txop: Annotated[
-        bool,
-        typer.Option(
-            "--txop/--no-txop",
-            help="Search TXOP limits, or do not search them. Default: search them.",
-        ),
-    ] = True,
-    write: Annotated[
-        str | None,
-        unset(
-            "FORM",
-            "Also print the setting as lines of a configuration file. The only FORM is hostapd.",
-            parser=configuration,
-        ),
-    ] = None,
-    confirm: Annotated[
-        int,
-        typer.Option(
-            metavar="N", parser=candidates, help="Confirm N candidates by full simulations."
-        ),
-    ] = CONFIRM,
-    replications: Replications = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    on_slurm: OnSlurm = False,
-    slurm_options: SlurmOptions = None,
-    settings: Settings = None,
-    out: Annotated[
-        Path | None,
-        directory(
-            f"{OUT_RULE} The files are tuning.json, hostapd.conf, tables and a picture, if a "
-            f"setting is recommended. Finished simulations are kept there and reused. By default "
-            f"no files are written."
-        ),
-    ] = None,
-    plot: Plot = None,
-    report: ReportFile = None,
-    anonymise: Anonymise = False,
-    as_json: Json = False,
+    category: str | None = unset(
+        "NAME",
+        "Search the parameters of this access category; by default the category of most TCP "
+        "connections.",
+        parser=access_category,
+    ),
+    give_up: float = preset(
+        100.0 * GIVE_UP,
+        "PERCENT",
+        "Rule out settings that worsen the goodput or Jain's index by more than this "
+        "percentage. With the aims throughput and delay, the limit also applies to each "
+        "flow's mean RTT and its 99th percentile, and to each station's goodput.",
+        parser=per_cent,
+    ),
+    min_jain: float = preset(
+        MIN_JAIN,
+        "X",
+        "Rule out settings with a lower 5th percentile of Jain's index over windows of 1 "
+        "s. If the percentile of the present setting is lower, it is the limit.",
+        parser=jain_index,
+    ),
+    pifs: bool = flag(
+        "--pifs/--no-pifs",
+        "Try PIFS access of the AP, or do not try it. Default: try it.",
+        default=True,
+    ),
+    txop: bool = flag(
+        "--txop/--no-txop",
+        "Search TXOP limits, or do not search them. Default: search them.",
+        default=True,
+    ),
+    write: str | None = unset(
+        "FORM",
+        "Also print the setting as lines of a configuration file. The only FORM is hostapd.",
+        parser=configuration,
+    ),
+    confirm: int = preset(
+        CONFIRM, "N", "Confirm N candidates by full simulations.", parser=candidates
+    ),
+    replications: str | None = REPLICATIONS,
+    seed: str | None = SEED,
+    jobs: int | None = JOBS,
+    cluster: str | None = CLUSTER,
+    on_slurm: bool = ON_SLURM,
+    slurm_options: list[str] | None = SLURM_OPTIONS,
+    settings: list[str] | None = SETTINGS,
+    out: Path | None = out_option(
+        "The files are tuning.json, hostapd.conf, tables and a picture, if a "
+        "setting is recommended. Finished simulations are kept there and reused. By default "
+        "no files are written."
+    ),
+    plot: str | None = PLOT,
+    report: Path | None = REPORT_FILE,
+    anonymise: bool = ANONYMISE,
+    as_json: bool = JSON,
 ) -> None:
     """Find the contention windows, TXOP limits and AP access that are best for an aim."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)

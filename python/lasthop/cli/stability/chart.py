@@ -1,24 +1,24 @@
 """`lasthop stability chart`."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.cli.options import Json, MaxMemory, MaxTime
-from lasthop.cli.picture import Plot
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, preset
+from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import (
+    OUT,
+    PARAMETERS,
     CaseName,
-    Out,
     Over,
-    Parameters,
     axes,
     over_parts,
     picture_path,
     read_case,
     save,
 )
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.chart import Chart
@@ -27,15 +27,13 @@ if TYPE_CHECKING:
 def chart(
     name: CaseName,
     over: Over,
-    settings: Parameters = None,
-    size: Annotated[
-        int, typer.Option(metavar="N", min=2, max=2000, help="Use N values of each parameter.")
-    ] = 100,
-    out: Out = None,
-    plot: Plot = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    size: int = preset(100, "N", "Use N values of each parameter.", min=2, max=2000),
+    out: Path | None = OUT,
+    plot: str | None = PLOT,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Draw the region of two parameters in which the equilibrium is stable; give --over twice."""
     from lasthop.stability.chart import chart as find

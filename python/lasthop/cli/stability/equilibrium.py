@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json, MaxMemory, MaxTime
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME
 from lasthop.cli.stability.answers import number, root_object, unit_of
-from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
+from lasthop.cli.stability.options import PARAMETERS, Asked, CaseName, read_case
 from lasthop.cli.tables import print_table
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
@@ -33,10 +32,10 @@ LOOP = {
 
 def equilibrium(
     name: CaseName,
-    settings: Parameters = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Find the equilibrium and its stability, and evaluate the stability conditions of the
     papers."""
