@@ -189,7 +189,7 @@ def no_folders_for_tables(directory: Path) -> None:
     """Refuse folders that stand where files are to be written, before the run."""
     for path in (directory / name for name in RESULT_FILES):
         if path.is_dir():
-            raise UserError(f"--out {directory}: {path} is a not a file")
+            raise UserError(f"--out {directory}: {path} is a directory, not a file")
 
 
 def finish(result: Result) -> None:

@@ -155,7 +155,7 @@ def sweep(
             print_sweep(result)
             for name in show or () if result.points else ():
                 print_quantity(result, name)
-    tell("tables", as_json=as_json)
+    tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
     if result.points:  # After Ctrl-C there may be none.
         save_picture(lambda: result.plot(quantity), picture, as_json=as_json)

@@ -103,7 +103,9 @@ def picture_path(
         Further values for a default name, in addition to the settings.
     """
     if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
-        raise UserError(f"--out {out}: expected a or a name that ends in {', '.join(PICTURES)}")
+        raise UserError(
+            f"--out {out}: expected a directory, or a name that ends in {', '.join(PICTURES)}"
+        )
     if out is not None and is_picture(out):
         if plot:
             raise UserError(

@@ -17,8 +17,8 @@ from lasthop.studies.acsma.network import (
     WORDS,
 )
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, listed, mean_of
+from lasthop.studies.sweep import Sweep
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps of L-CSMA, table 6.1. [-]"""
@@ -126,7 +126,7 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
 def _shown(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
     for topology in TOPOLOGIES:
-        table: dict[str, Reading] = {
+        table: dict[str, Read] = {
             "gap_{variant}_{scheme}_{topology}": partial(network.gap, topology=topology),
             "total_{variant}_{scheme}_{topology}": network.total,
         }
@@ -287,7 +287,7 @@ IN_A = Sweep(
 
 
 def _shown_connections(runs: Runs) -> dict[str, Quantity]:
-    of_users: dict[str, Reading] = {
+    of_users: dict[str, Read] = {
         f"connections_{{variant}}_{user}": partial(network.connections, user=user) for user in LINKS
     }
     return IN_A.values(runs, of_users)

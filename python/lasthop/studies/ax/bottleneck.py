@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study
+from lasthop.studies.sweep import Sweep
 
 CARRIED_MBPS = 530
 """Somewhat more than either cell carries. [Mb/s]"""
@@ -207,7 +207,7 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def _lines(phy: str, read: Reading) -> list[Line]:
+def _lines(phy: str, read: Read) -> list[Line]:
     """Return lines over thresholds, and flat ones where the Linux queue is alone."""
     lines = SWEEP.at(phy=phy).lines("four {way}", "threshold", read)
     for way in WAYS:

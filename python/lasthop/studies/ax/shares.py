@@ -8,8 +8,8 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
 
 LAWS = ("plain", "vbs", "regulated")
 WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
@@ -71,7 +71,7 @@ def ratio(run: Run) -> Quantity:
     return cell.goodput(run, "many") / cell.goodput(run, "few")
 
 
-def held(room: int) -> Reading:
+def held(room: int) -> Read:
     """Return the reading of the part of its room that the queue holds. [-]"""
     return lambda run: cell.occupancy(run) / float(room)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study
+from lasthop.studies.sweep import Sweep
 
 MCSS = (0, 1, 2, 4, 7)
 """Modulation of the slow station, which has one stream. [-]"""
@@ -57,7 +57,7 @@ def air(run: Run) -> Quantity:
     return own / (own + cell.mean_over(run, "fast", "airtime_fraction") * 2.0)
 
 
-def length(prefix: str) -> Reading:
+def length(prefix: str) -> Read:
     """Return the reading of the mean aggregate to the stations whose names begin so. [MPDUs]"""
     return lambda run: cell.mean_over(run, prefix, "downlink_mpdus_per_ppdu")
 

@@ -10,8 +10,8 @@ from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, STATIONS
 from lasthop.studies.edca.fig05 import LONG_RTO, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, listed, smallest
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, along, largest, listed, smallest
+from lasthop.studies.sweep import Sweep
 
 SMALL_AP = (3, 7, 15)
 """Windows of the access point for which a throughput that falls, rises and falls is read. [slots]
@@ -163,7 +163,7 @@ def up_findings(runs: Runs) -> dict[str, str]:
 def picture(sweep: Sweep, title: str) -> Picture:
     """Return the quantities over the stations' CWmin, a line for each of the access point."""
 
-    def panel(y_label: str, reading: Reading, title: str = "", *, from_zero: bool = True) -> Panel:
+    def panel(y_label: str, reading: Read, title: str = "", *, from_zero: bool = True) -> Panel:
         return Panel(y_label, sweep.lines("AP {ap}", "station", reading), title, from_zero)
 
     return Picture(

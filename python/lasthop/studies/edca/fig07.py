@@ -7,8 +7,8 @@ queue of the paper's analysis (section 4).
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMIN, WINDOW
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, largest
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, largest
+from lasthop.studies.sweep import Sweep
 
 AP_LIMITS = (1, 2, 4, 8, 16, 28)
 """TXOP limits of the access point, up to all packets that there are. [packets]"""
@@ -79,7 +79,7 @@ def held_together(ap: int, station: int) -> bool:
     return WINDOW % station == 0 and ap % station == 0
 
 
-def exact(reading: Reading) -> Reading:
+def exact(reading: Read) -> Read:
     """Return a reading without the model's value where the model is not exact."""
 
     def read(run: Run) -> Quantity:
@@ -94,7 +94,7 @@ def exact(reading: Reading) -> Reading:
     return read
 
 
-def panel(order: str, y_label: str, reading: Reading, title: str) -> Panel:
+def panel(order: str, y_label: str, reading: Read, title: str) -> Panel:
     """Return a quantity over the access point's limit with one order of its queue."""
     variant = "mixed" if order == "mixed" else ""
     lines = SWEEP.at(order=order).lines("limit {station}", "ap", exact(reading), variant)

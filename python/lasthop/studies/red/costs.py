@@ -13,8 +13,8 @@ from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT
 from lasthop.studies.red.policies import ENDS, ENDS_STATED, EQUAL_RATES, LOT, WORDS, Policies
 from lasthop.studies.red.router import POLICIES
-from lasthop.studies.study import Quantity, Run, Runs, listed
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, listed
+from lasthop.studies.sweep import Sweep
 
 SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
 """Round-trip times between which completion times do not rise. [ms]"""
@@ -51,7 +51,7 @@ class Costs(Policies):
         return effort.megabytes if self.is_parking_lot or self.mixed else effort.megabytes_long
 
     @property
-    def costs(self) -> dict[str, Reading]:
+    def costs(self) -> dict[str, Read]:
         """Delay [ms], loss [-] and throughput [Mb/s] of all links on the way."""
         links = LOT if self.is_parking_lot else (router.BOTTLENECK,)
         return {
@@ -171,7 +171,7 @@ class Costs(Policies):
         if self.mixed:
             return {}
 
-        def compared(sweep: Sweep, reading: Reading) -> str:
+        def compared(sweep: Sweep, reading: Read) -> str:
             each = (sweep.at(rtt=rtt).read(runs, reading) for rtt in ENDS)
             return "; ".join(f"{red} and {threshold}" for red, threshold in each)
 

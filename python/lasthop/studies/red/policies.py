@@ -13,8 +13,8 @@ from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.red.router import POLICIES
-from lasthop.studies.study import Quantity, Run, Runs, largest, listed, mean_of
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, largest, listed, mean_of
+from lasthop.studies.sweep import Sweep
 
 WORDS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
 
@@ -56,7 +56,7 @@ class Policies(Experiment):
         settings = {"policy": tuple(POLICIES), "rtt": self.effort.rtts}
         return Sweep(name, point, settings, words=WORDS)
 
-    def panel(self, y_label: str, reading: Reading, *, from_zero: bool = False) -> Panel:
+    def panel(self, y_label: str, reading: Read, *, from_zero: bool = False) -> Panel:
         """Return a quantity of both policies over the round-trip time."""
         return Panel(y_label, self.sweep.lines("{policy}", "rtt", reading), from_zero=from_zero)
 

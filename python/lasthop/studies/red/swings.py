@@ -11,8 +11,8 @@ from typing import Any
 from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
-from lasthop.studies.study import Quantity, Runs
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Runs
+from lasthop.studies.sweep import Sweep
 
 RED = router.red(50, 100)
 PLAIN = router.red(50, 100, averaging=False)
@@ -48,7 +48,7 @@ LONGEST_RTT = 25
 FOLLOWED_RTTS = (10, 25)
 """Round-trip times at which windows are compared with the loss. [ms]"""
 
-SWINGING: Mapping[str, Reading] = {
+SWINGING: Mapping[str, Read] = {
     "utilisation": router.utilisation,
     "utilisation_min": router.least_utilisation,
     "oscillation": router.oscillation,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, changed, listed, reading
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -28,16 +28,14 @@ def scenario(changes: str, count: int) -> dict[str, Any]:
         attempts=cell.STATED_ATTEMPTS,
         replications=REPLICATIONS,
     )
-    own = {table: {**tree[table], **keys} for table, keys in CHANGES[changes].items()}
-    return {**tree, **own}
+    return changed(tree, **CHANGES[changes])
 
 
 SWEEP = Sweep("{changes}{count}", scenario, {"changes": tuple(CHANGES), "count": DEVICES})
 
 
-def active(run: Run) -> Quantity:
-    """Return the mean number of stations with a frame to send, over time. [-]"""
-    return run.quantity("cells", "cell", "active_stations")
+active = reading("cells", "cell", "active_stations")
+"""Mean number of stations with a frame to send, over time. [-]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:

@@ -73,7 +73,7 @@ SWEEP = Sweep(
     scenario,
     {
         "algorithm": tuple(cell.ALGORITHMS),
-        "window": [one for change in CHANGES_S for one in after(change)],
+        "window": [window for change in CHANGES_S for window in after(change)],
     },
     words=cell.WORDS,
 )

@@ -65,12 +65,10 @@ BALANCE = Sweep(
 )
 """Drop-tail, without and with channel errors."""
 
-UP, DOWN = cell.goodput_of("up"), cell.goodput_of("down")
+UP, DOWN = cell.goodput("up"), cell.goodput("down")
 
-
-def ratio(run: Run) -> Quantity:
-    """Return the goodput of uploads over that of downloads. [-]"""
-    return UP(run) / DOWN(run)
+ratio = UP / DOWN
+"""Goodput of uploads over that of downloads. [-]"""
 
 
 def drops(run: Run) -> float:
@@ -82,16 +80,10 @@ def measure_errors(runs: Runs) -> dict[str, Quantity]:
     """Return goodputs and their ratio without shares, ratio and gap with Algorithm 1."""
     plain = BY_ERROR.at(algorithm="plain")
     vbs = BY_ERROR.at(algorithm="vbs", error=ERRORS)
-    values = plain.values(
-        runs, {"up_{attempts}_{error}": UP, "down_{attempts}_{error}": DOWN}
-    ) | plain.values(runs, {"updown_{attempts}_{error}": ratio})
-    return values | vbs.values(
-        runs,
-        {
-            "ratio_vbs_{attempts}_{error}": ratio,
-            "gap_vbs_{attempts}_{error}": lambda run: ratio(run) - 1.0,
-        },
-    )
+    ending = "{attempts}_{error}"
+    readings = {f"up_{ending}": UP, f"down_{ending}": DOWN, f"updown_{ending}": ratio}
+    ratios = {f"ratio_vbs_{ending}": ratio, f"gap_vbs_{ending}": ratio - 1.0}
+    return plain.values(runs, readings) | vbs.values(runs, ratios)
 
 
 def other_algorithms(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
