@@ -85,6 +85,9 @@ KS = {"44_7": 44.7, "28_3": 28.3, "20": 20.0, "14": 14.0, "10": 10.0, "5": 5.0}
 """k with beta such that k^2 beta is `PRODUCT`, by the names of values."""
 
 
+LARGEST, REFERENCE = "44_7", "14"
+"""The largest k, and the k with which others are compared."""
+
 ALIKE = ("28_3", "20", "14", "10")
 """Settings with equal throughput, according to the paper."""
 
@@ -109,14 +112,15 @@ def _losses(run: Run, user: int) -> Quantity:
 
 def _measure_product(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
+    rates = {name: network.rates(runs[name]) for name in KS}
     for name in KS:
-        if name != "14":
-            pair = network.rates(runs[name]), network.rates(runs["14"])
+        if name != REFERENCE:
+            pair = rates[name], rates[REFERENCE]
             values[f"distance_{name}"] = network.distance(*pair)
             values[f"largest_distance_{name}"] = network.largest_distance(*pair)
-    values["distance_all"] = _widest([network.rates(runs[name]) for name in ALIKE])
+    values |= {"distance_all": _widest([rates[name] for name in ALIKE])}
     for user in LINKS:
-        for name in ("44_7", "20"):
+        for name in (LARGEST, "20"):
             values[f"losses_{name}_{user}"] = _losses(runs[name], user)
         values[f"connections_5_{user}"] = network.connections(runs["5"], user)
     return values
@@ -124,12 +128,12 @@ def _measure_product(runs: Runs) -> dict[str, Quantity]:
 
 def _product_findings(runs: Runs) -> dict[str, str]:
     windows = ", ".join(f"{network.window(runs[n], 2)} at k = {k:g}" for n, k in KS.items())
-    lost = runs["44_7"].quantity("flows", "user-2", "loss_probability")
-    r = network.link(runs["44_7"], 2, "aggressiveness")
-    room = runs["44_7"].scenario["csma"]["queue_packets"]
+    run = runs[LARGEST]
+    lost, r = run.quantity("flows", "user-2", "loss_probability"), network.aggressiveness(run, 2)
+    room = run.scenario["csma"]["queue_packets"]
     text = (
         f"user 2's windows are {windows}. If fewer than three packets follow a lost packet, Reno "
-        f"cannot use fast retransmit and waits for a timeout. At k = {KS['44_7']:g} user 2 loses "
+        f"cannot use fast retransmit and waits for a timeout. At k = {KS[LARGEST]:g} user 2 loses "
         f"a fraction of {lost} of its packets, although r is {r}, since the queue of {room} "
         "packets is full"
     )

@@ -145,12 +145,20 @@ FIG4_3 = Study(
     draw=OVER_TIME.draw,
 )
 
+BY_BETA = Sweep(
+    "{beta}",
+    lambda beta: network.scenario(
+        "one connection over A-CSMA with AQM", **{**SINGLE, "beta": beta}
+    ),
+    {"beta": STARVING_BETAS},
+)
+
 EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
 """Value that appendix B gives every r, with r for a packet in place of its alpha. [-]"""
 
 
 def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
-    run = runs["800"]
+    run = BY_BETA.run(runs, beta=800)
     values = {
         f"aggressiveness_ratio_{link}": value / EQUAL
         for link, value in zip(LINKS, network.of_all(network.aggressiveness, run), strict=True)
@@ -173,7 +181,7 @@ def _waiting(run: Run, user: int) -> Quantity:
 
 def _round_trips(runs: Runs) -> str:
     """Return what round trips are, and what r and queues are of them."""
-    run = runs["800"]
+    run = BY_BETA.run(runs, beta=800)
     queues = network.of_all(_waiting, run)
     r = network.of_all(network.aggressiveness, run)
     held = listed(item * network.PER_PACKET / each for item, each in zip(queues, r, strict=True))
@@ -187,8 +195,8 @@ def _round_trips(runs: Runs) -> str:
 
 def _betas(runs: Runs) -> dict[str, str]:
     by_beta = "; ".join(
-        f"{listed(network.of_all(network.rate, runs[f'{beta}']))} packets/s at beta {beta}"
-        for beta in STARVING_BETAS
+        f"{listed(network.of_all(network.rate, run))} packets/s at beta {beta}"
+        for beta, run in zip(STARVING_BETAS, BY_BETA.runs(runs), strict=True)
     )
     other = {
         words: listed(network.of_all(network.rate, runs[point]))
@@ -234,12 +242,7 @@ WITH_AQM = Picture(
 FIGB_1 = Study(
     key="acsma-figb_1",
     title="Figure B.1: one connection per user and AQM, topology a",
-    points={
-        f"{beta}": network.scenario(
-            "one connection over A-CSMA with AQM", **{**SINGLE, "beta": beta}
-        )
-        for beta in STARVING_BETAS
-    }
+    points=BY_BETA.points()
     | {
         "double": network.scenario(
             "one connection over A-CSMA with AQM, a larger r",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Read, Run, Runs, Study
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, reading
 from lasthop.studies.sweep import Sweep
 
 CARRIED_MBPS = 530
@@ -112,19 +112,14 @@ TRACES = Sweep(
 )
 
 
-def eta(run: Run) -> Quantity:
-    """Return the goodput of the station with four connections over the mean of the others. [-]"""
-    return cell.goodput(run, "first") / cell.goodput(run, "others")
+eta = cell.goodput("first") / cell.goodput("others")
+"""Goodput of the station with four connections over the mean of the others. [-]"""
 
+capacity = reading("links", "vsb", "capacity_bps") / 1e6
+"""Time average of C. [Mb/s]"""
 
-def capacity(run: Run) -> Quantity:
-    """Return the time average of C. [Mb/s]"""
-    return run.quantity("links", "vsb", "capacity_bps") / 1e6
-
-
-def pings(run: Run) -> Quantity:
-    """Return the mean round-trip time of the pings. [ms]"""
-    return run.quantity("links", "vsb", "ping_rtt_s") * 1e3
+pings = reading("links", "vsb", "ping_rtt_s") * 1e3
+"""Mean round-trip time of the pings. [ms]"""
 
 
 def settled(run: Run) -> NDArray[np.float64]:
@@ -188,8 +183,8 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why the default does nothing, what short leaves do, and where both queues meet."""
-    default, calm = (runs[f"ax-down-{threshold}"] for threshold in (40, CALM))
-    leaf = runs["ax-down-leaf200"]
+    default, calm = SWEEP.at(phy="ax", way="down", threshold=(40, CALM)).runs(runs)
+    leaf = LEAVES.run(runs, phy="ax", way="down")
     return {
         "ax-4": (
             f"with downloads in 802.11ax and the default of 40 ms, pings take {pings(default)} "
@@ -211,12 +206,12 @@ def _lines(phy: str, read: Read) -> list[Line]:
     """Return lines over thresholds, and flat ones where the Linux queue is alone."""
     lines = SWEEP.at(phy=phy).lines("four {way}", "threshold", read)
     for way in WAYS:
-        point = BARE.point({"phy": phy, "way": way, "kind": "linux"})
+        linux = BARE.at(phy=phy, way=way, kind="linux")
         lines.append(
             Line(
                 f"four {SWEEP.words[way]}",
                 THRESHOLDS,
-                lambda runs, point=point: [read(runs[point])] * len(THRESHOLDS),  # type: ignore[misc]
+                lambda runs, linux=linux: linux.read(runs, read) * len(THRESHOLDS),  # type: ignore[misc]
                 "Linux queue only",
             )
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Read, Run, Runs, Study
+from lasthop.studies.study import Quantity, Runs, Study, mean_reading, reading
 from lasthop.studies.sweep import Sweep
 
 MCSS = (0, 1, 2, 4, 7)
@@ -36,30 +36,20 @@ SWEEP = Sweep(
 )
 
 
-def fast(run: Run) -> Quantity:
-    """Return the goodput of a fast station. [Mb/s]"""
-    return cell.goodput(run, "fast")
+fast, slow = cell.goodput("fast"), cell.goodput("slow")
+"""Goodput of a fast station, and of the slow station. [Mb/s]"""
 
+evenness = slow / fast
+"""Goodput of the slow station over that of a fast station. [-]"""
 
-def slow(run: Run) -> Quantity:
-    """Return the goodput of the slow station. [Mb/s]"""
-    return cell.goodput(run, "slow")
+OF_SLOW = reading("stations", "slow", "airtime_fraction")
+air = OF_SLOW / (OF_SLOW + mean_reading("stations", "fast", "airtime_fraction") * 2.0)
+"""The slow station's part of the three stations' air time. [-]"""
 
-
-def evenness(run: Run) -> Quantity:
-    """Return the goodput of the slow station over a fast one's. [-]"""
-    return slow(run) / fast(run)
-
-
-def air(run: Run) -> Quantity:
-    """Return the slow station's part of the three stations' air time. [-]"""
-    own = run.quantity("stations", "slow", "airtime_fraction")
-    return own / (own + cell.mean_over(run, "fast", "airtime_fraction") * 2.0)
-
-
-def length(prefix: str) -> Read:
-    """Return the reading of the mean aggregate to the stations whose names begin so. [MPDUs]"""
-    return lambda run: cell.mean_over(run, prefix, "downlink_mpdus_per_ppdu")
+LENGTHS = {
+    name: mean_reading("stations", name, "downlink_mpdus_per_ppdu") for name in ("fast", "slow")
+}
+"""Mean aggregate to a fast station, and to the slow station. [MPDUs]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -72,7 +62,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return the same over the slow station's modulation."""
     readings = {"fast": fast, "slow": slow, "air": air}
-    lengths = {f"mpdus_{who}": length(who) for who in ("fast", "slow")}
+    lengths = {f"mpdus_{name}": length for name, length in LENGTHS.items()}
     return SWEEP.values(
         runs,
         {
@@ -85,7 +75,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 def findings(runs: Runs) -> dict[str, str]:
     """Return the benefit of equal shares of the air for each, and the aggregates that cause it."""
     fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
-    lengths = [length(who)(run) for run in (fifo, linux) for who in ("fast", "slow")]
+    lengths = [length(run) for run in (fifo, linux) for length in LENGTHS.values()]
     return {
         "ax-2": (
             f"with downloads in 802.11ax, each fast station gets {fast(fifo)} Mb/s with the FIFO "

@@ -4,7 +4,7 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
 
 MIXES = {"1_1": (1, 1), "1_4": (1, 4), "4_1": (4, 1), "4_4": (4, 4)}
@@ -41,9 +41,8 @@ SWEEP = Sweep(
 )
 
 
-def evenness(run: Run) -> Quantity:
-    """Return the goodput of a download over that of an upload: 1 is even, 0 starving. [-]"""
-    return cell.goodput(run, "down") / cell.goodput(run, "up")
+evenness = cell.goodput("down") / cell.goodput("up")
+"""Goodput of a download over that of an upload: 1 is even, 0 starving. [-]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:

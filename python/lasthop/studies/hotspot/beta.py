@@ -33,13 +33,13 @@ SWEEP = Sweep("{cwmin}", scenario, {"cwmin": CWMINS})
 
 def beta(run: Run) -> Quantity:
     """Return uplink over downlink goodput, with the prediction of the two-node chain. [-]"""
-    goodput = {
-        direction: run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
+    up, down = (
+        run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
         for direction in ("up", "down")
-    }
+    )
     [station] = run.scenario["stations"]
     predicted = beta_from_access(Access(cwmin=station["cwmin"]), Access(cwmin=cell.AP_CWMIN))
-    return Quantity((goodput["up"] / goodput["down"]).samples, predicted)
+    return Quantity((up / down).samples, predicted)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:

@@ -171,9 +171,14 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     }
 
 
+def lossless_run(runs: Runs) -> Run:
+    """Return the run of the point ``lossless``."""
+    return runs["lossless"]
+
+
 def lossless(runs: Runs) -> None:
     """Require that the access point drops nothing in the run that is called lossless."""
-    lost = float(ap_loss(runs["lossless"]).samples.max())
+    lost = float(ap_loss(lossless_run(runs)).samples.max())
     require(lost == 0.0, f"run lossless: the access point drops {lost:.2g} of the packets")
 
 

@@ -1,5 +1,7 @@
 """Figures 8 and 11: the receive window of station 1 against 42 packets of the others."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from lasthop.answers.digits import plain
@@ -7,7 +9,7 @@ from lasthop.models.hotspot.padhye import received_per_rtt
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import LOSSLESS_QUEUE, WINDOWS, picture, windows
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Run, Runs, Study, largest, listed, mean_of
+from lasthop.studies.study import Quantity, Run, Runs, Study, changed, largest, listed, mean_of
 from lasthop.studies.sweep import Sweep
 
 STATED = {
@@ -28,9 +30,8 @@ RANDOM_LOSS = 0.004
 
 def random_losses(x: int) -> cell.Tree:
     """Return a point of figure 8 whose segments are lost at random, not by the buffer."""
-    tree = DOWNLOADS.scenario(x=x)
-    ap = {**tree["cell"]["ap"], "queue": LOSSLESS_QUEUE}
-    return {**tree, "cell": {**tree["cell"], "ap": ap}, "wire": {"loss": RANDOM_LOSS}}
+    tree = changed(DOWNLOADS.scenario(x=x), cell={"ap": {"queue": LOSSLESS_QUEUE}})
+    return {**tree, "wire": {"loss": RANDOM_LOSS}}
 
 
 RANDOM = Sweep("random-{x}", random_losses, {"x": (6, 12, 16, 20)})
@@ -59,13 +60,14 @@ def errors(runs: Runs) -> dict[str, Quantity]:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return that a full buffer loses in bursts, of which small windows catch less."""
-    small, swept = runs["12"], RANDOM.settings["x"]
+    small, least = DOWNLOADS.at(x=(12, 6)).runs(runs)
+    swept = RANDOM.settings["x"]
     flows = ("first/down/1", "others-1/down/1")
     lost = [small.quantity("flows", flow, "loss_probability") * 100 for flow in flows]
     usual = received_per_rtt(RANDOM_LOSS, cell.WINDOW)
     formulas = [plain(received_per_rtt(RANDOM_LOSS, window) / usual) for window in swept]
-    least = cell.ap_loss(runs["6"]) * 100
-    assert least.predicted is not None
+    loss = cell.ap_loss(least) * 100
+    assert loss.predicted is not None
     return {
         "hotspot-16": (
             "the model has one loss probability for all stations (a6). A full buffer loses "
@@ -75,7 +77,7 @@ def findings(runs: Runs) -> dict[str, str]:
             f"at windows of {', '.join(map(str, swept))} is "
             f"{listed(RANDOM.read(runs, cell.fairness))}. The model's formulas with that loss "
             f"give {', '.join(formulas)}. At a window of 6 the model's loss is "
-            f"{plain(least.predicted)} %, and the simulated loss is {least} %"
+            f"{plain(loss.predicted)} %, and the simulated loss is {loss} %"
         )
     }
 
@@ -119,31 +121,29 @@ MANY_ATTEMPTS = 255
 """Attempts after which a frame is given up, where none is. The default is 7."""
 
 
-def isolating_runs() -> dict[str, cell.Tree]:
-    """Return uploads with windows of 42 where no ACK is lost, access is quick, or none gives up."""
-    tree = UPLOADS.scenario(x=cell.WINDOW)
-    table, ap = tree["cell"], tree["cell"]["ap"]
+STATIONS = ("first", "others")
+ISOLATING: Mapping[str, cell.Tree] = {
+    "lossless": {"cell": {"ap": {"queue": LOSSLESS_QUEUE}}},
+    "prompt": {"station": {name: {"cwmin": SMALL_CWMIN} for name in STATIONS}},
+    "patient": {
+        "cell": {"ap": {"attempts_short": MANY_ATTEMPTS}},
+        "station": {name: {"attempts_short": MANY_ATTEMPTS} for name in STATIONS},
+    },
+}
+"""Differences of runs where no ACK is lost, access is quick, or no frame is given up, from uploads
+with windows of 42."""
 
-    def stations(**change: int) -> dict[str, cell.Tree]:
-        return {name: {**own, **change} for name, own in tree["station"].items()}
-
-    patient = {"attempts_short": MANY_ATTEMPTS}
-    return {
-        "lossless": {**tree, "cell": {**table, "ap": {**ap, "queue": LOSSLESS_QUEUE}}},
-        "prompt": {**tree, "station": stations(cwmin=SMALL_CWMIN)},
-        "patient": {
-            **tree,
-            "cell": {**table, "ap": {**ap, **patient}},
-            "station": stations(**patient),
-        },
-    }
+ISOLATED = Sweep(
+    "{name}",
+    lambda name: changed(UPLOADS.scenario(x=cell.WINDOW), **ISOLATING[name]),
+    {"name": tuple(ISOLATING)},
+)
 
 
 def queue_findings(runs: Runs) -> dict[str, str]:
     """Return why stations hold some packets, and where segments are lost."""
-    usual, lossless, prompt, patient = (
-        runs[name] for name in (f"{cell.WINDOW}", "lossless", "prompt", "patient")
-    )
+    usual = UPLOADS.run(runs, x=cell.WINDOW)
+    lossless, prompt, patient = ISOLATED.runs(runs)
     return {
         "hotspot-18": (
             f"Eq. (5) is a balance of means. The AP loses {cell.ap_loss(usual) * 100} % of the "
@@ -183,7 +183,7 @@ FIG08 = Study(
 FIG11 = Study(
     key="hotspot-fig11",
     title="Figure 11: uploads, receive window of station 1 from 6 to 42 packets",
-    points={**UPLOADS.points(), **isolating_runs()},
+    points={**UPLOADS.points(), **ISOLATED.points()},
     measure=empty_buffers,
     shown=lambda runs: UPLOADS.values(runs, {"loss_{x}": cell.ap_loss}),
     draw=picture(LABEL, [panel("upload")]).draw,
