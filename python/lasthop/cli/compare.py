@@ -168,7 +168,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     delays = Delays.of(comparison.simulation)
     print_runs(comparison.simulation, delays)
     if comparison.emulation is not None:
-        count = comparison.emulation.summary["replications"]
+        count = comparison.emulation.heading.replications
         times = "once" if count == 1 else f"{count} times"
         typer.echo(f"emulated {times} in {comparison.emulation.clock}\n")
     for table in delays.tables():
@@ -176,7 +176,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         print_table(table.heads, table.rows, table.names, MOST_ROWS)
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
-        model = comparison.prediction.summary["model"]
+        model = comparison.prediction.model
         typer.echo(f"model {model} with {given}; the simulation has no such option\n")
     if comparison.refusal is not None:
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():

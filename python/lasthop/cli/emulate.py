@@ -325,18 +325,19 @@ def print_emulation(
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
-        runs = emulation.summary["replications"]
-        length = f"{emulation.summary['duration_s']:.3g} s in {emulation.clock}"
+        heading, known = emulation.heading, scenario.typed
+        runs = heading.replications
+        length = f"{heading.duration_s:.3g} s in {emulation.clock}"
         if emulation.is_simulated_time:
-            length += f", seed {emulation.summary['seed']}"
+            length += f", seed {heading.seed}"
         if runs > 1:
             length = f"{runs} x {length}"
-        if scenario["warmup_s"] > 0:
-            length += f", first {scenario['warmup_s']:g} s cut"
+        if known.warmup_s > 0:
+            length += f", first {known.warmup_s:g} s cut"
         if runs > 1:
             length += "; ± is a 95 % interval"
         delays = Delays.of(emulation)
-        typer.echo("\n".join([str(scenario["name"]), *delays.headlines(), f"{length}\n"]))
+        typer.echo("\n".join([known.name, *delays.headlines(), f"{length}\n"]))
         print_answer(emulation, delays)
         if not runs_programs:
             print_footer(emulation.scenario, emulation)

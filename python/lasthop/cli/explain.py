@@ -1,6 +1,7 @@
 """`lasthop explain`."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -177,12 +178,10 @@ def print_rules(*, as_json: bool) -> None:
 
     table = rules()
     if as_json:
-        typer.echo(json.dumps(table, indent=2))
+        typer.echo(json.dumps([asdict(rule) for rule in table], indent=2))
         return
     for rule in table:
-        typer.echo(f"{rule['id']}: {rule['title']} ({', '.join(rule['objectives'])})")
-        for key in ("applies", "edit"):
-            for line in wrap(
-                f"{key}: {rule[key]}", WIDEST, initial_indent="  ", subsequent_indent="    "
-            ):
+        typer.echo(f"{rule.id}: {rule.title} ({', '.join(rule.objectives)})")
+        for text in (f"applies: {rule.applies}", f"edit: {rule.edit}"):
+            for line in wrap(text, WIDEST, initial_indent="  ", subsequent_indent="    "):
                 typer.echo(line)

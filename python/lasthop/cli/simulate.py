@@ -212,18 +212,18 @@ def print_runs(result: Result, delays: Delays) -> None:
     """Print the name of the scenario, what became of its calls, and the number and duration of
     runs.
     """
-    summary = result.summary
+    heading = result.heading
     interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
     runs = (
-        f"{result.replications} x {span(summary['duration_s'])}, first {summary['warmup_s']:g} s "
+        f"{result.replications} x {span(heading.duration_s)}, first {heading.warmup_s:g} s "
         f"cut, seed {result.seed}; {interval}\n"
     )
-    typer.echo("\n".join([str(summary["scenario"]), *delays.headlines(), runs]))
+    typer.echo("\n".join([heading.scenario, *delays.headlines(), runs]))
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
     """Time spent, on standard error: it never is part of a result."""
-    simulated = result.replications * result.summary["duration_s"]
+    simulated = result.replications * result.heading.duration_s
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "
         f"{speed(simulated / wall)} simulated seconds per second",

@@ -300,7 +300,7 @@ def print_quantity(result: Sweep, asked: str) -> None:
     """Print one quantity: a row for each point, a column for each item that has it."""
     list_name, _, quantity = asked.rpartition(".")
     seen = result.points[:MOST_ROWS]
-    for each in [list_name] if list_name else registry()[quantity]["lists"]:
+    for each in [list_name] if list_name else registry()[quantity].lists:
         column = column_of(each, quantity)
         cells = [
             {str(item["name"]): column.cell(item) for item in point.summary.get(each, ())}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lasthop.answers.digits import estimate, plain, signed
-from lasthop.answers.estimates import Estimate
+from lasthop.answers.estimates import estimate_text
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.cli.announcing import Announcer, announce
 from lasthop.cli.boundary import Interrupted, print_either, warn
@@ -378,7 +378,11 @@ def print_hostapd(tuning: Tuning) -> None:
         typer.echo(f"Not simulated with these lines: {first}\n")
         return
     rows = [
-        [shown.head, scaled(chosen[name], shown.scale), scaled(text.get(name), shown.scale)]
+        [
+            shown.head,
+            estimate_text(chosen[name], shown.scale),
+            estimate_text(text.get(name), shown.scale),
+        ]
         for name, shown in SHOWN.items()
         if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in text
     ]
@@ -474,7 +478,7 @@ def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str
         guess = (trial.predicted or {}).get(guessed)
         cells.append(plain(None if guess is None else guess * SHOWN[guessed].scale))
     measured = estimated(trial.samples)
-    return cells + [scaled(measured.get(name), SHOWN[name].scale) for name in shown]
+    return cells + [estimate_text(measured.get(name), SHOWN[name].scale) for name in shown]
 
 
 def spreads(tuning: Tuning) -> list[str]:
@@ -503,12 +507,12 @@ def gain_rows(tuning: Tuning) -> list[list[str]]:
             text += f" ± {estimate(half, half).partition(' ')[0]}"
         if now[name].mean:
             text += f" ({100 * change.mean / now[name].mean:+.1f} %)"
-        rows.append([shown.head, scaled(now[name], scale), scaled(then.get(name), scale), text])
+        rows.append(
+            [
+                shown.head,
+                estimate_text(now[name], scale),
+                estimate_text(then.get(name), scale),
+                text,
+            ]
+        )
     return rows
-
-
-def scaled(value: Estimate | None, scale: float) -> str:
-    """Return an estimate as text."""
-    if value is None:
-        return "-"
-    return estimate(value.mean * scale, None if value.ci95 is None else value.ci95 * scale)

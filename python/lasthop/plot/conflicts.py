@@ -105,7 +105,7 @@ def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
     """Draw the conflict graph of an answer; into axes, if they are given."""
     if not isinstance(answer.scenario.typed, CsmaScenario):
         raise UserError("no conflict graph: the scenario has no `csma`")
-    name = str(answer.summary["scenario"])
+    name = answer.heading.scenario
     return conflict_figure([(name, answer)]) if axes is None else conflict_axes(name, answer, axes)
 
 
@@ -169,7 +169,7 @@ def throughputs(answer: "Answer") -> dict[str, float]:
 def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> None:
     """The conflict graph of one answer, links in their air time, with their throughputs."""
     carried = throughputs(answer)
-    color = MODEL if answer.summary["kind"] == "prediction" else SIMULATION
+    color = MODEL if answer.heading.kind == "prediction" else SIMULATION
     csma = network(answer)
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
     for link in csma.links:

@@ -113,7 +113,7 @@ class SideBySide:
     @classmethod
     def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "SideBySide":
         """Answers that there are, in the order in which they are shown."""
-        known = {str(each.summary["kind"]): each for each in answers if each is not None}
+        known = {each.heading.kind: each for each in answers if each is not None}
         return cls({kind: known[kind] for kind in STYLES if kind in known}, measured)
 
     @property

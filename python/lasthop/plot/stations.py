@@ -79,7 +79,7 @@ def bars_figure(
     values = estimates([row.of(kind) for row in rows], quantity, scale)
     if all(isnan(each.value) for each in values):
         raise UserError(f"the {STYLES[kind].name} of this scenario has no {quantity}")
-    name, about = str(beside.first.summary["scenario"]), beside.about()
+    name, about = beside.first.heading.scenario, beside.about()
     height = rows_height(len(rows)) + (LINE_MM if meaning else 0.0)
     with one_panel(height + headline_mm(name, about), ax) as axes:
         if ax is None:

@@ -168,7 +168,7 @@ class Quantity:
             if column.quantity == name:
                 unit = column.unit or "-"
                 return cls(list_name, name, f"{column.title} [{unit}]", column.scale)
-        unit = str(registry()[name]["unit"]) if name in registry() else "-"
+        unit = registry()[name].unit if name in registry() else "-"
         return cls(list_name, name, f"{name.replace('_', ' ')} [{unit}]", 1.0)
 
 
