@@ -189,7 +189,7 @@ def emulate(
     picture = picture_path(plot, scenario, "emulate", changed(scenario, *more))
     reported = report_path(report, anonymise, file)
     foreground = program_of(command, at, shell)
-    beside = [beside_of(each) for each in others or []]
+    companions = [program_beside(each) for each in others or []]
     count = replications or 1
     kernel = dict(pairs(sysctl or [], *SYSCTL))
     from lasthop.emulation.replicate import replicate
@@ -202,7 +202,7 @@ def emulate(
             count,
             progress,
             foreground=foreground,
-            others=beside,
+            others=companions,
             quiet=as_json,
             pcapng=pcapng,
             ways=ways,
@@ -215,7 +215,7 @@ def emulate(
             deadline_s=deadline,
             max_time_s=max_time,
         )
-    runs_programs = bool(foreground or beside or ways or scenario.typed.programs)
+    runs_programs = bool(foreground or companions or ways or scenario.typed.programs)
     print_emulation(scenario, emulation, as_json=as_json, runs_programs=runs_programs)
     print_captured(emulation.captured)
     if pcapng is not None:
@@ -268,7 +268,7 @@ def program_of(
     return Program(at, command) if at is not None and command else None
 
 
-def beside_of(text: str) -> "Program":
+def program_beside(text: str) -> "Program":
     """Return an additional program from NAME=COMMAND."""
     from lasthop.emulation.programs import Program
 

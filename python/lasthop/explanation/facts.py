@@ -30,7 +30,7 @@ class Delay(Table):
 
 
 class Limit(Table):
-    """What limits some flows."""
+    """Limit of some flows."""
 
     flows: tuple[str, ...]
     is_of_all: bool = named("all")

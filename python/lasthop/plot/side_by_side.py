@@ -88,11 +88,11 @@ class Row:
     """One item of all answers, by their kinds; empty where one says nothing of it."""
 
     name: str
-    said: Mapping[str, Item] = field(default_factory=dict)
+    items: Mapping[str, Item] = field(default_factory=dict)
 
     def of(self, kind: str) -> Item:
         """What an answer says."""
-        return self.said.get(kind, {})
+        return self.items.get(kind, {})
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ class SideBySide:
         others = [kind for kind in others if says_something(seen[kind])]
         below = any(STYLES[kind].down > 0 for kind in others)
         look = STYLES[main]
-        lines = {look.head: bars(axes, seen[main], look.color, self.label(main), beside=below)}
+        lines = {look.head: bars(axes, seen[main], look.color, self.label(main), has_marks=below)}
         for kind in others:
             look = STYLES[kind]
             down = look.down if below else 0.0

@@ -188,7 +188,7 @@ def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
 def line_names(panels: Sequence[Panel], how: Layout) -> dict[str, str]:
     """Lines in their order, with what the legend says of them."""
     if how.lines is not None:
-        return {text: how.lines.said(text) for text in how.lines.texts}
+        return {text: how.lines.text_of(text) for text in how.lines.texts}
     return {name: name for panel in panels for name in panel.names}
 
 
@@ -233,7 +233,7 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]
         name_ticks(axes, how.x, how.ticks)
     elif len(how.x.texts) <= MOST_TICKS:
         axes.xaxis.set_major_locator(FixedLocator(list(how.x.numbers)))
-        axes.set_xticks(list(how.x.numbers), [how.x.said(text) for text in how.x.texts])
+        axes.set_xticks(list(how.x.numbers), [how.x.text_of(text) for text in how.x.texts])
         axes.xaxis.set_minor_locator(NullLocator())
 
 
@@ -288,10 +288,10 @@ def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style])
         low, high = [each.least for each in known], [each.most for each in known]
         axes.hlines(rows, low, high, color=color, alpha=0.25, linewidth=3.0)
     furnish(axes, panel, sideways=True)
-    label_rows(axes, [how.x.said(text) for text in how.x.texts])
+    label_rows(axes, [how.x.text_of(text) for text in how.x.texts])
     axes.set_yticks(
         range(len(how.x.texts)),
-        [fill(how.x.said(text), WIDEST) for text in how.x.texts],
+        [fill(how.x.text_of(text), WIDEST) for text in how.x.texts],
         parse_math=False,
     )
     axes.set_ylabel(how.label)

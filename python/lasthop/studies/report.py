@@ -210,7 +210,7 @@ def _claim(result: ClaimResult) -> str:
         f'<h3 id="{claim.id}">{claim.id} {_verdict(result.verdict)}</h3>'
         f"<p>{escape(claim.text)} ({escape(stands_in(claim.figure))})</p>{why}"
         + _checks(result.checks)
-        + "".join(_beside(each) for each in result.beside)
+        + "".join(_beside(each) for each in result.related)
     )
 
 

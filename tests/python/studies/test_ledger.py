@@ -265,7 +265,7 @@ def test_a_secondary_check_is_judged_and_does_not_count():
     [claim] = book.claims
     result = claim.result({"fig.a": Measured(110.0, 1.0)}, book.rules)
     assert result.verdict is DEVIATES
-    [secondary] = result.beside
+    [secondary] = result.related
     assert (secondary.title, secondary.because, secondary.verdict) == (
         "first rule",
         "coarse",

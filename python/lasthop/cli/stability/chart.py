@@ -70,17 +70,17 @@ def print_chart(result: "Chart") -> None:
         )
 
 
-def described(found: "Chart") -> dict[str, Any]:
+def described(result: "Chart") -> dict[str, Any]:
     """Return a chart as an object."""
 
     def lists(array: Any) -> Any:
         return [[None if value != value else value for value in row] for row in array.tolist()]
 
     return {
-        "x": {"parameter": found.x.name, "values": found.x_values.tolist()},
-        "y": {"parameter": found.y.name, "values": found.y_values.tolist()},
-        "rightmost_root_real": lists(found.abscissa),
-        "rightmost_root_imag": lists(found.frequency),
+        "x": {"parameter": result.x.name, "values": result.x_values.tolist()},
+        "y": {"parameter": result.y.name, "values": result.y_values.tolist()},
+        "rightmost_root_real": lists(result.abscissa),
+        "rightmost_root_imag": lists(result.frequency),
         "hopf_curves": [
             {
                 "x": curve.x.tolist(),
@@ -88,7 +88,7 @@ def described(found: "Chart") -> dict[str, Any]:
                 "frequency": curve.frequency.tolist(),
                 "boundary": curve.boundary.tolist(),
             }
-            for curve in found.curves
+            for curve in result.curves
         ],
-        "jumps": {"x": found.jumps[:, 0].tolist(), "y": found.jumps[:, 1].tolist()},
+        "jumps": {"x": result.jumps[:, 0].tolist(), "y": result.jumps[:, 1].tolist()},
     }

@@ -152,7 +152,7 @@ def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
     return certain(value, end.error * abs(value if swing is None else swing))
 
 
-def described_sweep(found: "Sweep") -> dict[str, Any]:
+def described_sweep(swept: "Sweep") -> dict[str, Any]:
     """Return what motions end in as an object."""
 
     def described(end: "Settled | None") -> dict[str, Any] | None:
@@ -171,10 +171,10 @@ def described_sweep(found: "Sweep") -> dict[str, Any]:
         }
 
     return {
-        "parameter": found.parameter,
+        "parameter": swept.parameter,
         "motions": [
             {"value": float(value), "up": described(up), "down": described(down)}
-            for value, up, down in zip(found.values, found.up, found.down, strict=True)
+            for value, up, down in zip(swept.values, swept.up, swept.down, strict=True)
         ],
     }
 

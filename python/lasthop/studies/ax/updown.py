@@ -87,7 +87,7 @@ PICTURE = Picture(
         "size of the FIFO [packets], Linux queue",
         places=evenly(QUEUES),
         ticks={queue: str(queue) if queue != "linux" else "Linux" for queue in QUEUES},
-        beside=0.12,
+        offset=0.12,
     ),
     [
         Panel(
