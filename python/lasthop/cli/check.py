@@ -10,9 +10,11 @@ import typer
 from lasthop.answers.digits import span
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import JSON, SETTINGS, File, counted, read_scenario
+from lasthop.scenario.csma import CsmaLink
+from lasthop.scenario.queues import Vbs
 from lasthop.scenario.rows import Listed, LongList
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
+from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaScenario
 from lasthop.warnings.phase_effects import phase_locks
 from lasthop.warnings.settings import cautions
 

@@ -8,7 +8,7 @@ import typer
 
 from lasthop.cli.screen import screen_width
 from lasthop.scenario.from_json import read_as
-from lasthop.studies.ledger import CAUSES, CheckResult
+from lasthop.studies.ledger import CAUSES
 from lasthop.studies.messages import (
     BANDS,
     MessageRow,
@@ -17,6 +17,7 @@ from lasthop.studies.messages import (
     holds_text,
     summary,
 )
+from lasthop.studies.outcomes import CheckResult
 from lasthop.studies.report import paper_value, predicted, simulated, tally
 from lasthop.studies.reproduction import Reproduction
 

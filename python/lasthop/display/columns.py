@@ -7,7 +7,8 @@ from typing import Any
 
 from lasthop.answers.estimates import Estimate, estimate_text
 from lasthop.answers.quantities import registry
-from lasthop.scenario.typed import CellScenario, Scenario, Vbs
+from lasthop.scenario.queues import Vbs
+from lasthop.scenario.typed import CellScenario, Scenario
 
 __all__ = [
     "COLUMNS",

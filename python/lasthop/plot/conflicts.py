@@ -26,7 +26,8 @@ from lasthop.plot.figure import (
     one_panel,
     title,
 )
-from lasthop.scenario.typed import Csma, CsmaLink, CsmaNode, CsmaScenario
+from lasthop.scenario.csma import Csma, CsmaLink, CsmaNode
+from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
     from lasthop.answers.answer import Answer

@@ -15,7 +15,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cache
 from importlib import resources
 from itertools import compress
@@ -24,6 +23,7 @@ from typing import Any
 from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.studies.findings import Finding
 from lasthop.studies.messages import Message
+from lasthop.studies.outcomes import CheckResult, Mark, RelatedResult, mark_of
 from lasthop.studies.rules import (
     Judge,
     Number,
@@ -46,65 +46,6 @@ CAUSES = {
     "ours": "lasthop may be wrong",
 }
 """Why a check is not reproduced."""
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """One check with its verdict, as ``reproduce --json`` prints it, and what it rests on."""
-
-    what: str
-    paper: float | str | None
-    predicted: float | None
-    simulated: float | None
-    ci95: float | None
-    rule: str
-    verdict: Verdict
-    detail: str
-    unit: str
-    inequality: bool
-    model_verdict: Verdict | None
-    words: str
-    softer: str
-    reading: str
-    series: str
-    value: str | None
-    off: float | None
-    verdict_with_margin: Verdict
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
-        names = ("what", "paper", "predicted", "simulated", "ci95", "rule")
-        more = ("detail", "unit", "words", "softer", "reading", "series")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "verdict": self.verdict.value,
-            **{name: getattr(self, name) for name in more},
-            "model_verdict": None if self.model_verdict is None else self.model_verdict.value,
-            "inequality": self.inequality,
-            "value": self.value,
-            "off": self.off,
-            "verdict_with_margin": self.verdict_with_margin.value,
-        }
-
-
-class Mark(Enum):
-    """Status of a claim."""
-
-    HOLDS = "holds"
-    NUMBER_OFF = "number off"
-    FAILS = "does not hold"
-    OPEN = "open"
-
-
-def mark_of(checks: Sequence[CheckResult]) -> Mark:
-    """Return what holds: orders and shapes first, a bound of the paper with its margin."""
-    orders = [each.verdict_with_margin for each in checks if each.inequality]
-    numbers = [each.verdict for each in checks if not each.inequality]
-    if Verdict.DEVIATES in orders:
-        return Mark.FAILS
-    if Verdict.DEVIATES in numbers:
-        return Mark.NUMBER_OFF
-    return Mark.OPEN if Verdict.OPEN in (*orders, *numbers) else Mark.HOLDS
 
 
 @dataclass(frozen=True)
@@ -134,25 +75,6 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class BesideResult:
-    """Additional checks of a claim, with the verdict that they would give."""
-
-    title: str
-    because: str
-    verdict: Verdict
-    checks: tuple[CheckResult, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
-        return {
-            "title": self.title,
-            "because": self.because,
-            "verdict": self.verdict.value,
-            "checks": [check.to_json() for check in self.checks],
-        }
-
-
-@dataclass(frozen=True)
 class ClaimResult:
     """One claim with the verdicts of its checks and the reason for its own.
 
@@ -163,7 +85,7 @@ class ClaimResult:
     verdict: Verdict
     why: str
     checks: tuple[CheckResult, ...]
-    related: tuple[BesideResult, ...]
+    related: tuple[RelatedResult, ...]
 
     @property
     def mark(self) -> Mark:
@@ -269,11 +191,11 @@ class RelatedChecks:
     because: str
     checks: tuple[Check, ...]
 
-    def result(self, values: Values, rules: Rules, quick: bool) -> BesideResult:
+    def result(self, values: Values, rules: Rules, quick: bool) -> RelatedResult:
         """Judge them by themselves."""
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
-        return BesideResult(self.title, self.because, verdict, checks)
+        return RelatedResult(self.title, self.because, verdict, checks)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 from lasthop.answers.digits import estimate, plain
-from lasthop.studies.ledger import CAUSES, BesideResult, CheckResult, Claim, ClaimResult
+from lasthop.studies.ledger import CAUSES, Claim, ClaimResult
 from lasthop.studies.messages import HEADER, rows, summary
+from lasthop.studies.outcomes import CheckResult, RelatedResult
 from lasthop.studies.rules import Verdict
 from lasthop.studies.study import BY_MODEL
 
@@ -214,7 +215,7 @@ def _claim(result: ClaimResult) -> str:
     )
 
 
-def _beside(result: BesideResult) -> str:
+def _beside(result: RelatedResult) -> str:
     return (
         f"<p>Beside it, {escape(result.title)}: {_verdict(result.verdict)}. "
         f"{escape(result.because[:1].upper() + result.because[1:])}</p>{_checks(result.checks)}"

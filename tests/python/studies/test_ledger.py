@@ -4,7 +4,8 @@ import pytest
 
 from lasthop.studies import ledger
 from lasthop.studies.findings import Finding
-from lasthop.studies.ledger import Ledger, Mark
+from lasthop.studies.ledger import Ledger
+from lasthop.studies.outcomes import Mark
 from lasthop.studies.rules import Measured, RuleError, Rules, Verdict, worst
 
 LOSSES = Finding("losses; without them 100", "demo-fig", ("still",))

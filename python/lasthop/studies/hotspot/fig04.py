@@ -76,12 +76,12 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return how near C is to what the cell can carry, and how long pings take."""
-    one, two = SWEEP.at(phase=("one", "two")).runs(runs)
-    alone, shared = cell.total(ALONE.run(runs)), cell.total(one)
+    single, both = SWEEP.at(phase=("one", "two")).runs(runs)
+    alone, shared = cell.total(ALONE.run(runs)), cell.total(single)
     return {
         "hotspot-10": (
             f"with one station at 11 Mb/s the goodput is {shared} Mb/s, and {alone} without the "
-            f"bottleneck. The 95th percentile of the pings is {p95(one)} ms, and {p95(two)} ms "
+            f"bottleneck. The 95th percentile of the pings is {p95(single)} ms, and {p95(both)} ms "
             "with an additional station at 2 Mb/s. With C by agreement, C is "
             f"{listed(AGREED.read(runs, cell.capacity))} Mb/s in the four phases. In the last "
             "three phases the 95th percentile of the pings is then "
