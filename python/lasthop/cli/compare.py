@@ -26,7 +26,7 @@ from lasthop.cli.options import (
     unset,
 )
 from lasthop.cli.picture import PLOT, changed, picture_path, save_picture
-from lasthop.cli.predict import print_stability, print_warnings
+from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
@@ -34,6 +34,7 @@ from lasthop.cli.tables import print_table
 from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
 from lasthop.comparison.compare import compare as lay_side_by_side
 from lasthop.display.delays import MOST_ROWS, Delays
+from lasthop.display.stability import stability_lines
 from lasthop.extras import need
 from lasthop.measured import measurements
 from lasthop.scenario.typed import CsmaScenario
@@ -225,7 +226,8 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if comparison.measured is not None:
         typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.told))
     if comparison.prediction is not None:
-        print_stability(comparison.prediction.summary)
+        for line in stability_lines(comparison.prediction.summary, with_time=True):
+            typer.echo(line)
     print_footer(comparison.scenario, comparison.simulation)
 
 

@@ -1,10 +1,10 @@
 """Answers in notebooks: tables of main quantities with intervals, and a small picture."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.digits import estimate, plain, signed, span
-from lasthop.answers.estimates import Estimate, estimate_text
+from lasthop.answers.estimates import estimate_text
 from lasthop.answers.heading import Heading
 from lasthop.display.columns import (
     COLUMNS,
@@ -17,6 +17,7 @@ from lasthop.display.columns import (
 )
 from lasthop.display.delays import Delays, unshown_columns
 from lasthop.display.page import MOST_ROWS, Page, Table
+from lasthop.display.stability import stability_lines
 from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
 from lasthop.scenario.typed import CsmaScenario
@@ -70,7 +71,7 @@ def answer_page(answer: "Answer") -> Page:
         heading.scenario,
         about(heading),
         tables(summary, answer.scenario.typed if answer.has_scenario else None, delays),
-        notes=[*delays.headlines(), *stability(summary)],
+        notes=[*delays.headlines(), *stability_lines(summary)],
         picture=picture_of(answer),
         alt=f"{heading.kind} of {heading.scenario}",
     )
@@ -107,15 +108,6 @@ def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> l
     return results
 
 
-def stability(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the effect of a small disturbance of each queue, if a model predicts it."""
-    for item in summary.get("stability", ()):
-        what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
-        period = Estimate.read(item.get("period_s"))
-        swing = "" if period is None else f", period {plain(period.mean)} s"
-        yield f"{item['name']}: the equilibrium is {what}{swing}"
-
-
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
     """Return the drawing of an answer: its conflict graph, else bars of goodputs or shares."""
     summary = answer.summary
@@ -137,7 +129,7 @@ def comparison_page(comparison: "Comparison") -> Page:
         [] if comparison.refusal is None else [f"no prediction: the scenario {comparison.refusal}"]
     )
     if model is not None:
-        notes += stability(model.summary)
+        notes += stability_lines(model.summary)
     heads = ["quantity", "of", "predicted", "simulated", "difference"]
     others = {"emulated": comparison.emulation, "measured": comparison.measured}
     asked = [name for name, answer in others.items() if answer is not None]

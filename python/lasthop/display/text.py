@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lasthop.answers.digits import plain, span
 from lasthop.answers.estimates import Estimate
 from lasthop.display.delays import Delays
+from lasthop.display.stability import stabilities
 from lasthop.scenario.typed import CellScenario, CsmaScenario
 
 if TYPE_CHECKING:
@@ -169,11 +170,10 @@ def _numbers(answer: "Answer") -> Iterator[str]:
         yield total
     if extremes := _extremes(summary):
         yield extremes
-    for item in summary.get("stability", ())[:MOST_STABILITY]:
-        period = Estimate.read(item.get("period_s"))
-        swing = "" if period is None else f", period {period.text()} s"
-        state = "stable" if item["stable"] else "unstable"
-        yield f"queue {item['name']}: equilibrium {state}{swing}"
+    for queue in stabilities(summary)[:MOST_STABILITY]:
+        swing = "" if queue.period_s is None else f", period {queue.period_s.text()} s"
+        state = "stable" if queue.stable else "unstable"
+        yield f"queue {queue.name}: equilibrium {state}{swing}"
     if links := _links(summary):
         yield links
 
