@@ -4,18 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import typer
 
 from lasthop.cli import options
-from lasthop.cli.boundary import Interrupted
+from lasthop.cli.boundary import Interrupted, simulating
 from lasthop.cli.options import flag, read_scenario, unset, whole_number
 from lasthop.cli.screen import screen_width
 from lasthop.errors import UserError
-
-if TYPE_CHECKING:
-    from lasthop.scenario.scenario import Scenario
 
 WIDEST = 100
 """Largest width at which text is wrapped. [characters]"""
@@ -72,60 +68,12 @@ def explain(
     words = given or []
     if rules:
         print_rules(as_json=as_json)
-    elif terms or term or not is_file(words):
+        return
+    if terms or term or not is_file(words):
         explain_term(words, terms=terms, as_json=as_json)
-    else:
-        [file] = words
-        scenario = read_scenario(file, settings, seed=seed)
-        explain_scenario(
-            scenario,
-            objective=objective,
-            target=target,
-            replications=replications,
-            jobs=jobs,
-            max_time=max_time,
-            list_only=list_only,
-            as_json=as_json,
-        )
-
-
-def is_file(words: Sequence[str]) -> bool:
-    """Return whether the arguments are a file: one that exists, or has the name of a scenario."""
-    if len(words) != 1:
-        return False
-    [word] = words
-    return word == "-" or word.endswith((".toml", ".json")) or Path(word).is_file()
-
-
-def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
-    """Print the entries of a term, or all names."""
-    from lasthop.cli.explain_term import print_names, print_term
-
-    if terms:
-        print_names(as_json=as_json)
-    elif not words:
-        raise UserError(
-            "missing argument FILE or TERM: expected a scenario, or a name such as Jain, TXOP or "
-            "a1",
-            "`lasthop explain --terms` lists all names",
-        )
-    else:
-        print_term(" ".join(words), as_json=as_json)
-
-
-def explain_scenario(
-    scenario: "Scenario",
-    *,
-    objective: str | None,
-    target: str | None,
-    replications: int | None,
-    jobs: int | None,
-    max_time: float | None,
-    list_only: bool,
-    as_json: bool,
-) -> None:
-    """Print the explanation of a scenario: first of its run, then of changes."""
-    from lasthop.cli.boundary import simulating
+        return
+    [file] = words
+    scenario = read_scenario(file, settings, seed=seed)
     from lasthop.cli.progress import share_bar
     from lasthop.explanation.run import examine
     from lasthop.explanation.text import candidate_lines, comparison_lines, run_lines
@@ -153,8 +101,32 @@ def explain_scenario(
                 raise Interrupted("no change was compared") from None
     if as_json:
         typer.echo(result.to_json(), nl=False)
-        return
-    print_lines(candidate_lines(result) if list_only else comparison_lines(result))
+    else:
+        print_lines(candidate_lines(result) if list_only else comparison_lines(result))
+
+
+def is_file(words: Sequence[str]) -> bool:
+    """Return whether the arguments are a file: one that exists, or has the name of a scenario."""
+    if len(words) != 1:
+        return False
+    [word] = words
+    return word == "-" or word.endswith((".toml", ".json")) or Path(word).is_file()
+
+
+def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
+    """Print the entries of a term, or all names."""
+    from lasthop.cli.explain_term import print_names, print_term
+
+    if terms:
+        print_names(as_json=as_json)
+    elif not words:
+        raise UserError(
+            "missing argument FILE or TERM: expected a scenario, or a name such as Jain, TXOP or "
+            "a1",
+            "`lasthop explain --terms` lists all names",
+        )
+    else:
+        print_term(" ".join(words), as_json=as_json)
 
 
 def print_lines(lines: Iterable[str]) -> None:

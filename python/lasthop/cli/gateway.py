@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli import standing
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import JSON, SETTINGS, counted, file_name, flag, pairs, unset
-from lasthop.cli.standing import needs_linux
+from lasthop.cli.standing import Service, needs_linux
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -49,6 +48,14 @@ def read(file: str, settings: list[str] | None) -> "Gateway":
 def given(settings: list[str] | None) -> list[tuple[str, str]]:
     """Values set from the command line."""
     return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=flow")
+
+
+def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
+    """Return the gateway of a file."""
+    needs_linux("gateway")
+    from lasthop.enforce.gateway import operate
+
+    return Service(operate.GATEWAY, file, given(settings), state)
 
 
 def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
@@ -146,10 +153,7 @@ def down(
     as_json: bool = JSON,
 ) -> None:
     """Stop the gateway and revert all its changes, also after a crash. Nothing else is changed."""
-    needs_linux("gateway")
-    from lasthop.enforce.gateway import operate
-
-    standing.down(operate.GATEWAY, file, given(settings), state, as_json=as_json)
+    service(file, settings, state).down(as_json=as_json)
 
 
 def status(
@@ -159,18 +163,10 @@ def status(
     as_json: bool = JSON,
 ) -> None:
     """Print rates, round-trip times, and the throughput of every station."""
-    needs_linux("gateway")
-    from lasthop.enforce.gateway import operate
+    gateway = service(file, settings, state)
     from lasthop.enforce.gateway.live import tables
 
-    standing.status(
-        operate.GATEWAY,
-        file,
-        given(settings),
-        state,
-        lambda now, columns: tables(now, columns=columns),
-        as_json=as_json,
-    )
+    gateway.status(lambda now, columns: tables(now, columns=columns), as_json=as_json)
 
 
 def run(
@@ -195,15 +191,8 @@ def run(
     from lasthop.enforce.gateway.live import MOST_ROWS, tables
 
     warn(*operate.warnings(gateway))
-    standing.run(
-        operate.GATEWAY,
-        file,
-        gateway,
-        given(settings),
-        state,
-        lambda now, columns: tables(now, MOST_ROWS, columns),
-        live=live,
-        as_json=as_json,
+    service(file, settings, state).run(
+        gateway, lambda now, columns: tables(now, MOST_ROWS, columns), live=live, as_json=as_json
     )
 
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli import standing
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import JSON, SETTINGS, counted, file_name, flag, pairs, unset, whole_number
 from lasthop.cli.progress import real_time_bar
-from lasthop.cli.standing import needs_linux
+from lasthop.cli.standing import Service, needs_linux
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 
@@ -73,6 +72,14 @@ def flow_count(text: str) -> int:
 def seconds(text: str) -> int:
     """Read the value of --listen."""
     return whole_number(text, LEAST_HEARD_S, MOST_HEARD_S, "a number of seconds")
+
+
+def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
+    """Return the queue of a file."""
+    needs_linux("queue")
+    from lasthop.enforce.queue import operate
+
+    return Service(operate.QUEUE, file, given(settings), state)
 
 
 def check(
@@ -218,10 +225,7 @@ def down(
     as_json: bool = JSON,
 ) -> None:
     """Stop shaping and revert all its changes, also after a crash. Nothing else is changed."""
-    needs_linux("queue")
-    from lasthop.enforce.queue import operate
-
-    standing.down(operate.QUEUE, file, given(settings), state, as_json=as_json)
+    service(file, settings, state).down(as_json=as_json)
 
 
 def status(
@@ -231,18 +235,10 @@ def status(
     as_json: bool = JSON,
 ) -> None:
     """Print occupancy, delay, drops, and the throughput of every class."""
-    needs_linux("queue")
-    from lasthop.enforce.queue import operate
+    queue = service(file, settings, state)
     from lasthop.enforce.queue.live import tables
 
-    standing.status(
-        operate.QUEUE,
-        file,
-        given(settings),
-        state,
-        lambda now, _: tables(now),
-        as_json=as_json,
-    )
+    queue.status(lambda now, _: tables(now), as_json=as_json)
 
 
 def run(
@@ -267,15 +263,8 @@ def run(
     from lasthop.enforce.queue.live import tables
 
     warn(*operate.warnings(wanted))
-    standing.run(
-        operate.QUEUE,
-        file,
-        wanted,
-        given(settings),
-        state,
-        lambda now, _: tables(now),
-        live=live,
-        as_json=as_json,
+    service(file, settings, state).run(
+        wanted, lambda now, _: tables(now), live=live, as_json=as_json
     )
 
 
