@@ -260,6 +260,11 @@ def changed(tree: Mapping[str, Any], **values: Any) -> dict[str, Any]:
     }
 
 
+def about(claim: str, finding: Callable[[Runs], str]) -> Callable[[Runs], dict[str, str]]:
+    """Return the findings of a study about a single claim."""
+    return lambda runs: {claim: finding(runs)}
+
+
 BY_MODEL = "by the model only"
 """Basis of most studies without points."""
 

@@ -100,7 +100,7 @@ class Equilibrium:
         if "probability" not in case.model.states:
             return answer
         better = designed(case)
-        return replace(answer, loop=loop(case), designed=better and loop(better))
+        return replace(answer, loop=loop(case), designed=None if better is None else loop(better))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the equilibrium as JSON."""

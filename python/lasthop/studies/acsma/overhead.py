@@ -2,7 +2,7 @@
 
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LIGHT, LINKS, NACK
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed
 
 
 def efficiency(run: Run, user: int) -> Quantity:
@@ -25,15 +25,13 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def _findings(runs: Runs) -> dict[str, str]:
+def _finding(runs: Runs) -> str:
     light = listed(network.of_all(efficiency, LIGHT.run(runs)))
-    return {
-        "acsma-13": (
-            "the efficiency falls with the number of connections that are opened, and user 2 "
-            "opens more of them here than in the paper. With ACKs as short as their bytes (C = "
-            f"{network.LIGHT_PPS}) it is {light}"
-        )
-    }
+    return (
+        "the efficiency falls with the number of connections that are opened, and user 2 opens "
+        "more of them here than in the paper. With ACKs as short as their bytes (C = "
+        f"{network.LIGHT_PPS}) it is {light}"
+    )
 
 
 STUDY = Study(
@@ -41,5 +39,5 @@ STUDY = Study(
     title="Table 6.5: CPU time of opening and closing connections",
     points={**NACK.points(), **LIGHT.points()},
     measure=_measure,
-    findings=_findings,
+    findings=about("acsma-13", _finding),
 )

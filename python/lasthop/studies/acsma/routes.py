@@ -8,7 +8,7 @@ from collections.abc import Callable
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import VARIANTS, WORDS
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed, mean_of
 
 SHOWN = ("lcsma", "hack", "nack")
 
@@ -89,22 +89,20 @@ def _measure_hops(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def _hop_findings(runs: Runs) -> dict[str, str]:
+def _hop_finding(runs: Runs) -> str:
     lcsma, hack, nack = (runs[scheme] for scheme in SHOWN)
     with_entropy = network.best("d", network.BETA)[nack.items("flows").index("middle")]
     smooth = [_middle(runs[f"{scheme}-smoother"]) for scheme in SHOWN[1:]]
     interval_s = nack.scenario["csma"]["connections_interval_s"]
-    return {
-        "acsma-14": (
-            f"the middle flow gets {_middle(lcsma)} packets/s over L-CSMA, {_middle(hack)} with "
-            f"h-ACK and {_middle(nack)} with n-ACK. The optimum at C = {network.C_PPS:g} is "
-            f"{network.best('d')[1]:.4g}, and {with_entropy:.4g} with the entropy. Its round-trip "
-            f"times are longer than the interval of {interval_s:g} s after which connections are "
-            "opened and closed, so most connections are young. If n_s is smoothed with a weight "
-            f"of {SMOOTHING} for the past, the flow gets {listed(smooth)} with h-ACK and n-ACK. "
-            f"Variants: {_varied(runs, _middle)}"
-        )
-    }
+    return (
+        f"the middle flow gets {_middle(lcsma)} packets/s over L-CSMA, {_middle(hack)} with h-ACK "
+        f"and {_middle(nack)} with n-ACK. The optimum at C = {network.C_PPS:g} is "
+        f"{network.best('d')[1]:.4g}, and {with_entropy:.4g} with the entropy. Its round-trip "
+        f"times are longer than the interval of {interval_s:g} s after which connections are "
+        "opened and closed, so most connections are young. If n_s is smoothed with a weight of "
+        f"{SMOOTHING} for the past, the flow gets {listed(smooth)} with h-ACK and n-ACK. Variants: "
+        f"{_varied(runs, _middle)}"
+    )
 
 
 FIG6_14 = Study(
@@ -112,7 +110,7 @@ FIG6_14 = Study(
     title="Figure 6.14: three flows of two hops, topology d",
     points=_points("d"),
     measure=_measure_hops,
-    findings=_hop_findings,
+    findings=about("acsma-14", _hop_finding),
     draw=_picture("d").draw,
 )
 
@@ -142,15 +140,14 @@ def _wire_findings(runs: Runs) -> dict[str, str]:
     return {
         "acsma-23": (
             f"the entropy causes {network.entropy_gap('e'):.2f} of the scheme's gap. With h-ACK "
-            f"the gap is {hack_gap}, and with ACKs as short as their bytes {light_gap}. "
-            f"With delayed ACKs it is {delayed}, and that of L-CSMA is {lcsma_delayed}"
+            f"the gap is {hack_gap}, and with ACKs as short as their bytes {light_gap}. With "
+            f"delayed ACKs it is {delayed}, and that of L-CSMA is {lcsma_delayed}"
         ),
         "acsma-15": (
-            f"the throughputs of {', '.join(FLOWS_OF_E)} are {lcsma} "
-            f"packets/s over L-CSMA. With h-ACK they are {hack}, with a gap of "
-            f"{hack_gap}. With n-ACK they are {nack}, and the gap "
-            f"with smoothed n_s is {smooth}. The optimum is {optimal}. The conflicts of e are our "
-            f"choice. Variants: {_varied(runs, lambda run: network.gap(run, 'e'))}"
+            f"the throughputs of {', '.join(FLOWS_OF_E)} are {lcsma} packets/s over L-CSMA. With "
+            f"h-ACK they are {hack}, with a gap of {hack_gap}. With n-ACK they are {nack}, and the "
+            f"gap with smoothed n_s is {smooth}. The optimum is {optimal}. The conflicts of e are "
+            f"our choice. Variants: {_varied(runs, lambda run: network.gap(run, 'e'))}"
         ),
     }
 

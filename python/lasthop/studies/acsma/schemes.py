@@ -17,7 +17,7 @@ from lasthop.studies.acsma.network import (
     WORDS,
 )
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Read, Run, Runs, Study, listed, mean_of
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, listed, mean_of
 from lasthop.studies.sweep import Point, Sweep
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
@@ -213,8 +213,8 @@ def _findings(runs: Runs) -> dict[str, str]:
             f"the starving user. This rate is {_starving(runs, 'lcsma')} packets/s here in a, b "
             f"and c. It is {_starving(runs, 'plain')} if links do not wait for EIFS after frames "
             f"that they sense beyond 250 m. It is {_starving(runs, 'room')} if queues have {ROOM} "
-            f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give "
-            f"{text}, the last for two users. Variants: {_by_variant(runs, network.gap)}"
+            f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give {text}, "
+            f"the last for two users. Variants: {_by_variant(runs, network.gap)}"
         ),
         "acsma-6": (
             "variants, in packets/s: " + _by_variant(runs, lambda run, _: network.total(run))
@@ -300,20 +300,18 @@ def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
     return "; ".join(f"{item.words}: {listed(network.of_all(reading, run))}" for item, run in each)
 
 
-def _settling_findings(runs: Runs) -> dict[str, str]:
+def _settling_finding(runs: Runs) -> str:
     heavy, light = (
         listed(network.of_all(network.connections, run))
         for run in (SETTLING.run(runs, scheme="nack", window="whole"), network.LIGHT.run(runs))
     )
     varied = _of_nack(runs, network.connections)
-    return {
-        "acsma-7": (
-            f"with n-ACK users have {heavy} connections here, where the exchange of an ACK takes "
-            f"{network.ACK_PART:.2g} of that of a data packet. With ACKs as short as their bytes "
-            f"(C = {network.LIGHT_PPS}) they have {light}. So the count depends on "
-            f"the air time of ACKs, which the paper does not give. Variants with n-ACK: {varied}"
-        )
-    }
+    return (
+        f"with n-ACK users have {heavy} connections here, where the exchange of an ACK takes "
+        f"{network.ACK_PART:.2g} of that of a data packet. With ACKs as short as their bytes (C = "
+        f"{network.LIGHT_PPS}) they have {light}. So the count depends on the air time of ACKs, "
+        f"which the paper does not give. Variants with n-ACK: {varied}"
+    )
 
 
 SETTLED = Picture(
@@ -333,7 +331,7 @@ FIG6_3 = Study(
     points={**SETTLING.points(), **IN_A.points(), **network.LIGHT.points()},
     measure=_measure_settling,
     shown=_shown_connections,
-    findings=_settling_findings,
+    findings=about("acsma-7", _settling_finding),
     draw=SETTLED.draw,
 )
 
@@ -354,22 +352,20 @@ def _measure_means(runs: Runs) -> dict[str, Quantity]:
     return values | {f"retransmissions_{user}": _retransmissions(run, user) for user in LINKS}
 
 
-def _mean_findings(runs: Runs) -> dict[str, str]:
+def _mean_finding(runs: Runs) -> str:
     run = network.NACK.run(runs)
     r = network.of_all(network.aggressiveness, run)
     rates = network.of_all(network.rate, run)
     again = listed(item * rate for item, rate in zip(r, rates, strict=True))
     of_r = _of_nack(runs, lambda run, link: network.aggressiveness(run, link) * 1e3)
     of_again = _of_nack(runs, _retransmissions)
-    return {
-        "acsma-20": (
-            f"mean r is {listed(each * 1e3 for each in r)} thousandths here, and section 6.1.6 of "
-            f"the paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper "
-            f"computes its retransmissions as Thr r, which is {again} packets/s here. The other "
-            f"retransmissions follow timeouts. Variants for r in thousandths: {of_r}. Variants "
-            f"for retransmissions: {of_again}"
-        )
-    }
+    return (
+        f"mean r is {listed(each * 1e3 for each in r)} thousandths here, and section 6.1.6 of the "
+        f"paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper computes its "
+        f"retransmissions as Thr r, which is {again} packets/s here. The other retransmissions "
+        f"follow timeouts. Variants for r in thousandths: {of_r}. Variants for retransmissions: "
+        f"{of_again}"
+    )
 
 
 FIG6_4 = Study(
@@ -377,5 +373,5 @@ FIG6_4 = Study(
     title="Section 6.1.7: aggressiveness and retransmissions of n-ACK, topology a",
     points={**network.NACK.points(), **IN_A.points()},
     measure=_measure_means,
-    findings=_mean_findings,
+    findings=about("acsma-20", _mean_finding),
 )

@@ -11,7 +11,7 @@ from lasthop.models.acsma.legacy import PAPER_ACCESS_INTENSITY
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, USERS
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed
 from lasthop.studies.sweep import Sweep
 
 R_MAX = 0.01
@@ -53,18 +53,15 @@ THROUGHPUTS = Picture(
 )
 
 
-def _legacy(runs: Runs) -> dict[str, str]:
+def _legacy(runs: Runs) -> str:
     legacy, slots, plain = (
         listed(network.of_all(network.rate, runs[point])) for point in ("legacy", "lcsma", "plain")
     )
-    return {
-        "acsma-1": (
-            f"with 802.11's slots and binary backoff, users get {slots} packets/s. They get "
-            f"{plain} if links do not wait for EIFS after frames that they sense beyond 250 m. "
-            f"With the idealised backoff of (4.1) at rho = {PAPER_ACCESS_INTENSITY} they get "
-            f"{legacy}"
-        )
-    }
+    return (
+        f"with 802.11's slots and binary backoff, users get {slots} packets/s. They get {plain} if "
+        "links do not wait for EIFS after frames that they sense beyond 250 m. With the idealised "
+        f"backoff of (4.1) at rho = {PAPER_ACCESS_INTENSITY} they get {legacy}"
+    )
 
 
 FIG4_2 = Study(
@@ -82,7 +79,7 @@ FIG4_2 = Study(
         "plain": network.scenario("one connection over L-CSMA without EIFS", **network.PLAIN),
     },
     measure=_throughputs,
-    findings=_legacy,
+    findings=about("acsma-1", _legacy),
     draw=THROUGHPUTS.draw,
 )
 
@@ -123,17 +120,15 @@ OVER_TIME = Picture(
 )
 
 
-def _climbing(runs: Runs) -> dict[str, str]:
+def _climbing(runs: Runs) -> str:
     run = runs[LATE]
     waiting = [run.quantity("queues", f"{link}", "occupancy_packets") for link in LINKS]
-    return {
-        "acsma-2": (
-            f"r reaches {R_MAX} with {R_MAX / network.PER_PACKET:.0f} packets queued. Links whose "
-            "users get some throughput have that many. The TCP of a starving user waits for "
-            f"timeouts, so its link has fewer. The queues are {listed(waiting)} packets in the "
-            "order of links, since in some runs users 3 and 4 starve one another too"
-        )
-    }
+    return (
+        f"r reaches {R_MAX} with {R_MAX / network.PER_PACKET:.0f} packets queued. Links whose "
+        "users get some throughput have that many. The TCP of a starving user waits for timeouts, "
+        f"so its link has fewer. The queues are {listed(waiting)} packets in the order of links, "
+        "since in some runs users 3 and 4 starve one another too"
+    )
 
 
 FIG4_3 = Study(
@@ -141,7 +136,7 @@ FIG4_3 = Study(
     title="Figure 4.3: aggressiveness of the links with one connection per user",
     points=AVERAGES.points(),
     measure=_measure_r,
-    findings=_climbing,
+    findings=about("acsma-2", _climbing),
     draw=OVER_TIME.draw,
 )
 
@@ -205,8 +200,8 @@ def _betas(runs: Runs) -> dict[str, str]:
     text = "; ".join(f"{words}: {rates}" for words, rates in other.items())
     return {
         "acsma-3": (
-            f"r is near {EQUAL:.3g} on every link at any beta. Since the access depends on beta "
-            f"r, the throughputs depend on beta: {by_beta}. The paper does not give how r follows "
+            f"r is near {EQUAL:.3g} on every link at any beta. Since the access depends on beta r, "
+            f"the throughputs depend on beta: {by_beta}. The paper does not give how r follows "
             "from a queue. With equal r, a larger beta r starves user 2 more. Throughputs with "
             f"other settings, in packets/s: {text}"
         ),

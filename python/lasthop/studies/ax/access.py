@@ -7,7 +7,7 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, listed, mean_reading, reading
+from lasthop.studies.study import Quantity, Runs, Study, about, listed, mean_reading, reading
 from lasthop.studies.sweep import Sweep
 
 SIZES: dict[str, dict[str, Any]] = {
@@ -130,25 +130,23 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the aggregates that a limit leaves, and what PIFS access does to the FIFO."""
     lengths = listed(BY_LIMIT.at(phy="ax", size="full").read(runs, cell.aggregate))
     bare, pifs = (sweep.run(runs, phy="ax", size="full", limit=0) for sweep in (BY_LIMIT, BY_PIFS))
     roomy = ROOMY.at(phy="ax").read(runs, cell.total)
-    return {
-        "ax-5": (
-            f"full aggregates in 802.11ax have {lengths} MPDUs with limits of "
-            f"{', '.join(map(str, LIMITS_US))} us. A limit cuts what would fit into one PPDU, and "
-            "a sufficiently long opportunity sends packets before they can gather into an "
-            f"aggregate. With PIFS access the medium is busy for a fraction {busy(pifs)} of the "
-            f"time instead of {busy(bare)}. The queue is sent as soon as ACKs have refilled it. "
-            "ACKs come in bursts, and the bursts of segments that they release overflow the FIFO "
-            f"of {cell.ROOM} packets, so that windows shrink simultaneously. With a FIFO of "
-            f"{AMPLE} packets, which like the paper's queues never overflows, the cell carries "
-            f"{roomy[0]} Mb/s with one PPDU per access. It carries {roomy[1]} with opportunities "
-            f"of {LONG_US} us and {roomy[2]} with PIFS access"
-        )
-    }
+    return (
+        f"full aggregates in 802.11ax have {lengths} MPDUs with limits of "
+        f"{', '.join(map(str, LIMITS_US))} us. A limit cuts what would fit into one PPDU, and a "
+        "sufficiently long opportunity sends packets before they can gather into an aggregate. "
+        f"With PIFS access the medium is busy for a fraction {busy(pifs)} of the time instead of "
+        f"{busy(bare)}. The queue is sent as soon as ACKs have refilled it. ACKs come in bursts, "
+        f"and the bursts of segments that they release overflow the FIFO of {cell.ROOM} packets, "
+        f"so that windows shrink simultaneously. With a FIFO of {AMPLE} packets, which like the "
+        f"paper's queues never overflows, the cell carries {roomy[0]} Mb/s with one PPDU per "
+        f"access. It carries {roomy[1]} with opportunities of {LONG_US} us and {roomy[2]} with "
+        "PIFS access"
+    )
 
 
 def _line(size: str, phy: str) -> Line:
@@ -178,6 +176,6 @@ STUDY = Study(
     points={**BY_LIMIT.points(), **BY_CWMIN.points(), **BY_PIFS.points(), **ROOMY.points()},
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-5", finding),
     draw=PICTURE.draw,
 )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Read, Run, Runs, Study, reading
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, reading
 from lasthop.studies.sweep import Sweep
 
 CARRIED_MBPS = 530
@@ -181,25 +181,22 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return values | LEAVES.values(runs, {"loss_{phy}_{way}_leaf200": cell.loss})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return why the default does nothing, what short leaves do, and where both queues meet."""
     default, calm = SWEEP.at(phy="ax", way="down", threshold=(40, CALM)).runs(runs)
     leaf = LEAVES.run(runs, phy="ax", way="down")
-    return {
-        "ax-4": (
-            f"with downloads in 802.11ax and the default of 40 ms, pings take {pings(default)} "
-            f"ms. The FIFO has {cell.occupancy(default)} packets, so C is {capacity(default)} "
-            f"Mb/s, its cap. With {CALM} ms C is {capacity(calm)}, and pings take {pings(calm)} "
-            "ms. With the default leaves of 200 packets, less than an aggregate, eta is "
-            f"{eta(leaf)}, and the cell carries {cell.total(leaf)} Mb/s. The leaves drop packets "
-            f"that arrive in bursts, and the FIFO loses {cell.loss(leaf)} of the packets. The "
-            f"settled C varies by {swing(runs, 'ax', 'full')} of its mean, and by "
-            f"{swing(runs, 'ax', 'short')} with aggregates of 0.5 ms. Over the ten seeds, eta "
-            f"depends on the fraction of time in which C is above {CARRIED_MBPS} Mb/s, more than "
-            f"the cell carries. The correlation is {correlation(runs, 'ax'):.2f}. In 802.11ac it "
-            f"is {correlation(runs, 'ac'):.2f}"
-        )
-    }
+    return (
+        f"with downloads in 802.11ax and the default of 40 ms, pings take {pings(default)} ms. The "
+        f"FIFO has {cell.occupancy(default)} packets, so C is {capacity(default)} Mb/s, its cap. "
+        f"With {CALM} ms C is {capacity(calm)}, and pings take {pings(calm)} ms. With the default "
+        f"leaves of 200 packets, less than an aggregate, eta is {eta(leaf)}, and the cell carries "
+        f"{cell.total(leaf)} Mb/s. The leaves drop packets that arrive in bursts, and the FIFO "
+        f"loses {cell.loss(leaf)} of the packets. The settled C varies by "
+        f"{swing(runs, 'ax', 'full')} of its mean, and by {swing(runs, 'ax', 'short')} with "
+        "aggregates of 0.5 ms. Over the ten seeds, eta depends on the fraction of time in which C "
+        f"is above {CARRIED_MBPS} Mb/s, more than the cell carries. The correlation is "
+        f"{correlation(runs, 'ax'):.2f}. In 802.11ac it is {correlation(runs, 'ac'):.2f}"
+    )
 
 
 def _lines(phy: str, read: Read) -> list[Line]:
@@ -254,6 +251,6 @@ STUDY = Study(
     },
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-4", finding),
     draw=PICTURE.draw,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, about, listed
 from lasthop.studies.sweep import Sweep
 
 LAWS = ("plain", "vbs", "regulated")
@@ -89,7 +89,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return BY_DELAY.values(runs, {"held_{phy}_{law}_wire{delay}": cell.occupancy / cell.ROOM})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the determining ratio: the time of the full buffer over that of the wire."""
     mine = BY_DELAY.at(phy="ax", law="vbs")
     ratios, parts = (
@@ -98,18 +98,15 @@ def findings(runs: Runs) -> dict[str, str]:
     )
     delays = ", ".join(f"{delay:g}" for delay in DELAYS)
     frames = FRAMES.at(phy="ax")
-    return {
-        "ax-3": (
-            f"in 802.11ax with a buffer of {cell.ROOM} packets, Algorithm 1 leaves a ratio of "
-            f"{ratios} with wires of {delays} ms each way. The queue then fills {parts} of the "
-            "buffer. At 500 Mb/s the buffer drains in 24 ms, and a station with one connection "
-            f"does not refill its share before it is sent. With a buffer of {cell.FRAME_ROOM} "
-            "packets that are sent singly, which takes more than 100 ms, Algorithm 1 and the "
-            "regulator leave ratios of "
-            f"{listed(frames.at(law=['vbs', 'regulated']).read(runs, ratio))}. Drop-tail leaves "
-            f"{ratio(FRAMES.run(runs, phy='ax', law='plain'))}"
-        )
-    }
+    return (
+        f"in 802.11ax with a buffer of {cell.ROOM} packets, Algorithm 1 leaves a ratio of {ratios} "
+        f"with wires of {delays} ms each way. The queue then fills {parts} of the buffer. At 500 "
+        "Mb/s the buffer drains in 24 ms, and a station with one connection does not refill its "
+        f"share before it is sent. With a buffer of {cell.FRAME_ROOM} packets that are sent "
+        "singly, which takes more than 100 ms, Algorithm 1 and the regulator leave ratios of "
+        f"{listed(frames.at(law=['vbs', 'regulated']).read(runs, ratio))}. Drop-tail leaves "
+        f"{ratio(FRAMES.run(runs, phy='ax', law='plain'))}"
+    )
 
 
 def _held(law: str) -> Callable[[Runs], list[Quantity]]:
@@ -147,6 +144,6 @@ STUDY = Study(
     points={**BY_ROOM.points(), **BY_DELAY.points(), **FRAMES.points(), **FAIR.points()},
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-3", finding),
     draw=PICTURE.draw,
 )

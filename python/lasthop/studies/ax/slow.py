@@ -4,7 +4,7 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, mean_reading, reading
+from lasthop.studies.study import Quantity, Runs, Study, about, mean_reading, reading
 from lasthop.studies.sweep import Sweep
 
 MCSS = (0, 1, 2, 4, 7)
@@ -72,19 +72,17 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     )
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the benefit of equal shares of the air for each, and the aggregates that cause it."""
     fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
     lengths = [length(run) for run in (fifo, linux) for length in LENGTHS.values()]
-    return {
-        "ax-2": (
-            f"with downloads in 802.11ax, each fast station gets {fast(fifo)} Mb/s with the FIFO "
-            f"and {fast(linux)} with the Linux queue. The slow station gets {slow(fifo)} and "
-            f"{slow(linux)}. With the FIFO, aggregates of the slow station have {lengths[1]} "
-            f"MPDUs, and those of a fast station {lengths[0]}. With the Linux queue they have "
-            f"{lengths[3]} and {lengths[2]}"
-        )
-    }
+    return (
+        f"with downloads in 802.11ax, each fast station gets {fast(fifo)} Mb/s with the FIFO and "
+        f"{fast(linux)} with the Linux queue. The slow station gets {slow(fifo)} and "
+        f"{slow(linux)}. With the FIFO, aggregates of the slow station have {lengths[1]} MPDUs, "
+        f"and those of a fast station {lengths[0]}. With the Linux queue they have {lengths[3]} "
+        f"and {lengths[2]}"
+    )
 
 
 def _lines(load: str) -> list[Line]:
@@ -133,6 +131,6 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-2", finding),
     draw=PICTURE.draw,
 )

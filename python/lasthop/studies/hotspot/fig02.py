@@ -6,7 +6,7 @@ from typing import Any
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.fig09 import PROMPT, PROMPT_CWMIN
 from lasthop.studies.hotspot.sweeps import SLOW, connections
-from lasthop.studies.study import Figure, Quantity, Runs, Study
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about
 
 CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "up_down": ("1 up\nagainst down", connections("upload", "download").points()["1"]),
@@ -34,15 +34,13 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what raises eta where all upload."""
-    return {
-        "hotspot-14": (
-            "if all stations upload, a station with one upload has a short queue, which lengthens "
-            f"its round-trip time. eta is {cell.fairness(runs['up_up'])}, and "
-            f"{cell.fairness(PROMPT.run(runs))} with CWmin {PROMPT_CWMIN} at those stations"
-        )
-    }
+    return (
+        "if all stations upload, a station with one upload has a short queue, which lengthens its "
+        f"round-trip time. eta is {cell.fairness(runs['up_up'])}, and "
+        f"{cell.fairness(PROMPT.run(runs))} with CWmin {PROMPT_CWMIN} at those stations"
+    )
 
 
 def draw(runs: Runs) -> Figure:
@@ -69,6 +67,6 @@ STUDY = Study(
     title="Figure 2: four cases, stations 1 to 5 from left to right",
     points={**{case: tree for case, (_, tree) in CASES.items()}, **PROMPT.points()},
     measure=measure,
-    findings=findings,
+    findings=about("hotspot-14", finding),
     draw=draw,
 )

@@ -11,7 +11,7 @@ from typing import Any
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Runs, Study, listed, reading
+from lasthop.studies.study import Quantity, Runs, Study, about, listed, reading
 from lasthop.studies.sweep import Point, Sweep
 
 FAST_S, SLOW_S, GONE_S = 25, 57, 95
@@ -74,20 +74,17 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return pings | AGREED.values(runs, agreed)
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return how near C is to what the cell can carry, and how long pings take."""
     single, both = SWEEP.at(phase=("one", "two")).runs(runs)
     alone, shared = cell.total(ALONE.run(runs)), cell.total(single)
-    return {
-        "hotspot-10": (
-            f"with one station at 11 Mb/s the goodput is {shared} Mb/s, and {alone} without the "
-            f"bottleneck. The 95th percentile of the pings is {p95(single)} ms, and {p95(both)} ms "
-            "with an additional station at 2 Mb/s. With C by agreement, C is "
-            f"{listed(AGREED.read(runs, cell.capacity))} Mb/s in the four phases. In the last "
-            "three phases the 95th percentile of the pings is then "
-            f"{listed(AGREED.read(runs, p95)[1:])} ms"
-        )
-    }
+    return (
+        f"with one station at 11 Mb/s the goodput is {shared} Mb/s, and {alone} without the "
+        f"bottleneck. The 95th percentile of the pings is {p95(single)} ms, and {p95(both)} ms "
+        "with an additional station at 2 Mb/s. With C by agreement, C is "
+        f"{listed(AGREED.read(runs, cell.capacity))} Mb/s in the four phases. In the last three "
+        f"phases the 95th percentile of the pings is then {listed(AGREED.read(runs, p95)[1:])} ms"
+    )
 
 
 STATED = {"idle": 6.0, "one": 5.4, "two": 2.4, "after": 5.4}
@@ -118,5 +115,5 @@ STUDY = Study(
     measure=measure,
     shown=shown,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("hotspot-10", finding),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.study import Quantity, Run, Runs, Study, about
 from lasthop.studies.sweep import Point, Sweep
 
 DELAY = "20 ms"
@@ -75,17 +75,15 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what the other estimator gives."""
     after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     both = [of_four(run) + of_one(run) for run in (after, agreed)]
-    return {
-        "hotspot-11": (
-            f"with C by agreement, eta after the start is {cell.fairness(agreed)}, with a total "
-            f"of {both[1]} Mb/s. With the paper's estimator it is {cell.fairness(after)}, with "
-            f"{both[0]} Mb/s"
-        )
-    }
+    return (
+        f"with C by agreement, eta after the start is {cell.fairness(agreed)}, with a total of "
+        f"{both[1]} Mb/s. With the paper's estimator it is {cell.fairness(after)}, with {both[0]} "
+        "Mb/s"
+    )
 
 
 PICTURE = picture(
@@ -108,5 +106,5 @@ STUDY = Study(
     measure=measure,
     shown=shown,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("hotspot-11", finding),
 )

@@ -7,7 +7,7 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import SLOW
-from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed, reading
+from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, about, listed, reading
 
 DATA_BYTES, ACK_BYTES = 1500, 40
 """IP packets of a download. [bytes]"""
@@ -87,19 +87,16 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return {f"agreed_{name}": ratio for name, ratio in named}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what the paper's weights give."""
     by_rate, by_airtime = (airtime_ratio(runs[kind], kind) for kind in ("rate", "airtime"))
-    return {
-        "hotspot-12": (
-            "preambles and ACKs take the same time at any rate. So weights in proportion to the "
-            "physical rates, as in section 4.1, give the slow station "
-            f"{by_rate} of the air time of a fast station. With weights by "
-            f"the duration of whole exchanges the ratio is {by_airtime}. With "
-            "C by agreement, the ratios for air times, bytes in proportion to rates, flows, and "
-            f"up and down are {listed(ratios(runs, 'agreed-'))}"
-        )
-    }
+    return (
+        "preambles and ACKs take the same time at any rate. So weights in proportion to the "
+        f"physical rates, as in section 4.1, give the slow station {by_rate} of the air time of a "
+        f"fast station. With weights by the duration of whole exchanges the ratio is {by_airtime}. "
+        "With C by agreement, the ratios for air times, bytes in proportion to rates, flows, and "
+        f"up and down are {listed(ratios(runs, 'agreed-'))}"
+    )
 
 
 def draw(runs: Runs) -> Figure:
@@ -123,5 +120,5 @@ STUDY = Study(
     measure=measure,
     shown=shown,
     draw=draw,
-    findings=findings,
+    findings=about("hotspot-12", finding),
 )

@@ -6,7 +6,7 @@ from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.shared import STILL_RATE
 from lasthop.studies.hotspot.sweeps import picture, windows
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Runs, Study, changed
+from lasthop.studies.study import Quantity, Runs, Study, about, changed
 from lasthop.studies.sweep import Point
 
 OTHERS = 6
@@ -38,18 +38,16 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return without | WITH_VSB.values(runs, {"eta_vsb_{x}": cell.fairness})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what keeps the stations with small windows below their share."""
     ping = cell.ping(WITH_VSB.run(runs, x=42))
-    return {
-        "hotspot-17": (
-            f"a window of {OTHERS} packets per round trip is less than a fair share if pings take "
-            f"{ping} ms. The estimator allows up to 40 ms. If it allows {LOW_THRESHOLD}, eta is "
-            f"{cell.fairness(PROMPT.run(runs))} at a window of 42. At a rate of {STILL_RATE}, at "
-            f"which the access point has no queue, eta is {cell.fairness(STILL.run(runs))}. With C "
-            f"by agreement it is {cell.fairness(AGREED.run(runs))}"
-        )
-    }
+    return (
+        f"a window of {OTHERS} packets per round trip is less than a fair share if pings take "
+        f"{ping} ms. The estimator allows up to 40 ms. If it allows {LOW_THRESHOLD}, eta is "
+        f"{cell.fairness(PROMPT.run(runs))} at a window of 42. At a rate of {STILL_RATE}, at which "
+        f"the access point has no queue, eta is {cell.fairness(STILL.run(runs))}. With C by "
+        f"agreement it is {cell.fairness(AGREED.run(runs))}"
+    )
 
 
 PICTURE = picture(
@@ -78,5 +76,5 @@ STUDY = Study(
     measure=measure,
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("hotspot-17", finding),
 )

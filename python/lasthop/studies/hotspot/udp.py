@@ -9,7 +9,7 @@ neither.
 from typing import Any
 
 from lasthop.studies.hotspot import cell
-from lasthop.studies.study import Figure, Quantity, Runs, Study, reading
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, reading
 from lasthop.studies.sweep import Sweep
 
 SENDERS = 3
@@ -61,16 +61,14 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the rates that either estimator finds, and what TCP gets without."""
     estimated, plain, none = SWEEP.runs(runs)
-    return {
-        "hotspot-13": (
-            f"C is {cell.capacity(estimated)} Mb/s with the extended estimator and "
-            f"{cell.capacity(plain)} with the plain estimator. Without the bottleneck TCP gets "
-            f"{tcp_goodput(none)} Mb/s, with an eta of {eta(none)}"
-        )
-    }
+    return (
+        f"C is {cell.capacity(estimated)} Mb/s with the extended estimator and "
+        f"{cell.capacity(plain)} with the plain estimator. Without the bottleneck TCP gets "
+        f"{tcp_goodput(none)} Mb/s, with an eta of {eta(none)}"
+    )
 
 
 def draw(runs: Runs) -> Figure:
@@ -96,5 +94,5 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     draw=draw,
-    findings=findings,
+    findings=about("hotspot-13", finding),
 )

@@ -120,7 +120,7 @@ class Queues(Policies):
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return utilisations over the round-trip time, and the longest queues."""
-        table = {
+        table: dict[str, Read] = {
             "utilisation_{policy}_{rtt}": router.utilisation,
             "utilisation_min_{policy}_{rtt}": router.least_utilisation,
         }
@@ -153,12 +153,11 @@ class Queues(Policies):
                 f"of {FINE_S:g} s and {coarse} in bins of {COARSE_S:g} s. Windows correlate by "
                 f"{small} with the threshold policy and {red} with RED. With equal access rates "
                 "packets arrive in lock step, and the threshold policy drops packets of the same "
-                f"flows again and again. At 10 ms {router.starved(locked)} of {router.FLOWS} "
-                f"flows then starve, and Jain's index is {router.fairness(locked)}. With rates "
-                f"that are spread over {100 * router.HOST['access_spread']:g} %, as in all other "
-                f"runs, the values are {router.starved(fair)} and {router.fairness(fair)}. RED, "
-                f"which drops at random, has an index of {router.fairness(random)} with equal "
-                "rates"
+                f"flows again and again. At 10 ms {router.starved(locked)} of {router.FLOWS} flows "
+                f"then starve, and Jain's index is {router.fairness(locked)}. With rates that are "
+                f"spread over {100 * router.HOST['access_spread']:g} %, as in all other runs, the "
+                f"values are {router.starved(fair)} and {router.fairness(fair)}. RED, which drops "
+                f"at random, has an index of {router.fairness(random)} with equal rates"
             )
         }
 

@@ -99,7 +99,7 @@ class Users(Experiment):
 
         every = ", ".join(map(str, FLOW_COUNTS))
         others = " and ".join(str(flow_count) for flow_count in FLOW_COUNTS if flow_count != FLOWS)
-        read = {
+        read: dict[str, Read] = {
             "Windows": router.window,
             "Losses": router.loss,
             "Utilisations": router.utilisation,

@@ -1,7 +1,7 @@
 """Figure 8: goodput and fairness over the number of devices, 70 ms away."""
 
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Read, Runs, Study, changed, listed
+from lasthop.studies.study import Quantity, Read, Runs, Study, about, changed, listed
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -38,7 +38,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return ends.values(runs, {"aggregate_{count}": cell.total, "jain_{count}": cell.jain})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return why the aggregate does not grow, and when it does."""
     queues, totals = [], []
     for variant in WORDS:
@@ -47,17 +47,15 @@ def findings(runs: Runs) -> dict[str, str]:
         totals.append(f"{first} to {last} Mb/s")
     plain, errors, window = queues
     _, with_errors, with_window = totals
-    return {
-        "vbs-4": (
-            f"the queue has {plain} packets with {', '.join(map(str, DEVICES))} "
-            "devices. The access point always has a frame to send, so no further gain is "
-            "possible. If two connections sometimes leave the queue empty, the aggregate grows "
-            f"slightly, and the index falls as in the figure. With channel errors of {ERROR} and "
-            f"{cell.ATTEMPTS} attempts the aggregate grows from {with_errors} (queue "
-            f"{errors}). With a receive window of {SMALL_WINDOW} packets it grows from "
-            f"{with_window} (queue {window}). The channel of a test-bed has errors"
-        )
-    }
+    return (
+        f"the queue has {plain} packets with {', '.join(map(str, DEVICES))} devices. The access "
+        "point always has a frame to send, so no further gain is possible. If two connections "
+        "sometimes leave the queue empty, the aggregate grows slightly, and the index falls as in "
+        f"the figure. With channel errors of {ERROR} and {cell.ATTEMPTS} attempts the aggregate "
+        f"grows from {with_errors} (queue {errors}). With a receive window of {SMALL_WINDOW} "
+        f"packets it grows from {with_window} (queue {window}). The channel of a test-bed has "
+        "errors"
+    )
 
 
 def panel(y_label: str, reading: Read) -> Panel:
@@ -80,5 +78,5 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("vbs-4", finding),
 )

@@ -5,7 +5,7 @@ by means.
 """
 
 from lasthop.studies.picture import Panel, Picture
-from lasthop.studies.study import Figure, Quantity, Runs, Study, changed, listed
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, changed, listed
 from lasthop.studies.sweep import Point, Sweep
 from lasthop.studies.vbs import cell
 
@@ -42,17 +42,15 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
     return {"occupancy": cell.occupancy(SWEEP.run(runs, error=0.3))}
 
 
-def findings_occupancy(runs: Runs) -> dict[str, str]:
+def finding_occupancy(runs: Runs) -> str:
     """Return why the mean is below 90."""
-    return {
-        "vbs-1": (
-            f"the queue has {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
-            f"{cell.ERRORS_STATED}. It is never empty and often full, but each time it overflows, "
-            "flows halve their windows and the queue falls. If a loss reduces the window by a "
-            f"fraction of only {GENTLE}, the queue has {cell.occupancy(IS_GENTLE.run(runs))} "
-            "packets at p_w = 0.3"
-        )
-    }
+    return (
+        f"the queue has {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
+        f"{cell.ERRORS_STATED}. It is never empty and often full, but each time it overflows, "
+        "flows halve their windows and the queue falls. If a loss reduces the window by a fraction "
+        f"of only {GENTLE}, the queue has {cell.occupancy(IS_GENTLE.run(runs))} packets at p_w = "
+        "0.3"
+    )
 
 
 def draw_occupancy(runs: Runs) -> Figure:
@@ -91,15 +89,13 @@ def measure_windows(runs: Runs) -> dict[str, Quantity]:
     return {f"cwnd_{name}": cell.window(name)(run) for name in ("high", "low")}
 
 
-def findings_windows(runs: Runs) -> dict[str, str]:
+def finding_windows(runs: Runs) -> str:
     """Return what the windows are with a wire's delay."""
     high, far = (cell.window("high")(run) for run in (SWEEP.run(runs, error=0.3), FAR.run(runs)))
-    return {
-        "vbs-3": (
-            f"the mean window of class 1 with four flows is {high} of 45 packets. With 70 ms of "
-            f"wire, as in figure 8, it is {far}"
-        )
-    }
+    return (
+        f"the mean window of class 1 with four flows is {high} of 45 packets. With 70 ms of "
+        f"wire, as in figure 8, it is {far}"
+    )
 
 
 def draw_windows(runs: Runs) -> Figure:
@@ -117,7 +113,7 @@ FIG02 = Study(
     title="Figure 2: the access point's queue over time, four downloads",
     points={**SWEEP.points(), **TRACE.points(), **TRACE_0.points(), **IS_GENTLE.points()},
     measure=measure_occupancy,
-    findings=findings_occupancy,
+    findings=about("vbs-1", finding_occupancy),
     draw=draw_occupancy,
 )
 
@@ -139,6 +135,6 @@ FIG04 = Study(
         **FAR.points(),
     },
     measure=measure_windows,
-    findings=findings_windows,
+    findings=about("vbs-3", finding_windows),
     draw=draw_windows,
 )

@@ -7,7 +7,7 @@ to five uploads and five downloads.
 from typing import Any
 
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Reading, Run, Runs, Study, listed, mean_of
+from lasthop.studies.study import Quantity, Reading, Run, Runs, Study, about, listed, mean_of
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -79,22 +79,20 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     ).values(runs, {"delivered_mixed_{queue}": DELIVERY})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return delays before and after, and where sensors starve."""
     delays, delays_mixed = (
         listed(SWEEP.at(traffic=traffic).read(runs, DELAY_MS)) for traffic in TRAFFIC
     )
     plain, mixed = SWEEP.at(queue="drop_tail").runs(runs)
     up = reports("up", "report_delivery")(mixed)
-    return {
-        "vbs-15": (
-            f"with drop-tail, a fraction of {DELIVERY(plain)} of the commands arrives together "
-            f"with ten downloads, and {DELIVERY(mixed)} together with five uploads and five "
-            f"downloads. Reports in the uplink do not pass the queue, and {up} of them arrive. The "
-            f"delays of commands with drop-tail, Algorithm 1 and the regulator are {delays} ms "
-            f"with downloads, and {delays_mixed} ms with uploads"
-        )
-    }
+    return (
+        f"with drop-tail, a fraction of {DELIVERY(plain)} of the commands arrives together with "
+        f"ten downloads, and {DELIVERY(mixed)} together with five uploads and five downloads. "
+        f"Reports in the uplink do not pass the queue, and {up} of them arrive. The delays of "
+        f"commands with drop-tail, Algorithm 1 and the regulator are {delays} ms with downloads, "
+        f"and {delays_mixed} ms with uploads"
+    )
 
 
 PICTURE = Picture(
@@ -113,6 +111,6 @@ STUDY = Study(
     title="Sections II and V: commands to sensors",
     points=SWEEP.points(),
     measure=measure,
-    findings=findings,
+    findings=about("vbs-15", finding),
     draw=PICTURE.draw,
 )

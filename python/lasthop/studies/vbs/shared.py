@@ -3,7 +3,7 @@
 from typing import Any
 
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Figure, Quantity, Runs, Study, listed, reading
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, listed, reading
 from lasthop.studies.sweep import Point, Sweep, tag
 from lasthop.studies.vbs import cell, two_classes
 
@@ -85,19 +85,17 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-def findings_occupancy(runs: Runs) -> dict[str, str]:
+def finding_occupancy(runs: Runs) -> str:
     """Return the oscillation of the queue."""
     algorithm_1, regulated, partition = (
         runs[name] for name in ("two_classes", "regulated", "partition")
     )
-    return {
-        "vbs-9": (
-            f"the root mean square distance from {TARGET:g} packets is {OFF_TARGET(algorithm_1)} "
-            f"with Algorithm 1. With the regulator it is {OFF_TARGET(regulated)}, at a mean of "
-            f"{cell.occupancy(regulated)}. With a partition it is {OFF_TARGET(partition)}, "
-            f"at a mean of {cell.occupancy(partition)}"
-        )
-    }
+    return (
+        f"the root mean square distance from {TARGET:g} packets is {OFF_TARGET(algorithm_1)} with "
+        f"Algorithm 1. With the regulator it is {OFF_TARGET(regulated)}, at a mean of "
+        f"{cell.occupancy(regulated)}. With a partition it is {OFF_TARGET(partition)}, at a mean "
+        f"of {cell.occupancy(partition)}"
+    )
 
 
 def draw_occupancy(runs: Runs) -> Figure:
@@ -151,26 +149,23 @@ def shown_fairness(runs: Runs) -> dict[str, Quantity]:
     )
 
 
-def findings_fairness(runs: Runs) -> dict[str, str]:
+def finding_fairness(runs: Runs) -> str:
     """Return what equal shares cost, with any queue."""
     slow, fast = cell.total(ALL_SLOW.run(runs)), cell.total(runs["plain-0"])
     # each class has half of the frames: the mean time of a frame is the mean of both
     equal = fast * slow * 2.0 / (fast + slow)
     plain, vbs, regulated, partition = SWEEP.at(error=0.3).runs(runs)
-    return {
-        "vbs-10": (
-            f"at p_w = 0.3 drop-tail carries {cell.total(plain)} Mb/s, and class 1 "
-            f"gets {cell.ratio(plain)} times as much as class 2. Equal shares cannot "
-            f"carry more than {equal} Mb/s, since frames of class 2 take longer. A queue for each "
-            f"connection, served in turn, carries {cell.total(FAIR_QUEUES.run(runs))}. Algorithm 1 "
-            f"carries {cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator "
-            f"{cell.total(regulated)} at {cell.ratio(regulated)}, and a partition "
-            f"{cell.total(partition)} at {cell.ratio(partition)}. With "
-            f"{cell.STATED_ATTEMPTS} attempts Algorithm 1 carries "
-            f"{listed(STATED.at(algorithm='vbs').read(runs, cell.total))} Mb/s, and drop-tail "
-            f"{listed(STATED.at(algorithm='plain').read(runs, cell.total))}"
-        )
-    }
+    return (
+        f"at p_w = 0.3 drop-tail carries {cell.total(plain)} Mb/s, and class 1 gets "
+        f"{cell.ratio(plain)} times as much as class 2. Equal shares cannot carry more than "
+        f"{equal} Mb/s, since frames of class 2 take longer. A queue for each connection, served "
+        f"in turn, carries {cell.total(FAIR_QUEUES.run(runs))}. Algorithm 1 carries "
+        f"{cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator {cell.total(regulated)} "
+        f"at {cell.ratio(regulated)}, and a partition {cell.total(partition)} at "
+        f"{cell.ratio(partition)}. With {cell.STATED_ATTEMPTS} attempts Algorithm 1 carries "
+        f"{listed(STATED.at(algorithm='vbs').read(runs, cell.total))} Mb/s, and drop-tail "
+        f"{listed(STATED.at(algorithm='plain').read(runs, cell.total))}"
+    )
 
 
 SHARED = Picture(
@@ -227,16 +222,14 @@ TIME_AND_ACCURACY = {"time_{size}_tol": SETTLING_S, "error_{size}_tol": OFF_TARG
 """Time until the first rest, and distance from the target. [s, packets]"""
 
 
-def findings_tolerance(runs: Runs) -> dict[str, str]:
+def finding_tolerance(runs: Runs) -> str:
     """Return time and distance at every tolerance."""
     times, errors = (listed(TOL.read(runs, reading)) for reading in TIME_AND_ACCURACY.values())
     sizes = ", ".join("1/B^2" if tol is None else f"{tol:g}" for tol in TOLS.values())
-    return {
-        "vbs-14": (
-            f"at tol {sizes} it first settles after {times} s, and ends {errors} packets off c B. "
-            "A tolerance of 25 is faster and more accurate than the smaller ones"
-        )
-    }
+    return (
+        f"at tol {sizes} it first settles after {times} s, and ends {errors} packets off c B. "
+        "A tolerance of 25 is faster and more accurate than the smaller ones"
+    )
 
 
 TOLERANCE = Picture(
@@ -263,7 +256,7 @@ FIG07 = Study(
     shown=lambda runs: PARTITION_TOL.values(
         runs, {f"partition_{name}": reading for name, reading in TIME_AND_ACCURACY.items()}
     ),
-    findings=findings_tolerance,
+    findings=about("vbs-14", finding_tolerance),
     draw=TOLERANCE.draw,
 )
 
@@ -287,7 +280,7 @@ FIG14 = Study(
     },
     measure=measure_occupancy,
     shown=lambda runs: {"occupancy_regulated": cell.occupancy(runs["regulated"])},
-    findings=findings_occupancy,
+    findings=about("vbs-9", finding_occupancy),
     draw=draw_occupancy,
 )
 
@@ -302,6 +295,6 @@ FIG15 = Study(
     },
     measure=measure_fairness,
     shown=shown_fairness,
-    findings=findings_fairness,
+    findings=about("vbs-10", finding_fairness),
     draw=SHARED.draw,
 )

@@ -13,6 +13,7 @@ from lasthop.studies.study import (
     Reading,
     Runs,
     Study,
+    about,
     changed,
     listed,
     mean_reading,
@@ -123,16 +124,14 @@ def measure_failures(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings_failures(runs: Runs) -> dict[str, str]:
+def finding_failures(runs: Runs) -> str:
     """Return what the failure probability of class 1 is made of."""
     none, some = ENDS.read(runs, failure("high"))
-    return {
-        "vbs-5": (
-            f"the frames of class 1 fail only because of collisions. The fraction is {none} at "
-            f"p_w = 0 and {some} at 0.3. It is lower at 0.3, since the stations have fewer ACKs "
-            "to send in the same time"
-        )
-    }
+    return (
+        f"the frames of class 1 fail only because of collisions. The fraction is {none} at p_w = 0 "
+        f"and {some} at 0.3. It is lower at 0.3, since the stations have fewer ACKs to send in the "
+        "same time"
+    )
 
 
 def measure_discards(runs: Runs) -> dict[str, Quantity]:
@@ -279,11 +278,10 @@ def findings_goodputs(runs: Runs) -> dict[str, str]:
         "vbs-2": (f"class 1 over class 2 at p_w = {errors} is as follows: {'; '.join(gaps)}"),
         "vbs-21": (
             f"these runs have {cell.ATTEMPTS} attempts, and noise that loses as many frames at 36 "
-            f"Mb/s. The ratios at p_w = {errors} are {ratios[0]} with fixed rates and "
-            f"{ratios[1]} with fallback. The totals are {totals[0]} and "
-            f"{totals[1]} Mb/s, because frames get through at slower rates. If errors do "
-            "not depend on the rate, as with interference, the ratios stay at "
-            f"{ratios[2]}, and all devices lose throughput: {totals[2]} Mb/s"
+            f"Mb/s. The ratios at p_w = {errors} are {ratios[0]} with fixed rates and {ratios[1]} "
+            f"with fallback. The totals are {totals[0]} and {totals[1]} Mb/s, because frames get "
+            "through at slower rates. If errors do not depend on the rate, as with interference, "
+            f"the ratios stay at {ratios[2]}, and all devices lose throughput: {totals[2]} Mb/s"
         ),
     }
 
@@ -394,7 +392,7 @@ FIG09 = Study(
     title="Figures 9 to 13: two classes of five downloads",
     points=SWEEP.points(),
     measure=measure_failures,
-    findings=findings_failures,
+    findings=about("vbs-5", finding_failures),
     draw=OVER_ERRORS.draw,
 )
 FIG11 = Study(
