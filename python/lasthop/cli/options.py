@@ -163,11 +163,15 @@ def model_options(given: list[str] | None) -> dict[str, str]:
 
 def aggregates_of(path: str) -> str:
     """Return the mean MPDUs per PPDU to each station of a saved run."""
+    from lasthop.answers.estimates import Estimate
     from lasthop.answers.load import load
 
     summary = getattr(load(path), "summary", {})
-    sizes = [(station["name"], station.get(AGGREGATES)) for station in summary.get("stations", ())]
-    results = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
+    sizes = [
+        (station["name"], Estimate.read(station.get(AGGREGATES)))
+        for station in summary.get("stations", ())
+    ]
+    results = [f"{name}={size.mean:.6g}" for name, size in sizes if size and size.mean]
     if not results:
         raise UserError(f"--option aggregates={path}: the result has no aggregates to stations")
     return ",".join(results)

@@ -91,7 +91,7 @@ def predict(
 
 
 class Solution(Table):
-    """What a model says of its solver."""
+    """Facts about the solver of a model."""
 
     solver: str | None = None
     states: int = 0

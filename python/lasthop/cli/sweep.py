@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from lasthop.answers.digits import plain
+from lasthop.answers.estimates import Estimate
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.quantities import check_name, registry
 from lasthop.answers.saving import TABLE_FILES
@@ -335,7 +336,8 @@ def share(stations: list[Mapping[str, Any]]) -> str:
     column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")
     if len(stations) == 1:
         return column.cell(stations[0])
-    means = [each["goodput_share"]["mean"] for each in stations if "goodput_share" in each]
-    if not means or None in means:
+    shares = [Estimate.read(each[column.quantity]) for each in stations if column.quantity in each]
+    means = [share.mean for share in shares if share is not None]
+    if not means or len(means) < len(shares):
         return "-"
     return f"{plain(100 * sum(means) / len(means))} each of {len(stations)}"

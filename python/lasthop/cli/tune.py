@@ -232,7 +232,7 @@ def tune(
         stage_bar() as draw,
     ):
         try:
-            match = search(
+            tuning = search(
                 scenario,
                 objective,
                 category=category,
@@ -247,21 +247,21 @@ def tune(
                 progress=announcing(draw),
             )
         except TuneInterrupted as stop:
-            interrupted, match = stop, stop.finished
+            interrupted, tuning = stop, stop.finished
     written: list[Path] = []
     try:
         if out is not None:
-            written = match.save(out)
+            written = tuning.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, match.to_json, lambda: print_tuning(match, write))
+        print_either(as_json, tuning.to_json, lambda: print_tuning(tuning, write))
     if out is not None:
         what = files_in_words(written) if written else "nothing to set; finished simulations"
         tell(what, out, as_json=as_json)
-    if picture is not None and not match.confirmed:
+    if picture is not None and not tuning.confirmed:
         warn(f"{picture}: not drawn: no setting was confirmed")
     else:
-        save_picture(match.plot, picture, as_json=as_json)
-    save_report(match, reported, anonymise, as_json=as_json)
+        save_picture(tuning.plot, picture, as_json=as_json)
+    save_report(tuning, reported, anonymise, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 
@@ -372,7 +372,7 @@ def print_hostapd(tuning: Tuning) -> None:
     """Print the chosen setting as lines of hostapd.conf, with the values that these lines give."""
     typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
     try:
-        chosen, text = estimated(tuning.chosen.samples), tuning.as_hostapd
+        chosen, written = estimated(tuning.chosen.samples), tuning.as_hostapd
     except ScenarioError as error:
         first = str(error).partition("\n")[0]
         typer.echo(f"Not simulated with these lines: {first}\n")
@@ -381,10 +381,10 @@ def print_hostapd(tuning: Tuning) -> None:
         [
             shown.head,
             estimate_text(chosen[name], shown.scale),
-            estimate_text(text.get(name), shown.scale),
+            estimate_text(written.get(name), shown.scale),
         ]
         for name, shown in SHOWN.items()
-        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in text
+        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in written
     ]
     print_table(["the setting in hostapd's units", "as above", "as written"], rows)
 
@@ -429,11 +429,11 @@ def among_whom(tuning: Tuning) -> list[str]:
     if tuning.objective != "fairness":
         return []
     now, then = (tuning.judged(each) for each in (tuning.present, tuning.chosen))
-    messages = "fairness is judged among stations that want more than they get"
+    judged = "fairness is judged among stations that want more than they get"
     if now == then or not then:
-        return [f"{messages}: {listed(now)}"] if now else []
+        return [f"{judged}: {listed(now)}"] if now else []
     return [
-        f"{messages}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"
+        f"{judged}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"
     ]
 
 
@@ -487,8 +487,8 @@ def spreads(tuning: Tuning) -> list[str]:
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []
     now, then = (100.0 * spread(each[aim.quantity].mean) for each in (tuning.before, tuning.after))
-    messages = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
-    return [f"{messages} (standard deviation over mean).", ""]
+    spreads_text = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
+    return [f"{spreads_text} (standard deviation over mean).", ""]
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:

@@ -172,7 +172,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
         return None if value is None else value * column.scale
 
     half = scaled(row.ci95)
-    lines = {
+    texts = {
         "emulated": estimate(scaled(row.emulated), scaled(row.emulated_ci95)),
         "measured": estimate(scaled(row.measured), scaled(row.measured_ci95)),
     }
@@ -180,7 +180,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
         plain(scaled(row.predicted)),
         estimate(scaled(row.simulated), half),
         signed(scaled(row.difference), half),
-        *(lines[name] for name in others),
+        *(texts[name] for name in others),
     ]
 
 

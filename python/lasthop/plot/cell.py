@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
+from lasthop.answers.estimates import Estimate
 from lasthop.display.columns import shown_with_nodes
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
@@ -73,14 +74,14 @@ def cell_figure(
     panels += [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows)]
     has_sojourns = delays and is_known(sides, sojourns_of(sides), "sojourn_s")
     waits = is_known(sides, nodes, "queue_packets")
-    hidden = {"sojourn_s": "", "queue_packets": ""}
+    few_sojourns = few_queues = ""
     if has_sojourns:
-        remaining, hidden["sojourn_s"] = worth_a_row(sojourns_of(sides), "sojourn_s", 1e3)
+        remaining, few_sojourns = worth_a_row(sojourns_of(sides), "sojourn_s", 1e3)
         panels.append(remaining)
     panels += [nodes] * waits
     columns = in_columns([rows_height(len(rows)) for rows in panels])
     if waits and len(columns) > 1:
-        panels[-1], hidden["queue_packets"] = worth_a_row(nodes, "queue_packets")
+        panels[-1], few_queues = worth_a_row(nodes, "queue_packets")
     heights = [rows_height(len(rows)) for rows in panels]
     columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
     about = sides.about()
@@ -108,11 +109,11 @@ def cell_figure(
             at = -1 - waits
             title(every[at], "Time in queues")
             sides.draw(every[at], panels[at], "sojourn_s", 1e3, numbers)
-            every[at].set_xlabel(f"mean time in the queue [ms]{hidden['sojourn_s']}")
+            every[at].set_xlabel(f"mean time in the queue [ms]{few_sojourns}")
         if waits:
             title(every[-1], "Queues")
             sides.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
-            every[-1].set_xlabel(f"mean queue [packets]{hidden['queue_packets']}")
+            every[-1].set_xlabel(f"mean queue [packets]{few_queues}")
         numbers.write(heads_of=[every[column[0]] for column in columns])
         headline(figure, name, about)
         explain(figure, every, sides.legend, note=note)
@@ -149,9 +150,9 @@ def draw_goodputs(
     sides.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = sides.first.summary.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):
-        mean = (cells[0].get("goodput_bps") or {"mean": None})["mean"]
-        if mean is not None:
-            draw_equal(axes, first, asking(sides.first), mean / 1e6)
+        total = Estimate.read(cells[0].get("goodput_bps"))
+        if total is not None:
+            draw_equal(axes, first, asking(sides.first), total.mean / 1e6)
     axes.set_xlabel(f"goodput [Mb/s]{ways(first)}")
 
 
@@ -236,8 +237,10 @@ def draw_classes(
     sides.draw(axes, classes, "goodput_bps", 1e-6, numbers)
     kind = next(iter(sides.answers))
     items = [row.of(kind) for row in classes]
-    total = sum(item["goodput_bps"]["mean"] or 0.0 for item in items) / 1e6
-    targets = [item["target_share"]["mean"] * total for item in items]
+    goodputs = (Estimate.read(item.get("goodput_bps")) for item in items)
+    total = sum(goodput.mean for goodput in goodputs if goodput is not None) / 1e6
+    shares = (Estimate.read(item.get("target_share")) for item in items)
+    targets = [share.mean * total for share in shares if share is not None]
     rows = range(len(classes))
     axes.vlines(
         targets,
@@ -256,8 +259,8 @@ def worth_a_row(rows: list[Row], quantity: str, scale: float = 1.0) -> tuple[lis
     """Rows that are worth showing, and a note that tells of the others."""
 
     def largest(row: Row) -> float:
-        text = (item.get(quantity) for item in row.items.values())
-        return max((scale * (item["mean"] or 0.0) for item in text if item), default=0.0)
+        values = (Estimate.read(item.get(quantity)) for item in row.items.values())
+        return max((scale * value.mean for value in values if value is not None), default=0.0)
 
     least = SMALL_PART * max(map(largest, rows), default=0.0)
     remaining = [row for row in rows if largest(row) >= least]

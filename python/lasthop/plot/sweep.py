@@ -301,20 +301,20 @@ def note_of(
     swepts: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
 ) -> str:
     """What lines are of, what bands are, and what is not drawn."""
-    text = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
+    notes = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
     if not how.is_map and any(
         value.most > value.least
         for panel in shown
         for name in panel.names
         for value in panel.swept.items[name].values()
     ):
-        text.append("a group: mean and range")
+        notes.append("a group: mean and range")
     if not how.is_map and any(panel.swept.quantity.limit is not None for panel in shown):
-        text.append(f"dash-dotted: {CALL_LIMIT}")
+        notes.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):
-        text.append(f"the first {len(shown)} of {len(panels)} panels")
-    text += dict.fromkeys(fault for each in swepts for fault in missing(each))
-    return fill("; ".join(text), NOTE_WIDTH)
+        notes.append(f"the first {len(shown)} of {len(panels)} panels")
+    notes += dict.fromkeys(fault for each in swepts for fault in missing(each))
+    return fill("; ".join(notes), NOTE_WIDTH)
 
 
 def missing(each: Swept) -> Iterator[str]:

@@ -431,9 +431,9 @@ def texts_of(text: str) -> dict[str, str]:
     parts = re.split(r"^(?=\[\[claim\]\])", text, flags=re.MULTILINE)[1:]
     results = {}
     for part in parts:
-        messages = re.sub(r"^# -+ \w+\n*\Z", "", part.rstrip() + "\n", flags=re.MULTILINE).rstrip()
+        rule = re.sub(r"^# -+ \w+\n*\Z", "", part.rstrip() + "\n", flags=re.MULTILINE).rstrip()
         [claim] = tomllib.loads(part)["claim"]
-        results[read_as(_ClaimTable, claim).id] = messages
+        results[read_as(_ClaimTable, claim).id] = rule
     return results
 
 
@@ -505,11 +505,11 @@ def in_words(place: str) -> str:
 
 
 def _rule(table: _CheckTable, place: str, paper: float | str | None) -> Number | Shape:
-    def key(name: str) -> str:
-        text = name.replace("{}", place)
-        if not is_key(text):
-            raise RuleError(f"not a value: {text!r}")
-        return text
+    def key(pattern: str) -> str:
+        name = pattern.replace("{}", place)
+        if not is_key(name):
+            raise RuleError(f"not a value: {name!r}")
+        return name
 
     if table.kind == "shape":
         return Shape.parse([hold.replace("{}", place) for hold in table.holds])

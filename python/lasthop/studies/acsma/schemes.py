@@ -178,7 +178,7 @@ def _window_over_loss(run: Run, user: int) -> Quantity:
 
 def _findings(runs: Runs) -> dict[str, str]:
     entropy = ", ".join(f"{network.entropy_gap(topology):.2f}" for topology in TOPOLOGIES)
-    text = ", ".join(
+    paper_rates = ", ".join(
         f"{-STARVING[topology] * network.C_PPS / gap:.2g}" for topology, gap in PAPER_GAPS.items()
     )
     hack, nack = BY_SCHEME.at(scheme=CURES, topology="a").runs(runs)
@@ -213,7 +213,7 @@ def _findings(runs: Runs) -> dict[str, str]:
             f"the starving user. This rate is {_starving(runs, 'lcsma')} packets/s here in a, b "
             f"and c. It is {_starving(runs, 'plain')} if links do not wait for EIFS after frames "
             f"that they sense beyond 250 m. It is {_starving(runs, 'room')} if queues have {ROOM} "
-            f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give {text}, "
+            f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give {paper_rates}, "
             f"the last for two users. Variants: {_by_variant(runs, network.gap)}"
         ),
         "acsma-6": (

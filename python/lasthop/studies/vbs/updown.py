@@ -156,14 +156,14 @@ def dropping(runs: Runs) -> None:
 
 def findings_balance(runs: Runs) -> dict[str, str]:
     """Return what either kind of loss does to up over down."""
-    messages = "; ".join(
+    ratios = "; ".join(
         f"{listed(BALANCE.at(attempts=attempts, error=error).read(runs, ratio))} "
         f"(p_w = {error:g}, {attempts} attempts)"
         for error in BALANCE.settings["error"]
         for attempts in LIMITS
     )
     rooms = ", ".join(map(str, ALL_BUFFERS))
-    finding = f"up over down with a buffer of {rooms} packets is {messages}"
+    finding = f"up over down with a buffer of {rooms} packets is {ratios}"
     return dict.fromkeys(("vbs-19", "vbs-20"), finding)
 
 
