@@ -152,7 +152,7 @@ class LinkUse(Table):
     """Use of the air by a link of an answer."""
 
     name: str
-    airtime_fraction: Annotated[Estimate | None, Estimate.read]
+    airtime_fraction: Annotated[Estimate | None, Estimate.read] = None
     dummy_fraction: Annotated[Estimate | None, Estimate.read] = None
 
     @property

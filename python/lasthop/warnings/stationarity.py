@@ -118,8 +118,8 @@ def _halves_apart(
         ]
         yield (
             f"the goodput {words} is {goodputs[0]} Mb/s in the first half of the measured time and "
-            f"{goodputs[1]} in the second: the run is not in a steady state; a `warmup` longer than "
-            f"{scenario.warmup_s:g} s, or a longer `duration`, may help"
+            f"{goodputs[1]} in the second: the run is not in a steady state; a `warmup` longer "
+            f"than {scenario.warmup_s:g} s, or a longer `duration`, may help"
         )
 
 

@@ -213,8 +213,8 @@ def _findings(runs: Runs) -> dict[str, str]:
             f"the starving user. This rate is {_starving(runs, 'lcsma')} packets/s here in a, b "
             f"and c. It is {_starving(runs, 'plain')} if links do not wait for EIFS after frames "
             f"that they sense beyond 250 m. It is {_starving(runs, 'room')} if queues have {ROOM} "
-            f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give {paper_rates}, "
-            f"the last for two users. Variants: {_by_variant(runs, network.gap)}"
+            f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give "
+            f"{paper_rates}, the last for two users. Variants: {_by_variant(runs, network.gap)}"
         ),
         "acsma-6": (
             "variants, in packets/s: " + _by_variant(runs, lambda run, _: network.total(run))
