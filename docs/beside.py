@@ -18,7 +18,7 @@ from lasthop.studies import kept
 from lasthop.studies.acsma import network
 from lasthop.studies.red import router
 from lasthop.studies.runner import Plan
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -179,7 +179,7 @@ def _loss(run: Run) -> Quantity:
 
 
 def _measure_loads(runs: Runs) -> dict[str, Quantity]:
-    table = {"window": router.window, "loss": _loss, "use": router.utilisation}
+    table: dict[str, Read] = {"window": router.window, "loss": _loss, "use": router.utilisation}
     return {
         f"{name}_{load}": reading(runs[load]) for load in LOADS for name, reading in table.items()
     }

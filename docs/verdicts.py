@@ -11,7 +11,7 @@ import claims
 import two_classes_page
 
 from lasthop.answers.digits import estimate, plain
-from lasthop.studies import ledger, messages
+from lasthop.studies import ledger, messages, outcomes
 
 Tree = Mapping[str, Any]
 
@@ -151,7 +151,7 @@ def _rules(some: Sequence[Tree]) -> Iterator[str]:
         yield f"| {each['subject']} | {_cell(each['text'])} | {rule} | {verdict} |"
 
 
-MARKS = tuple(mark.value for mark in ledger.Mark)
+MARKS = tuple(mark.value for mark in outcomes.Mark)
 
 REMARKS = {"softer": "Weaker than the paper's statement", "reading": "Interpretation"}
 """First words of the remarks on a check, by their key in the ledger."""

@@ -6,7 +6,8 @@ import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.models import ModelError, choose, predict
 from lasthop.models.airtime import Options
-from lasthop.scenario.typed import CellScenario, Mac80211
+from lasthop.scenario.queues import Mac80211
+from lasthop.scenario.typed import CellScenario
 
 
 def scenario(station=None, cell=None, near=None, **more) -> lh.Scenario:

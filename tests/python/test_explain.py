@@ -11,7 +11,7 @@ import pytest
 import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.explanation.candidates import causes_of
-from lasthop.explanation.facts import rules
+from lasthop.explanation.facts import Cause, rules
 from lasthop.explanation.objectives import default_objective, jain_index, objective_for, shares
 from lasthop.explanation.text import side_effects
 from lasthop.scenario.scenario import Scenario
@@ -176,11 +176,9 @@ def test_jains_index_is_0_25_if_one_of_four_flows_has_everything() -> None:
 
 def test_an_edit_without_effect_is_not_a_candidate() -> None:
     scenario = Scenario(UPLOAD_TREE)
-    cause = {"id": "a", "title": "", "subject": "", "sentence": ""}
     given = [
-        {**cause, "edits": [["queue", "{ limit = 300 }"]]},
-        {**cause, "edits": [["queue", "nonsense"]]},
-        {**cause, "edits": [["queue", "{ limit = 30 }"]]},
+        Cause(id="a", title="", subject="", sentence="", edits=(("queue", value),))
+        for value in ("{ limit = 300 }", "nonsense", "{ limit = 30 }")
     ]
     [result] = causes_of(scenario, given)
     assert result.settings == (("queue", "{ limit = 30 }"),)
@@ -192,7 +190,7 @@ UPLOAD_TREE = {**IDLE_TREE, "flow": {"upload": {}}}
 def test_each_rule_is_on_the_page() -> None:
     page = (ROOT / "docs" / "guide" / "explain.md").read_text()
     for rule in rules():
-        assert f"`{rule['id']}`" in page, rule["id"]
+        assert f"`{rule.id}`" in page, rule["id"]
 
 
 @pytest.mark.parametrize(

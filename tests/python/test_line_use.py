@@ -4,6 +4,7 @@ import pytest
 
 from lasthop import Scenario
 from lasthop.answers.answer import Answer
+from lasthop.explanation.facts import read_facts
 from lasthop.explanation.line_use import line_use
 
 HOME = """
@@ -12,6 +13,7 @@ cell.phy = "802.11ax"
 wire = { rate = "300 Mbps", back_rate = "50 Mbps" }
 station.a = { snr = "15 dB", download = 1, udp_up = { rate = "1 Mbps" } }
 """
+NO_FACTS = {"calls": [], "delays": [], "limits": [], "air": None, "causes": []}
 AIR = {"flows": ["a/down/1"], "by": "air", "where": "air", "fraction": 0.98}
 WINDOW = {"flows": ["a/down/1"], "by": "rwnd", "where": "", "fraction": 0.9}
 
@@ -40,7 +42,8 @@ def test_a_line_is_full_or_limited_by_the_wifi_only_beyond_its_interval(
         for direction in ("down", "up")
     ]
     answer = Answer({"links": links, "flows": [flow]}, None)
-    lines = list(line_use(Scenario(HOME), answer, {"limits": [limit]}))
+    facts = read_facts({**NO_FACTS, "limits": [{**limit, "all": False}]})
+    lines = list(line_use(Scenario(HOME), answer, facts))
     # The upload at a rate demands no more, so the line up has no sentence.
     assert len(lines) == (1 if end else 0)
     assert all(line.startswith("the line of 300 Mb/s down carries 176 Mb/s") for line in lines)

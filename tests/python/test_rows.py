@@ -163,7 +163,7 @@ def checked(flows: int, folder: Path) -> None:
     path = folder / "network.toml"
     path.write_text(network(flows))
     with contextlib.redirect_stdout(io.StringIO()):
-        check(str(path))
+        check(str(path), settings=None, as_json=False)
 
 
 def printed(result: lh.Result) -> None:

@@ -83,7 +83,7 @@ def test_a_reading_has_names_and_units_of_the_registry() -> None:
     for name, items in {**reading, **reading["now"]}.items():
         for item in items if isinstance(items, list) else ():
             for quantity in item.keys() - labels:
-                assert name in registry()[quantity]["lists"], quantity
+                assert name in registry()[quantity].lists, quantity
     assert reading["interval_s"] == reading["time_s"] == 2.0
 
 

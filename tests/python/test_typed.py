@@ -9,15 +9,14 @@ import pytest
 
 import lasthop as lh
 from lasthop.scenario.from_json import named, read_as
+from lasthop.scenario.queues import Queue, Red
+from lasthop.scenario.transports import Udp
 from lasthop.scenario.typed import (
     CellScenario,
     CsmaScenario,
     Program,
-    Queue,
-    Red,
     SensorFlow,
     TcpFlow,
-    Udp,
     Web,
     read,
 )

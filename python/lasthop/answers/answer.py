@@ -7,11 +7,13 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from lasthop.answers.heading import Heading
 from lasthop.answers.kinds import kind_named
 from lasthop.answers.plots import AnswerPlots, Plots
 from lasthop.answers.record import lacking
 from lasthop.extras import need
 from lasthop.references import named
+from lasthop.scenario.from_json import read_as
 from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -125,6 +127,11 @@ class Answer(Shown):
     def has_scenario(self) -> bool:  # type: ignore[override] # A loaded answer may have none.
         """Whether the answer has a `scenario`; an answer loaded from only a summary has none."""
         return self._scenario is not None
+
+    @cached_property
+    def heading(self) -> Heading:
+        """Scenario and runs of the answer, from its summary."""
+        return read_as(Heading, self.summary)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Answer) or type(self) is not type(other):

@@ -175,8 +175,8 @@ def call_of(item: Mapping[str, Any]) -> Call:
         name=str(item["name"]),
         direction=str(item["direction"]),
         flows=tuple(map(str, item["flows"])),
-        delay_p99_s=_estimate(item.get("delay_p99_s")),
-        loss=_estimate(item.get("loss")) or Estimate(0.0, None),
+        delay_p99_s=Estimate.read(item.get("delay_p99_s")),
+        loss=Estimate.read(item.get("loss")) or Estimate(0.0, None),
         verdict=item["verdict"],
         waits_at=item.get("waits_at") or "",
     )
@@ -190,9 +190,3 @@ def _read(explained: Mapping[str, Any]) -> CallFacts:
             longest = max(parts, key=lambda part: float(part["wait_s"]))
             waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
     return CallFacts(calls, waits)
-
-
-def _estimate(result: Mapping[str, Any] | None) -> Estimate | None:
-    if result is None or result.get("mean") is None:
-        return None
-    return Estimate(float(result["mean"]), result.get("ci95"))

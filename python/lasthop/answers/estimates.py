@@ -1,9 +1,12 @@
 """Means of independent values with their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
+from typing import Any
+
+from lasthop.answers.digits import estimate
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,22 @@ class Estimate:
         quantile = float(stdtrit(len(values) - 1, 0.975))
         return cls(fmean(values), quantile * stdev(values) / sqrt(len(values)))
 
+    @classmethod
+    def read(cls, value: Mapping[str, Any] | None) -> "Estimate | None":
+        """Return an estimate that a result contains; None if the result has no mean."""
+        if value is None or value.get("mean") is None:
+            return None
+        return cls(float(value["mean"]), value["ci95"])
+
+    def text(self, scale: float = 1.0) -> str:
+        """Return mean and half width, times a factor, as text."""
+        return estimate(self.mean * scale, None if self.ci95 is None else self.ci95 * scale)
+
     def to_dict(self) -> dict[str, float | None]:
         """Return the estimate as results contain it."""
         return {"mean": self.mean, "ci95": self.ci95}
+
+
+def estimate_text(value: Estimate | None, scale: float = 1.0) -> str:
+    """Return an estimate times a factor as text, `-` if there is none."""
+    return "-" if value is None else value.text(scale)

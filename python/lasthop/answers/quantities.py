@@ -2,10 +2,10 @@
 
 import json
 from functools import cache
-from typing import Any
 
 from lasthop import _core
 from lasthop.errors import UserError, nearest
+from lasthop.scenario.from_json import Table, read_as
 
 __all__ = ["LISTS", "check_name", "registry"]
 
@@ -24,10 +24,21 @@ LISTS = (
 """Lists of a result, in the order in which they are shown."""
 
 
+class Quantity(Table):
+    """A measured quantity."""
+
+    name: str
+    unit: str
+    lists: tuple[str, ...]
+    """Lists of a result that have it."""
+    definition: str
+
+
 @cache
-def registry() -> dict[str, dict[str, Any]]:
-    """Return every quantity by name: unit, lists, definition."""
-    return {quantity["name"]: quantity for quantity in json.loads(_core.quantities())}
+def registry() -> dict[str, Quantity]:
+    """Return every quantity by name."""
+    quantities = (read_as(Quantity, each) for each in json.loads(_core.quantities()))
+    return {quantity.name: quantity for quantity in quantities}
 
 
 def check_name(asked: str) -> None:

@@ -140,7 +140,7 @@ def field_metadata(column: str) -> dict[str, str]:
     known = registry().get(quantity)
     if known is None:
         return {}
-    definition = known["definition"]
+    definition = known.definition
     if column != quantity:
         definition = f"half width of the 95 % confidence interval of: {definition}"
-    return {"unit": known["unit"], "definition": definition}
+    return {"unit": known.unit, "definition": definition}

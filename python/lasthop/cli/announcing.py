@@ -76,7 +76,7 @@ class _Watched:
         """Announce a part that may take long."""
         self._whole.expect(what, time_s)
 
-    def found(self, what: str) -> None:
+    def report_early(self, what: str) -> None:
         """Report a finding, if the step is not over soon."""
         self._timer = Timer(SOON_S, note, [what])
         self._timer.daemon = True

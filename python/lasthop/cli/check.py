@@ -9,10 +9,12 @@ import typer
 
 from lasthop.answers.digits import span
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import File, Json, Settings, counted, read_scenario
+from lasthop.cli.options import JSON, SETTINGS, File, counted, read_scenario
+from lasthop.scenario.csma import CsmaLink
+from lasthop.scenario.queues import Vbs
 from lasthop.scenario.rows import Listed, LongList
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
+from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario, CsmaScenario
 from lasthop.warnings.phase_effects import phase_locks
 from lasthop.warnings.settings import cautions
 
@@ -37,7 +39,7 @@ MOST_NAMES = 12
 """Most neighbours that are named."""
 
 
-def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
+def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
     """Check a scenario and print a summary of the scenario.
 
     For a network of CSMA links, also list the conflicts of each link and the hidden links whose

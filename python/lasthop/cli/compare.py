@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -10,34 +9,34 @@ from lasthop.answers.digits import estimate, plain, signed
 from lasthop.cli.boundary import print_either, simulating, warn
 from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
-    OUT_RULE,
+    JOBS,
+    JSON,
+    MAX_MEMORY,
+    MAX_TIME,
+    MODEL,
+    OPTIONS,
+    REPLICATIONS,
+    SEED,
+    SETTINGS,
     File,
-    Jobs,
-    Json,
-    MaxMemory,
-    MaxTime,
-    Model,
-    Options,
-    Replications,
-    Seed,
-    Settings,
-    file_name,
+    flag,
     model_options,
+    out_option,
     read_scenario,
     unset,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture
-from lasthop.cli.predict import print_stability, print_warnings
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture
+from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import emulation_bar
-from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
+from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
 from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
 from lasthop.comparison.compare import compare as lay_side_by_side
 from lasthop.display.delays import MOST_ROWS, Delays
+from lasthop.display.stability import stability_lines
 from lasthop.extras import need
 from lasthop.measured import measurements
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.typed import CsmaScenario
 
 SHOWN = {
@@ -84,46 +83,29 @@ MOST_ITEMS = 12
 
 def compare(
     file: File,
-    model: Model = None,
-    options: Options = None,
-    replications: Replications = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    settings: Settings = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            parser=file_name,
-            help=f"{OUT_RULE} The file is a picture of the comparison.",
-        ),
-    ] = Path("out"),
-    plot: Plot = None,
-    report: ReportFile = None,
-    anonymise: Anonymise = False,
-    emulate: Annotated[
-        bool,
-        typer.Option("--emulate", help="Also run the scenario with the TCP of Linux in real time."),
-    ] = False,
-    virtual: Annotated[
-        bool,
-        typer.Option(
-            "--virtual",
-            help="Also run the scenario with the TCP of Linux in simulated time, without root.",
-        ),
-    ] = False,
-    measured: Annotated[
-        list[str] | None,
-        unset(
-            "[NAME=]FILE",
-            "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. The "
-            "measurement is of the station, flow or queue NAME; by default it is of all flows, in "
-            "the order of the scenario.",
-        ),
-    ] = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    model: str | None = MODEL,
+    options: list[str] | None = OPTIONS,
+    replications: str | None = REPLICATIONS,
+    seed: str | None = SEED,
+    jobs: int | None = JOBS,
+    settings: list[str] | None = SETTINGS,
+    out: Path = out_option("The file is a picture of the comparison.", Path("out")),
+    plot: str | None = PLOT,
+    report: Path | None = REPORT_FILE,
+    anonymise: bool = ANONYMISE,
+    emulate: bool = flag("--emulate", "Also run the scenario with the TCP of Linux in real time."),
+    virtual: bool = flag(
+        "--virtual", "Also run the scenario with the TCP of Linux in simulated time, without root."
+    ),
+    measured: list[str] | None = unset(
+        "[NAME=]FILE",
+        "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. The "
+        "measurement is of the station, flow or queue NAME; by default it is of all flows, in "
+        "the order of the scenario.",
+    ),
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Predict and simulate a scenario, and compare the results in a table and a picture.
 
@@ -187,7 +169,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     delays = Delays.of(comparison.simulation)
     print_runs(comparison.simulation, delays)
     if comparison.emulation is not None:
-        count = comparison.emulation.summary["replications"]
+        count = comparison.emulation.heading.replications
         times = "once" if count == 1 else f"{count} times"
         typer.echo(f"emulated {times} in {comparison.emulation.clock}\n")
     for table in delays.tables():
@@ -195,7 +177,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         print_table(table.heads, table.rows, table.names, MOST_ROWS)
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
-        model = comparison.prediction.summary["model"]
+        model = comparison.prediction.model
         typer.echo(f"model {model} with {given}; the simulation has no such option\n")
     if comparison.refusal is not None:
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
@@ -244,7 +226,8 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if comparison.measured is not None:
         typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.told))
     if comparison.prediction is not None:
-        print_stability(comparison.prediction.summary)
+        for line in stability_lines(comparison.prediction.summary, with_time=True):
+            typer.echo(line)
     print_footer(comparison.scenario, comparison.simulation)
 
 

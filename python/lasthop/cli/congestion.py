@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli.options import Json
+from lasthop.cli.options import JSON, flag
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def known(name: str) -> "Control":
     return control(name)
 
 
-def listed(as_json: Json = False) -> None:
+def listed(as_json: bool = JSON) -> None:
     """List the kernel's congestion controls with their origin, and those that can be loaded."""
     known("compound")
     from lasthop.enforce.congestion.controls import CONTROLS
@@ -77,11 +77,8 @@ def whose(item: "Listed") -> str:
 
 def load(
     name: Name,
-    stay: Annotated[
-        bool,
-        typer.Option("--stay", help="Return immediately; the control stays loaded until `unload`."),
-    ] = False,
-    as_json: Json = False,
+    stay: bool = flag("--stay", "Return immediately; the control stays loaded until `unload`."),
+    as_json: bool = JSON,
 ) -> None:
     """Load a congestion control into the kernel, until Ctrl-C or SIGTERM.
 
@@ -111,7 +108,7 @@ def load(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def unload(name: Name, as_json: Json = False) -> None:
+def unload(name: Name, as_json: bool = JSON) -> None:
     """Unload a congestion control that was loaded with --stay. Open connections keep using it."""
     control = known(name)
     from lasthop.enforce.congestion.loading import unload as take_away

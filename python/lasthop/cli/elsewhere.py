@@ -3,29 +3,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from lasthop.batch.executors import Workers, dask_cluster, slurm
-from lasthop.cli.options import pairs, unset
+from lasthop.cli.options import flag, pairs, unset
 from lasthop.errors import UserError
 
-Cluster = Annotated[
-    str | None,
-    unset("ADDRESS", "Simulate on the Dask cluster whose scheduler has this address."),
-]
-OnSlurm = Annotated[
-    bool, typer.Option("--slurm", help="Simulate in Slurm jobs, which submitit submits.")
-]
-SlurmOptions = Annotated[
-    list[str] | None,
-    unset(
-        "NAME=VALUE",
-        "Set an option of the Slurm jobs, such as slurm_partition=long; repeatable.",
-        "--slurm-option",
-    ),
-]
+CLUSTER = unset("ADDRESS", "Simulate on the Dask cluster whose scheduler has this address.")
+ON_SLURM = flag("--slurm", "Simulate in Slurm jobs, which submitit submits.")
+SLURM_OPTIONS = unset(
+    "NAME=VALUE",
+    "Set an option of the Slurm jobs, such as slurm_partition=long; repeatable.",
+    "--slurm-option",
+)
 
 
 @contextmanager

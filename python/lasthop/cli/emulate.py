@@ -5,29 +5,31 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from lasthop.cli.boundary import note, warn
 from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
+    JSON,
+    SEED,
+    SETTINGS,
     File,
-    Json,
-    Seed,
-    Settings,
     cost_of_time,
     file_name,
+    flag,
     pairs,
+    preset,
     read_scenario,
     unset,
     whole_number,
     writable_file,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import emulation_bar
-from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
+from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import UserError
@@ -48,22 +50,6 @@ SYSCTL = ("--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0")
 WIDTHS = (20, 14, 20, 1)
 """Widths of the columns of places. [characters]"""
 
-Command = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="-- COMMAND ...",
-        help="Run this program at a place; the run ends when the program ends.",
-    ),
-]
-At = Annotated[str | None, unset("NAME", "Run COMMAND at this place.", "--at")]
-Others = Annotated[
-    list[str] | None,
-    unset("NAME COMMAND", "Also run a shell command at a place; repeatable.", WITH),
-]
-Shell = Annotated[
-    str | None, unset("NAME", "Run a shell at a place; the run ends when the shell ends.")
-]
-
 
 def run_count(text: str) -> int:
     """Read the value of an option that counts runs."""
@@ -78,124 +64,85 @@ def deadline_s(text: object) -> float:
     return value
 
 
-Replications = Annotated[
-    int | None,
-    unset(
-        "N",
-        "Run the scenario this many times, each time with another seed; by default once.",
-        parser=run_count,
+def emulate(
+    file: File,
+    command: list[str] | None = typer.Argument(
+        None,
+        metavar="-- COMMAND ...",
+        help="Run this program at a place; the run ends when the program ends.",
     ),
-]
-Pcapng = Annotated[
-    Path | None,
-    unset("FILE", "Write the frames of the cell to a file for Wireshark.", parser=file_name),
-]
-Link = Annotated[
-    str | None,
-    unset(
+    at: str | None = unset("NAME", "Run COMMAND at this place.", "--at"),
+    others: list[str] | None = unset(
+        "NAME COMMAND", "Also run a shell command at a place; repeatable.", WITH
+    ),
+    shell: str | None = unset("NAME", "Run a shell at a place; the run ends when the shell ends."),
+    places: bool = flag("--places", "List the places with their addresses."),
+    link: str | None = unset(
         "LINK",
         "Emulate one link instead of FILE, given by rate, one-way delay, queue N and loss P.",
         LINK,
     ),
-]
-Trace = Annotated[
-    tuple[str, str] | None,
-    unset(
+    trace: tuple[str, str] | None = unset(
         "UP DOWN",
         "Emulate one link instead of FILE; its rates follow traces of delivery opportunities, one "
         "file per direction.",
         TRACE,
     ),
-]
-Uplink = Annotated[
-    str | None,
-    unset("INTERFACE", "Forward packets that leave the scenario to this interface of the machine."),
-]
-Sysctl = Annotated[
-    list[str] | None,
-    unset(
+    uplink: str | None = unset(
+        "INTERFACE", "Forward packets that leave the scenario to this interface of the machine."
+    ),
+    virtual: bool = flag(
+        "--virtual",
+        "Run in simulated time in a user-mode Linux, without root and with the same numbers "
+        "in each run.",
+    ),
+    seed: str | None = SEED,
+    replications: int | None = unset(
+        "N",
+        "Run the scenario this many times, each time with another seed; by default once.",
+        parser=run_count,
+    ),
+    deadline: float = preset(
+        LONGEST_S,
+        "TIME",
+        "End COMMAND at this time after the start of the emulation.",
+        "--deadline",
+        parser=deadline_s,
+        show_default="1h",
+    ),
+    max_time: float = preset(
+        MAX_PROCESSOR_S,
+        "TIME",
+        "With --virtual, limit the processor time; a run ends early if its estimated total "
+        "exceeds the limit.",
+        "--max-time",
+        parser=cost_of_time,
+        show_default="1h",
+    ),
+    pcapng: Path | None = unset(
+        "FILE", "Write the frames of the cell to a file for Wireshark.", parser=file_name
+    ),
+    sysctl: list[str] | None = unset(
         "NAME=VALUE",
         "Set a network parameter of the kernel at each place, such as net.ipv4.tcp_sack=0; "
         "repeatable.",
         "--sysctl",
     ),
-]
-Relays = Annotated[
-    bool,
-    typer.Option(
-        "--relays", help="Send one stream per user of a conflict graph through two relays."
+    relays: bool = flag(
+        "--relays", "Send one stream per user of a conflict graph through two relays."
     ),
-]
-Follow = Annotated[
-    list[str] | None,
-    unset(
+    follow: list[str] | None = unset(
         "SETTING",
         "Apply tcp.initial_rto (by BPF) or tcp.initial_window of the scenario to the kernel; "
         "repeatable.",
         "--follow",
     ),
-]
-Gro = Annotated[
-    bool,
-    typer.Option("--gro", help="Combine segments that arrive together at a host into one packet."),
-]
-Virtual = Annotated[
-    bool,
-    typer.Option(
-        "--virtual",
-        help="Run in simulated time in a user-mode Linux, without root and with the same numbers "
-        "in each run.",
-    ),
-]
-Deadline = Annotated[
-    float,
-    typer.Option(
-        "--deadline",
-        metavar="TIME",
-        help="End COMMAND at this time after the start of the emulation.",
-        parser=deadline_s,
-        show_default="1h",
-    ),
-]
-MaxTime = Annotated[
-    float,
-    typer.Option(
-        "--max-time",
-        metavar="TIME",
-        help="With --virtual, limit the processor time; a run ends early if its estimated total "
-        "exceeds the limit.",
-        parser=cost_of_time,
-        show_default="1h",
-    ),
-]
-Places = Annotated[bool, typer.Option("--places", help="List the places with their addresses.")]
-
-
-def emulate(
-    file: File,
-    command: Command = None,
-    at: At = None,
-    others: Others = None,
-    shell: Shell = None,
-    places: Places = False,
-    link: Link = None,
-    trace: Trace = None,
-    uplink: Uplink = None,
-    virtual: Virtual = False,
-    seed: Seed = None,
-    replications: Replications = None,
-    deadline: Deadline = LONGEST_S,
-    max_time: MaxTime = MAX_PROCESSOR_S,
-    pcapng: Pcapng = None,
-    sysctl: Sysctl = None,
-    relays: Relays = False,
-    follow: Follow = None,
-    gro: Gro = False,
-    settings: Settings = None,
-    plot: Plot = None,
-    report: ReportFile = None,
-    anonymise: Anonymise = False,
-    as_json: Json = False,
+    gro: bool = flag("--gro", "Combine segments that arrive together at a host into one packet."),
+    settings: list[str] | None = SETTINGS,
+    plot: str | None = PLOT,
+    report: Path | None = REPORT_FILE,
+    anonymise: bool = ANONYMISE,
+    as_json: bool = JSON,
 ) -> int:
     """Run a scenario with the real TCP of Linux between network namespaces.
 
@@ -242,7 +189,7 @@ def emulate(
     picture = picture_path(plot, scenario, "emulate", changed(scenario, *more))
     reported = report_path(report, anonymise, file)
     foreground = program_of(command, at, shell)
-    beside = [beside_of(each) for each in others or []]
+    companions = [program_beside(each) for each in others or []]
     count = replications or 1
     kernel = dict(pairs(sysctl or [], *SYSCTL))
     from lasthop.emulation.replicate import replicate
@@ -255,7 +202,7 @@ def emulate(
             count,
             progress,
             foreground=foreground,
-            others=beside,
+            others=companions,
             quiet=as_json,
             pcapng=pcapng,
             ways=ways,
@@ -268,7 +215,7 @@ def emulate(
             deadline_s=deadline,
             max_time_s=max_time,
         )
-    runs_programs = bool(foreground or beside or ways or scenario.typed.programs)
+    runs_programs = bool(foreground or companions or ways or scenario.typed.programs)
     print_emulation(scenario, emulation, as_json=as_json, runs_programs=runs_programs)
     print_captured(emulation.captured)
     if pcapng is not None:
@@ -321,7 +268,7 @@ def program_of(
     return Program(at, command) if at is not None and command else None
 
 
-def beside_of(text: str) -> "Program":
+def program_beside(text: str) -> "Program":
     """Return an additional program from NAME=COMMAND."""
     from lasthop.emulation.programs import Program
 
@@ -378,18 +325,19 @@ def print_emulation(
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
-        runs = emulation.summary["replications"]
-        length = f"{emulation.summary['duration_s']:.3g} s in {emulation.clock}"
+        heading, known = emulation.heading, scenario.typed
+        runs = heading.replications
+        length = f"{heading.duration_s:.3g} s in {emulation.clock}"
         if emulation.is_simulated_time:
-            length += f", seed {emulation.summary['seed']}"
+            length += f", seed {heading.seed}"
         if runs > 1:
             length = f"{runs} x {length}"
-        if scenario["warmup_s"] > 0:
-            length += f", first {scenario['warmup_s']:g} s cut"
+        if known.warmup_s > 0:
+            length += f", first {known.warmup_s:g} s cut"
         if runs > 1:
             length += "; ± is a 95 % interval"
         delays = Delays.of(emulation)
-        typer.echo("\n".join([str(scenario["name"]), *delays.headlines(), f"{length}\n"]))
+        typer.echo("\n".join([known.name, *delays.headlines(), f"{length}\n"]))
         print_answer(emulation, delays)
         if not runs_programs:
             print_footer(emulation.scenario, emulation)

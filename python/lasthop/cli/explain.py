@@ -1,28 +1,17 @@
 """`lasthop explain`."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli.boundary import Interrupted
-from lasthop.cli.options import (
-    Jobs,
-    Json,
-    RunTime,
-    Seed,
-    Settings,
-    read_scenario,
-    unset,
-    whole_number,
-)
+from lasthop.cli import options
+from lasthop.cli.boundary import Interrupted, simulating
+from lasthop.cli.options import flag, read_scenario, unset, whole_number
 from lasthop.cli.screen import screen_width
 from lasthop.errors import UserError
-
-if TYPE_CHECKING:
-    from lasthop.scenario.scenario import Scenario
 
 WIDEST = 100
 """Largest width at which text is wrapped. [characters]"""
@@ -34,52 +23,38 @@ def replications_asked(text: str) -> int:
 
 
 def explain(
-    given: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE|TERM",
-            help="Scenario, or a term of the glossary, quantity, key, assumption or claim, such as "
-            "Jain, a1 or acsma-4.",
-            show_default=False,
-        ),
-    ] = None,
-    objective: Annotated[
-        str | None,
-        unset(
-            "AIM",
-            "Improve calls, delay, throughput or fairness; by default calls if the scenario has "
-            "calls, delay if it has datagrams, web pages or short flows, and otherwise throughput.",
-            "--for",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        unset("NAME", "Improve this station or flow; by default all of them.", "--target"),
-    ] = None,
-    replications: Annotated[
-        int | None,
-        unset(
-            "N",
-            "Confirm each change by N pairs of runs; by default 12, and fewer if a run is long.",
-            parser=replications_asked,
-        ),
-    ] = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    settings: Settings = None,
-    max_time: RunTime = None,
-    list_only: Annotated[
-        bool,
-        typer.Option(
-            "--list", help="List the causes that may apply, with their edits, and compare nothing."
-        ),
-    ] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Print the table of causes.")] = False,
-    term: Annotated[
-        bool, typer.Option("--term", help="Explain a term, even if a file has this name.")
-    ] = False,
-    terms: Annotated[bool, typer.Option("--terms", help="List the names of all terms.")] = False,
-    as_json: Json = False,
+    given: list[str] | None = typer.Argument(
+        None,
+        metavar="FILE|TERM",
+        help="Scenario, or a term of the glossary, quantity, key, assumption or claim, such as "
+        "Jain, a1 or acsma-4.",
+        show_default=False,
+    ),
+    objective: str | None = unset(
+        "AIM",
+        "Improve calls, delay, throughput or fairness; by default calls if the scenario has "
+        "calls, delay if it has datagrams, web pages or short flows, and otherwise throughput.",
+        "--for",
+    ),
+    target: str | None = unset(
+        "NAME", "Improve this station or flow; by default all of them.", "--target"
+    ),
+    replications: int | None = unset(
+        "N",
+        "Confirm each change by N pairs of runs; by default 12, and fewer if a run is long.",
+        parser=replications_asked,
+    ),
+    seed: str | None = options.SEED,
+    jobs: int | None = options.JOBS,
+    settings: list[str] | None = options.SETTINGS,
+    max_time: float | None = options.RUN_TIME,
+    list_only: bool = flag(
+        "--list", "List the causes that may apply, with their edits, and compare nothing."
+    ),
+    rules: bool = flag("--rules", "Print the table of causes."),
+    term: bool = flag("--term", "Explain a term, even if a file has this name."),
+    terms: bool = flag("--terms", "List the names of all terms."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Explain a scenario, with the changes that help; or explain a term.
 
@@ -93,60 +68,12 @@ def explain(
     words = given or []
     if rules:
         print_rules(as_json=as_json)
-    elif terms or term or not is_file(words):
+        return
+    if terms or term or not is_file(words):
         explain_term(words, terms=terms, as_json=as_json)
-    else:
-        [file] = words
-        scenario = read_scenario(file, settings, seed=seed)
-        explain_scenario(
-            scenario,
-            objective=objective,
-            target=target,
-            replications=replications,
-            jobs=jobs,
-            max_time=max_time,
-            list_only=list_only,
-            as_json=as_json,
-        )
-
-
-def is_file(words: Sequence[str]) -> bool:
-    """Return whether the arguments are a file: one that exists, or has the name of a scenario."""
-    if len(words) != 1:
-        return False
-    [word] = words
-    return word == "-" or word.endswith((".toml", ".json")) or Path(word).is_file()
-
-
-def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
-    """Print the entries of a term, or all names."""
-    from lasthop.cli.explain_term import print_names, print_term
-
-    if terms:
-        print_names(as_json=as_json)
-    elif not words:
-        raise UserError(
-            "missing argument FILE or TERM: expected a scenario, or a name such as Jain, TXOP or "
-            "a1",
-            "`lasthop explain --terms` lists all names",
-        )
-    else:
-        print_term(" ".join(words), as_json=as_json)
-
-
-def explain_scenario(
-    scenario: "Scenario",
-    *,
-    objective: str | None,
-    target: str | None,
-    replications: int | None,
-    jobs: int | None,
-    max_time: float | None,
-    list_only: bool,
-    as_json: bool,
-) -> None:
-    """Print the explanation of a scenario: first of its run, then of changes."""
-    from lasthop.cli.boundary import simulating
+        return
+    [file] = words
+    scenario = read_scenario(file, settings, seed=seed)
     from lasthop.cli.progress import share_bar
     from lasthop.explanation.run import examine
     from lasthop.explanation.text import candidate_lines, comparison_lines, run_lines
@@ -174,8 +101,32 @@ def explain_scenario(
                 raise Interrupted("no change was compared") from None
     if as_json:
         typer.echo(result.to_json(), nl=False)
-        return
-    print_lines(candidate_lines(result) if list_only else comparison_lines(result))
+    else:
+        print_lines(candidate_lines(result) if list_only else comparison_lines(result))
+
+
+def is_file(words: Sequence[str]) -> bool:
+    """Return whether the arguments are a file: one that exists, or has the name of a scenario."""
+    if len(words) != 1:
+        return False
+    [word] = words
+    return word == "-" or word.endswith((".toml", ".json")) or Path(word).is_file()
+
+
+def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
+    """Print the entries of a term, or all names."""
+    from lasthop.cli.explain_term import print_names, print_term
+
+    if terms:
+        print_names(as_json=as_json)
+    elif not words:
+        raise UserError(
+            "missing argument FILE or TERM: expected a scenario, or a name such as Jain, TXOP or "
+            "a1",
+            "`lasthop explain --terms` lists all names",
+        )
+    else:
+        print_term(" ".join(words), as_json=as_json)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -199,12 +150,10 @@ def print_rules(*, as_json: bool) -> None:
 
     table = rules()
     if as_json:
-        typer.echo(json.dumps(table, indent=2))
+        typer.echo(json.dumps([asdict(rule) for rule in table], indent=2))
         return
     for rule in table:
-        typer.echo(f"{rule['id']}: {rule['title']} ({', '.join(rule['objectives'])})")
-        for key in ("applies", "edit"):
-            for line in wrap(
-                f"{key}: {rule[key]}", WIDEST, initial_indent="  ", subsequent_indent="    "
-            ):
+        typer.echo(f"{rule.id}: {rule.title} ({', '.join(rule.objectives)})")
+        for text in (f"applies: {rule.applies}", f"edit: {rule.edit}"):
+            for line in wrap(text, WIDEST, initial_indent="  ", subsequent_indent="    "):
                 typer.echo(line)

@@ -36,11 +36,11 @@ def print_notes(notes: Sequence[str]) -> None:
 
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     """Yield the lines of the short explanation."""
-    from lasthop.explanation.facts import facts
+    from lasthop.explanation.facts import facts, read_facts
     from lasthop.explanation.line_use import line_use
     from lasthop.explanation.lines import fact_lines
 
-    result = facts(scenario, answer)
+    result = read_facts(facts(scenario, answer))
     lines = list(fact_lines(result, most_delays=2))[:MOST_FACTS]
     lines += line_use(scenario, answer, result)
     if lines:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli import standing
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset
-from lasthop.cli.standing import needs_linux
+from lasthop.cli.options import JSON, SETTINGS, counted, file_name, flag, pairs, unset
+from lasthop.cli.standing import Service, needs_linux
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,17 +21,14 @@ File = Annotated[
         metavar="FILE", help="Scenario with a table [gateway], TOML or JSON; - is standard input."
     ),
 ]
-Directory = Annotated[
-    Path | None,
-    unset(
-        "DIR",
-        "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
-        "NAME is the value of gateway.lan. In a network namespace other than the first, NAME ends "
-        "in @ and the number of the namespace.",
-        "--state",
-        parser=file_name,
-    ),
-]
+DIRECTORY = unset(
+    "DIR",
+    "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
+    "NAME is the value of gateway.lan. In a network namespace other than the first, NAME ends "
+    "in @ and the number of the namespace.",
+    "--state",
+    parser=file_name,
+)
 
 
 def read(file: str, settings: list[str] | None) -> "Gateway":
@@ -54,7 +50,15 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
     return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=flow")
 
 
-def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
+def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
+    """Return the gateway of a file."""
+    needs_linux("gateway")
+    from lasthop.enforce.gateway import operate
+
+    return Service(operate.GATEWAY, file, given(settings), state)
+
+
+def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
     """Check a gateway's file and, with root rights, this machine.
 
     The features of the kernel are tested in a separate network namespace; this machine is not
@@ -84,16 +88,13 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
 
 def plan(
     file: File,
-    settings: Settings = None,
-    as_script: Annotated[
-        bool,
-        typer.Option(
-            "--sh",
-            help="Print a shell script that runs these commands on a router without Python "
-            "(OpenWrt), finds stations, adapts the rate C, and finally reverts all changes.",
-        ),
-    ] = False,
-    as_json: Json = False,
+    settings: list[str] | None = SETTINGS,
+    as_script: bool = flag(
+        "--sh",
+        "Print a shell script that runs these commands on a router without Python "
+        "(OpenWrt), finds stations, adapts the rate C, and finally reverts all changes.",
+    ),
+    as_json: bool = JSON,
 ) -> None:
     """Print the commands that are equivalent to `up`, without running them.
 
@@ -120,7 +121,10 @@ def plan(
 
 
 def up(
-    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+    file: File,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    as_json: bool = JSON,
 ) -> None:
     """Enforce fairness in the background.
 
@@ -143,47 +147,38 @@ def up(
 
 
 def down(
-    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+    file: File,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    as_json: bool = JSON,
 ) -> None:
     """Stop the gateway and revert all its changes, also after a crash. Nothing else is changed."""
-    needs_linux("gateway")
-    from lasthop.enforce.gateway import operate
-
-    standing.down(operate.GATEWAY, file, given(settings), state, as_json=as_json)
+    service(file, settings, state).down(as_json=as_json)
 
 
 def status(
-    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+    file: File,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    as_json: bool = JSON,
 ) -> None:
     """Print rates, round-trip times, and the throughput of every station."""
-    needs_linux("gateway")
-    from lasthop.enforce.gateway import operate
+    gateway = service(file, settings, state)
     from lasthop.enforce.gateway.live import tables
 
-    standing.status(
-        operate.GATEWAY,
-        file,
-        given(settings),
-        state,
-        lambda now, columns: tables(now, columns=columns),
-        as_json=as_json,
-    )
+    gateway.status(lambda now, columns: tables(now, columns=columns), as_json=as_json)
 
 
 def run(
     file: File,
-    settings: Settings = None,
-    state: Directory = None,
-    live: Annotated[
-        bool | None,
-        typer.Option(
-            "--live/--no-live",
-            help="Show rates as they change, or do not show them; by default show them only on a "
-            "terminal.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Json = False,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    live: bool | None = flag(
+        "--live/--no-live",
+        "Show rates as they change, or do not show them; by default show them only on a terminal.",
+        default=None,
+    ),
+    as_json: bool = JSON,
 ) -> None:
     """Enforce fairness in the foreground, until Ctrl-C or SIGTERM; then revert all changes.
 
@@ -196,15 +191,8 @@ def run(
     from lasthop.enforce.gateway.live import MOST_ROWS, tables
 
     warn(*operate.warnings(gateway))
-    standing.run(
-        operate.GATEWAY,
-        file,
-        gateway,
-        given(settings),
-        state,
-        lambda now, columns: tables(now, MOST_ROWS, columns),
-        live=live,
-        as_json=as_json,
+    service(file, settings, state).run(
+        gateway, lambda now, columns: tables(now, MOST_ROWS, columns), live=live, as_json=as_json
     )
 
 

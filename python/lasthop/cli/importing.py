@@ -10,17 +10,19 @@ import typer
 
 from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.options import (
-    Json,
-    ReadingTime,
+    JSON,
+    READING_TIME,
     counted,
     file_name,
+    flag,
+    preset,
     unset,
     whole_number,
     writable_file,
 )
 from lasthop.cli.progress import reading_bar
 from lasthop.errors import ScenarioError, UserError
-from lasthop.progress.cost_limits import MAX_TIME_S, allowing
+from lasthop.progress.cost_limits import allowing
 from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -28,18 +30,13 @@ if TYPE_CHECKING:
 
 MOST_STATIONS = 1000
 
-Out = Annotated[
-    Path | None,
-    unset(
-        "FILE",
-        "Write the scenario to this new file and print its name. By default the scenario goes to "
-        "standard output.",
-        parser=file_name,
-    ),
-]
-Addresses = Annotated[
-    bool, typer.Option("--addresses", help="Show the addresses of stations in comments.")
-]
+OUT = unset(
+    "FILE",
+    "Write the scenario to this new file and print its name. By default the scenario goes to "
+    "standard output.",
+    parser=file_name,
+)
+ADDRESSES = flag("--addresses", "Show the addresses of stations in comments.")
 
 
 def station_count(text: object) -> int:
@@ -54,41 +51,32 @@ def source(what: str) -> Any:
     return typer.Argument(metavar="FILE", help=f"{what}; - is standard input.", parser=file_name)
 
 
-Stations = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        help="Assume this many stations, since the file does not list stations.",
-        parser=station_count,
-    ),
-]
+STATIONS = preset(
+    4,
+    "N",
+    "Assume this many stations, since the file does not list stations.",
+    parser=station_count,
+)
 
 
 def pcap(
     file: Annotated[Path, source("Capture, pcap or pcapng, optionally compressed by gzip")],
-    ap: Annotated[
-        str | None,
-        unset("MAC", "Select this access point; by default the access point with most data."),
-    ] = None,
-    lan: Annotated[
-        str | None,
-        unset(
-            "SUBNET",
-            "Set the subnet of the stations of a wired capture; by default all private addresses.",
-        ),
-    ] = None,
-    phy: Annotated[
-        str | None,
-        unset(
-            "NAME",
-            "Set the preset, such as 802.11g or 802.11ax; by default the preset that "
-            "matches the frames.",
-        ),
-    ] = None,
-    addresses: Addresses = False,
-    out: Out = None,
-    max_time: ReadingTime = MAX_TIME_S,
-    as_json: Json = False,
+    ap: str | None = unset(
+        "MAC", "Select this access point; by default the access point with most data."
+    ),
+    lan: str | None = unset(
+        "SUBNET",
+        "Set the subnet of the stations of a wired capture; by default all private addresses.",
+    ),
+    phy: str | None = unset(
+        "NAME",
+        "Set the preset, such as 802.11g or 802.11ax; by default the preset that "
+        "matches the frames.",
+    ),
+    addresses: bool = ADDRESSES,
+    out: Path | None = OUT,
+    max_time: float = READING_TIME,
+    as_json: bool = JSON,
 ) -> None:
     """Make a scenario from a capture.
 
@@ -111,13 +99,12 @@ def pcap(
 
 def iw(
     file: Annotated[Path, source('Output of "iw dev wlan0 station dump"')],
-    interface: Annotated[
-        str | None,
-        unset("NAME", "Read this interface; by default the interface with most stations."),
-    ] = None,
-    addresses: Addresses = False,
-    out: Out = None,
-    as_json: Json = False,
+    interface: str | None = unset(
+        "NAME", "Read this interface; by default the interface with most stations."
+    ),
+    addresses: bool = ADDRESSES,
+    out: Path | None = OUT,
+    as_json: bool = JSON,
 ) -> None:
     """Make a scenario from a station dump of iw, which lists stations and their rates."""
     from lasthop.importing.iw import network
@@ -127,9 +114,9 @@ def iw(
 
 def hostapd(
     file: Annotated[Path, source("hostapd.conf")],
-    stations: Stations = 4,
-    out: Out = None,
-    as_json: Json = False,
+    stations: int = STATIONS,
+    out: Path | None = OUT,
+    as_json: bool = JSON,
 ) -> None:
     """Make a scenario from hostapd.conf, which sets band, rates and access parameters."""
     from lasthop.importing.hostapd import network
@@ -139,21 +126,17 @@ def hostapd(
 
 def openwrt(
     file: Annotated[Path, source('/etc/config/wireless, or output of "uci show wireless"')],
-    stations: Stations = 4,
-    radio: Annotated[
-        str | None,
-        unset("NAME", "Read this radio; by default the radio of the first active access point."),
-    ] = None,
-    sqm: Annotated[
-        Path | None,
-        unset(
-            "FILE",
-            "Read the rate of the router's Internet line from this file, /etc/config/sqm.",
-            parser=file_name,
-        ),
-    ] = None,
-    out: Out = None,
-    as_json: Json = False,
+    stations: int = STATIONS,
+    radio: str | None = unset(
+        "NAME", "Read this radio; by default the radio of the first active access point."
+    ),
+    sqm: Path | None = unset(
+        "FILE",
+        "Read the rate of the router's Internet line from this file, /etc/config/sqm.",
+        parser=file_name,
+    ),
+    out: Path | None = OUT,
+    as_json: bool = JSON,
 ) -> None:
     """Make a scenario from OpenWrt's wireless settings."""
     from lasthop.importing.openwrt import network

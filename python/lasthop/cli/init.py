@@ -2,13 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from lasthop.cli.boundary import Interrupted, note, print_error
 from lasthop.cli.importing import new_file, put
-from lasthop.cli.options import Json, file_name, unset
+from lasthop.cli.options import JSON, file_name, flag, unset
 from lasthop.errors import UserError
 from lasthop.init import AIMS, MODELS, QUESTIONS, Question, next_command, scenario, settled
 from lasthop.scenario.scenario import Scenario
@@ -17,65 +16,43 @@ FILE = "scenario.toml"
 
 
 def init(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="New scenario file.", parser=file_name),
-    ] = Path(FILE),
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Use the default answer where no option gives an answer."),
-    ] = False,
-    aim: Annotated[
-        str | None,
-        unset(
-            "NAME",
-            f"Set what you want to know: {', '.join(AIMS)}. It sets the defaults of the other "
-            f"answers. Default: call; {MODELS} if another answer is given as an option.",
-        ),
-    ] = None,
-    hop: Annotated[
-        str | None,
-        unset(
-            "NAME",
-            "Set the last hop: 802.11ax, 802.11ac, 802.11n, 802.11g, 802.11b or router. The name "
-            f"wifi means 802.11ax. Default: 802.11ax; 802.11g with --aim {MODELS}.",
-        ),
-    ] = None,
-    stations: Annotated[
-        str | None,
-        unset(
-            "LIST",
-            'List the stations with their rates, such as "3 at 54, 1 at 6". From 802.11n on, list '
-            'them with their distances, such as "3 near, 1 far, 1 old far".',
-        ),
-    ] = None,
-    traffic: Annotated[
-        str | None,
-        unset(
-            "LIST",
-            "List the connections and calls of the stations, such as "
-            '"1 x 1 call, 1 x 6 up, rest x 1 down".',
-        ),
-    ] = None,
-    wire: Annotated[
-        str | None,
-        unset(
-            "TEXT",
-            'Set the rate and round-trip time of the wired line, such as "100 Mbps, 20 ms". '
-            '"100/20 Mbps, 20 ms" sets 100 Mbps from the servers and 20 Mbps to the servers. The '
-            "word none omits the line.",
-        ),
-    ] = None,
-    queue: Annotated[
-        str | None,
-        unset(
-            "TEXT",
-            "Set the queue of the last hop: its limit in packets, or codel, fq_codel or pie. From "
-            "802.11n on, mac80211 and the kinds of access points openwrt, isp and office are "
-            "accepted, too.",
-        ),
-    ] = None,
-    as_json: Json = False,
+    file: Path = typer.Argument(
+        Path(FILE), metavar="FILE", help="New scenario file.", parser=file_name
+    ),
+    yes: bool = flag("--yes", "Use the default answer where no option gives an answer.", "-y"),
+    aim: str | None = unset(
+        "NAME",
+        f"Set what you want to know: {', '.join(AIMS)}. It sets the defaults of the other "
+        f"answers. Default: call; {MODELS} if another answer is given as an option.",
+    ),
+    hop: str | None = unset(
+        "NAME",
+        "Set the last hop: 802.11ax, 802.11ac, 802.11n, 802.11g, 802.11b or router. The name "
+        f"wifi means 802.11ax. Default: 802.11ax; 802.11g with --aim {MODELS}.",
+    ),
+    stations: str | None = unset(
+        "LIST",
+        'List the stations with their rates, such as "3 at 54, 1 at 6". From 802.11n on, list '
+        'them with their distances, such as "3 near, 1 far, 1 old far".',
+    ),
+    traffic: str | None = unset(
+        "LIST",
+        "List the connections and calls of the stations, such as "
+        '"1 x 1 call, 1 x 6 up, rest x 1 down".',
+    ),
+    wire: str | None = unset(
+        "TEXT",
+        'Set the rate and round-trip time of the wired line, such as "100 Mbps, 20 ms". '
+        '"100/20 Mbps, 20 ms" sets 100 Mbps from the servers and 20 Mbps to the servers. The '
+        "word none omits the line.",
+    ),
+    queue: str | None = unset(
+        "TEXT",
+        "Set the queue of the last hop: its limit in packets, or codel, fq_codel or pie. From "
+        "802.11n on, mac80211 and the kinds of access points openwrt, isp and office are "
+        "accepted, too.",
+    ),
+    as_json: bool = JSON,
 ) -> None:
     """Write a first scenario by answering six questions.
 

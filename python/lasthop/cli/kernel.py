@@ -3,13 +3,14 @@
 import json
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.cli.boundary import Interrupted, note, print_error, warn
-from lasthop.cli.options import Json, counted, unset
+from lasthop.cli.options import JSON, counted, flag, unset
 from lasthop.errors import UserError
 from lasthop.progress.cost_limits import TIMES, cost_text
 from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
@@ -24,18 +25,13 @@ NONE_BUILT = "no kernel is built"
 
 
 def build(
-    source: Annotated[
-        str | None,
-        unset(
-            "PACKAGE",
-            "Build this package of the distribution, such as linux-source-6.12, or an archive "
-            "FILE.tar.xz; by default the newest package.",
-        ),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Build without asking for confirmation.")
-    ] = False,
-    as_json: Json = False,
+    source: str | None = unset(
+        "PACKAGE",
+        "Build this package of the distribution, such as linux-source-6.12, or an archive "
+        "FILE.tar.xz; by default the newest package.",
+    ),
+    yes: bool = flag("--yes", "Build without asking for confirmation.", "-y"),
+    as_json: bool = JSON,
 ) -> None:
     """Build a small Linux with all queue disciplines, congestion controls, MPTCP and BPF.
 
@@ -120,11 +116,11 @@ def kernel_json(kernel: BuiltKernel) -> dict[str, Any]:
     }
 
 
-def listed(as_json: Json = False) -> None:
+def listed(as_json: bool = JSON) -> None:
     """List the kernels of this machine; emulations use the first."""
-    rows = entries()
+    rows = list(entries())
     if as_json:
-        typer.echo(json.dumps({"kernels": rows}, indent=2))
+        typer.echo(json.dumps({"kernels": [asdict(row) for row in rows]}, indent=2))
         return
     if not rows:
         note("no user-mode Linux found; run lasthop kernel build, or apt install user-mode-linux")
@@ -133,62 +129,62 @@ def listed(as_json: Json = False) -> None:
 
     print_table(HEADS, [cells(row) for row in rows], 3)
     for row in rows:
-        if row["problem"]:
-            warn(row["problem"])
+        if row.problem:
+            warn(row.problem)
 
 
-def cells(row: dict[str, Any]) -> list[str]:
+@dataclass(frozen=True)
+class KernelRow:
+    """A kernel of this machine, as `list` prints it."""
+
+    name: str
+    version: str | None
+    source: str
+    program: str
+    size_bytes: int | None
+    built_at_s: float | None
+    processor_s: float | None
+    problem: str | None
+    used: bool
+    """Whether emulations use it."""
+
+
+def cells(row: KernelRow) -> list[str]:
     """Return the cells of a kernel in the table of `list`."""
-    size_bytes, built_at_s = row["size_bytes"], row["built_at_s"]
     return [
-        row["name"],
-        row["version"] or "-",
-        row["source"],
-        f"{size_bytes / 1e6:.1f}" if size_bytes else "-",
-        time.strftime("%Y-%m-%d", time.localtime(built_at_s)) if built_at_s else "-",
-        "yes" if row["used"] else "-",
+        row.name,
+        row.version or "-",
+        row.source,
+        f"{row.size_bytes / 1e6:.1f}" if row.size_bytes else "-",
+        time.strftime("%Y-%m-%d", time.localtime(row.built_at_s)) if row.built_at_s else "-",
+        "yes" if row.used else "-",
     ]
 
 
-def entries() -> list[dict[str, Any]]:
-    """Return the kernels of this machine as JSON, beginning with the kernel that emulations use."""
-    rows = []
+def entries() -> Iterator[KernelRow]:
+    """Yield the kernels of this machine, beginning with the kernel that emulations use."""
     for number, candidate in enumerate(candidates()):
-        row: dict[str, Any] = {"problem": None, "used": number == 0}
+        used = number == 0
         if candidate.built is not None:
-            rows.append(kernel_json(candidate.built) | row)
+            yield KernelRow(**kernel_json(candidate.built), problem=None, used=used)
             continue
-        version, size_bytes = None, None
+        version, size_bytes, problem = None, None, None
         try:
             version = read_kernel(candidate.program, candidate.origin).version
             size_bytes = candidate.program.stat().st_size
         except UserError as error:
-            row["problem"] = str(error)
+            problem = str(error)
         source = PACKAGE if candidate.origin == PROGRAM else VARIABLE
-        rows.append(
-            {
-                "name": str(candidate.program),
-                "version": version,
-                "source": source,
-                "program": str(candidate.program),
-                "size_bytes": size_bytes,
-                "built_at_s": None,
-                "processor_s": None,
-            }
-            | row
-        )
-    return rows
+        name = str(candidate.program)
+        yield KernelRow(name, version, source, name, size_bytes, None, None, problem, used)
 
 
 def remove(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME", help="Remove the kernel with this name in `lasthop kernel list`."
-        ),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Remove all built kernels.")] = False,
-    as_json: Json = False,
+    names: list[str] | None = typer.Argument(
+        None, metavar="NAME", help="Remove the kernel with this name in `lasthop kernel list`."
+    ),
+    everything: bool = flag("--all", "Remove all built kernels."),
+    as_json: bool = JSON,
 ) -> None:
     """Remove built kernels. Running emulations continue."""
     kernels = {kernel.name: kernel for kernel in built_kernels()}

@@ -7,8 +7,17 @@ from typing import Any
 import typer
 
 from lasthop.cli.screen import screen_width
-from lasthop.studies.ledger import CAUSES, CheckResult
-from lasthop.studies.messages import BANDS, claims_by_cause, closeness_of, holds_text, summary
+from lasthop.scenario.from_json import read_as
+from lasthop.studies.ledger import CAUSES
+from lasthop.studies.messages import (
+    BANDS,
+    MessageRow,
+    claims_by_cause,
+    closeness_of,
+    holds_text,
+    summary,
+)
+from lasthop.studies.outcomes import CheckResult
 from lasthop.studies.report import paper_value, predicted, simulated, tally
 from lasthop.studies.reproduction import Reproduction
 
@@ -27,7 +36,7 @@ def print_ledger(reproduction: Reproduction) -> None:
         causes = [f"not reproduced, {each}" for each in result.causes]
         for line in [*result.why.splitlines(), *causes]:
             typer.echo("\n".join(_wrapped(line)))
-        for each in result.beside:
+        for each in result.related:
             because = each.because[:1].upper() + each.because[1:]
             title = f"in addition, {each.title}: {each.verdict.value}. {because}"
             typer.echo("\n".join(_wrapped(title)))
@@ -35,16 +44,16 @@ def print_ledger(reproduction: Reproduction) -> None:
         typer.echo()
     claims = [result.to_json() for result in results]
     for message in reproduction.messages:
-        _print_message(message, claims)
+        _print_message(read_as(MessageRow, message), claims)
     typer.echo(tally(results))
     typer.echo("\n".join(wrap(summary(reproduction.messages, claims, CAUSES), _width())))
 
 
-def _print_message(message: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> None:
+def _print_message(message: MessageRow, claims: Sequence[Mapping[str, Any]]) -> None:
     """Print a message, whether it holds, and how close the claims that carry it are."""
     count = closeness_of(message, claims)
-    typer.echo(f"{message['subject']}: does the message hold? {holds_text(message)}")
-    typer.echo("\n".join(_wrapped(message["text"])))
+    typer.echo(f"{message.subject}: does the message hold? {holds_text(message)}")
+    typer.echo("\n".join(_wrapped(message.text)))
     numbers = ", ".join(
         f"{each} within {100 * band:.0f} %" for each, band in zip(count.numbers, BANDS, strict=True)
     )

@@ -13,6 +13,7 @@ from lasthop.cli.boundary import note
 from lasthop.cli.limits import kept_disciplines
 from lasthop.errors import ScenarioError, UserError
 from lasthop.models import MODELS
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.files import NO_FILE
 from lasthop.scenario.scenario import Scenario, blaming
 
@@ -33,34 +34,36 @@ def file_name(text: object) -> Path:
 
 def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
     """Return an option without a default, or with the default in its help `text`."""
-    return typer.Option(*names, metavar=metavar, help=text, show_default=False, **more)
+    return typer.Option(None, *names, metavar=metavar, help=text, show_default=False, **more)
 
 
-def directory(text: str) -> Any:
-    """Return an option that names a directory to write into."""
-    return unset("DIR", text, parser=file_name)
+def preset(default: Any, metavar: str, text: str, *names: str, **more: Any) -> Any:
+    """Return an option with a default, which the help shows."""
+    return typer.Option(default, *names, metavar=metavar, help=text, **more)
+
+
+def flag(name: str, text: str, *short: str, default: bool | None = False) -> Any:
+    """Return an option without a value."""
+    return typer.Option(default, name, *short, help=text)
 
 
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
 """Errors of systems if a directory exists and no file can be created in it."""
 
-OUT_RULE = "Write files to this place and print the name of each file."
-"""Purpose of --out of every command; the text after it names the files and the default."""
+
+def out_option(text: str, default: Path | None = None) -> Any:
+    """Return the option --out, a directory; `text` names the files, and what happens without it."""
+    text = f"Write files to this place and print the name of each file. {text}"
+    return preset(default, "DIR", text, parser=file_name, show_default=default is not None)
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Replace a value, such as cell.ap.cwmin=15."),
-]
+JSON = flag("--json", "Print JSON instead of tables.")
+SETTINGS = unset("PATH=VALUE", "Replace a value, such as cell.ap.cwmin=15.", "--set")
 # Text: the engine says what is allowed, as it does for the scenario's own value.
-Replications = Annotated[
-    str | None,
-    unset("N", "Run this many independent replications; by default as many as the scenario sets."),
-]
-Seed = Annotated[
-    str | None, unset("N", "Set the seed of all random streams; by default the scenario's seed.")
-]
+REPLICATIONS = unset(
+    "N", "Run this many independent replications; by default as many as the scenario sets."
+)
+SEED = unset("N", "Set the seed of all random streams; by default the scenario's seed.")
 
 
 def thread_count(text: str) -> int:
@@ -111,79 +114,42 @@ def cost_of_memory(text: object) -> float:
     return cost(text, MEMORIES, "8GB")
 
 
-MaxTime = Annotated[
-    float,
-    typer.Option(
-        "--max-time",
-        metavar="TIME",
-        help="Refuse a computation of a model or solver that would take more than this time.",
-        parser=cost_of_time,
-        show_default="60s",
-    ),
-]
-ReadingTime = Annotated[
-    float,
-    typer.Option(
-        "--max-time",
-        metavar="TIME",
-        help="Refuse a capture if reading it would take more than this time.",
-        parser=cost_of_time,
-        show_default="60s",
-    ),
-]
-MaxMemory = Annotated[
-    float,
-    typer.Option(
-        "--max-memory",
-        metavar="SIZE",
-        help="Refuse a computation of a model or solver that would need more than this memory.",
-        parser=cost_of_memory,
-        show_default="2GB",
-    ),
-]
-RunTime = Annotated[
-    float | None,
-    unset(
-        "TIME",
-        "Refuse a run that would take more than this time, by an estimate after half a second; by "
-        "default no run is refused.",
-        "--max-time",
-        parser=cost_of_time,
-    ),
-]
-SeriesMemory = Annotated[
-    float,
-    typer.Option(
-        "--max-memory",
-        metavar="SIZE",
-        help="Refuse time series whose table would need more than this memory.",
-        parser=cost_of_memory,
-        show_default="2GB",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    unset("N", "Use this many threads; by default one per processor.", parser=thread_count),
-]
-Model = Annotated[
-    str | None,
-    unset(
-        "NAME",
-        f"Analytical model: {' or '.join(sorted(MODELS))}; by default the model that suits the "
-        f"scenario.",
-    ),
-]
+def time_limit(text: str) -> Any:
+    """Return the option --max-time, with its default."""
+    more = {"parser": cost_of_time, "show_default": "60s"}
+    return preset(MAX_TIME_S, "TIME", text, "--max-time", **more)
 
 
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        metavar="NAME=VALUE",
-        help="Set an option of the model, such as beta=1.2.",
-        show_default=False,
-    ),
-]
+def memory_limit(text: str) -> Any:
+    """Return the option --max-memory, with its default."""
+    more = {"parser": cost_of_memory, "show_default": "2GB"}
+    return preset(MAX_MEMORY_BYTES, "SIZE", text, "--max-memory", **more)
+
+
+MAX_TIME = time_limit(
+    "Refuse a computation of a model or solver that would take more than this time."
+)
+READING_TIME = time_limit("Refuse a capture if reading it would take more than this time.")
+MAX_MEMORY = memory_limit(
+    "Refuse a computation of a model or solver that would need more than this memory."
+)
+RUN_TIME = unset(
+    "TIME",
+    "Refuse a run that would take more than this time, by an estimate after half a second; by "
+    "default no run is refused.",
+    "--max-time",
+    parser=cost_of_time,
+)
+SERIES_MEMORY = memory_limit("Refuse time series whose table would need more than this memory.")
+JOBS = unset("N", "Use this many threads; by default one per processor.", parser=thread_count)
+MODEL = unset(
+    "NAME",
+    f"Analytical model: {' or '.join(sorted(MODELS))}; by default the model that suits the "
+    f"scenario.",
+)
+
+
+OPTIONS = unset("NAME=VALUE", "Set an option of the model, such as beta=1.2.", "--option")
 
 
 def model_options(given: list[str] | None) -> dict[str, str]:
@@ -197,11 +163,15 @@ def model_options(given: list[str] | None) -> dict[str, str]:
 
 def aggregates_of(path: str) -> str:
     """Return the mean MPDUs per PPDU to each station of a saved run."""
+    from lasthop.answers.estimates import Estimate
     from lasthop.answers.load import load
 
     summary = getattr(load(path), "summary", {})
-    sizes = [(station["name"], station.get(AGGREGATES)) for station in summary.get("stations", ())]
-    results = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
+    sizes = [
+        (station["name"], Estimate.read(station.get(AGGREGATES)))
+        for station in summary.get("stations", ())
+    ]
+    results = [f"{name}={size.mean:.6g}" for name, size in sizes if size and size.mean]
     if not results:
         raise UserError(f"--option aggregates={path}: the result has no aggregates to stations")
     return ",".join(results)

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
@@ -42,16 +42,13 @@ def asked_picture(text: object) -> str:
     return name
 
 
-Plot = Annotated[
-    str | None,
-    unset(
-        "[FILE]",
-        "Draw a picture, in the format of FILE's suffix: PNG, PDF or SVG. By default it is a PNG "
-        "in the directory of --out or in out, named after the scenario and changed settings.",
-        OPTION,
-        parser=asked_picture,
-    ),
-]
+PLOT = unset(
+    "[FILE]",
+    "Draw a picture, in the format of FILE's suffix: PNG, PDF or SVG. By default it is a PNG "
+    "in the directory of --out or in out, named after the scenario and changed settings.",
+    OPTION,
+    parser=asked_picture,
+)
 
 
 def with_values(args: Sequence[str]) -> list[str]:

@@ -8,8 +8,8 @@ import typer
 from lasthop.answers.answer import Answer
 from lasthop.answers.kinds import kind_named
 from lasthop.answers.load import load
-from lasthop.cli.options import OUT_RULE, file_name, stem, unset
-from lasthop.cli.picture import OUT, Plot, changed, place, save_picture
+from lasthop.cli.options import flag, out_option, stem, unset
+from lasthop.cli.picture import OUT, PLOT, changed, place, save_picture
 from lasthop.errors import UserError
 from lasthop.extras import need
 
@@ -22,22 +22,14 @@ def plot(
             help="Directory of a saved result or sweep, or a file with the output of --json.",
         ),
     ],
-    quantity: Annotated[
-        str | None,
-        unset(
-            "NAME",
-            "Draw this quantity: of a sweep over its values, of a simulation over time if the "
-            "result has time series.",
-        ),
-    ] = None,
-    series: Annotated[
-        bool, typer.Option("--series", help="Draw the saved time series of a simulation.")
-    ] = False,
-    picture: Plot = None,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} The file is the picture."),
-    ] = OUT,
+    quantity: str | None = unset(
+        "NAME",
+        "Draw this quantity: of a sweep over its values, of a simulation over time if the "
+        "result has time series.",
+    ),
+    series: bool = flag("--series", "Draw the saved time series of a simulation."),
+    picture: str | None = PLOT,
+    out: Path = out_option("The file is the picture.", OUT),
 ) -> None:
     """Draw a saved result again, without another run."""
     need("lasthop plot", "matplotlib")

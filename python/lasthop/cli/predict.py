@@ -1,32 +1,34 @@
 """`lasthop predict`."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.answers.digits import plain
+from lasthop.answers.estimates import Estimate
 from lasthop.cli.boundary import print_error, warn
 from lasthop.cli.options import (
+    JSON,
+    MAX_MEMORY,
+    MAX_TIME,
+    MODEL,
+    OPTIONS,
+    SETTINGS,
     File,
-    Json,
-    MaxMemory,
-    MaxTime,
-    Model,
-    Options,
-    Settings,
     model_options,
     read_scenario,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
+from lasthop.display.stability import stability_lines
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
 from lasthop.prediction.predict import predict as ask
 from lasthop.prediction.prediction import Prediction
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
 from lasthop.warnings.settings import cautions
@@ -37,13 +39,13 @@ if TYPE_CHECKING:
 
 def predict(
     file: File,
-    model: Model = None,
-    options: Options = None,
-    settings: Settings = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    plot: Plot = None,
-    as_json: Json = False,
+    model: str | None = MODEL,
+    options: list[str] | None = OPTIONS,
+    settings: list[str] | None = SETTINGS,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    plot: str | None = PLOT,
+    as_json: bool = JSON,
 ) -> None:
     """Predict a scenario by an analytical model, without simulating it.
 
@@ -76,31 +78,43 @@ def predict(
         sys.stdout.write(prediction.to_json())
     else:
         chosen = "".join(f", {name} {value}" for name, value in model_options(options).items())
-        typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}{chosen}")
+        typer.echo(f"{prediction.heading.scenario}: predicted by model {model}{chosen}")
         delays = Delays.of(prediction)
-        for line in (*delays.headlines(), *solution(prediction)):
+        for line in (*delays.headlines(), *solution_lines(prediction)):
             typer.echo(line)
         typer.echo()
         print_answer(prediction, delays)
-        print_stability(prediction.summary)
+        for line in stability_lines(prediction.summary, with_time=True):
+            typer.echo(line)
     save_picture(lambda: prediction.plot(), picture, as_json=as_json)
     print_warnings(prediction)
 
 
-def solution(prediction: Prediction) -> Iterator[str]:
+class Solution(Table):
+    """Facts about the solver of a model."""
+
+    solver: str | None = None
+    states: int = 0
+    kkt_residual: float | None = None
+    airtime_error: float | None = None
+    cells: tuple[Any, ...] = ()
+
+
+def solution_lines(prediction: Prediction) -> Iterator[str]:
     """Yield lines on a model's solver and on the whole cell, in addition to the tables."""
-    summary = prediction.summary
-    if "solver" in summary:
-        yield f"solver {summary['solver']}, {summary['states']} states"
-    if "kkt_residual" in summary:
+    solution = read_as(Solution, prediction.summary)
+    if solution.solver is not None:
+        yield f"solver {solution.solver}, {solution.states} states"
+    if solution.kkt_residual is not None:
         # Digits beyond are rounding, which is not the same on every machine.
-        bound = 10.0 ** ceil(log10(max(summary["kkt_residual"], 1e-9)))
+        bound = 10.0 ** ceil(log10(max(solution.kkt_residual, 1e-9)))
         yield f"optimum with a KKT residual up to {bound:.0g}"
-    if "airtime_error" in summary:
-        yield f"air times to within {summary['airtime_error']:.1g}"
-    for cell in summary.get("cells", ()):
-        if "active_stations" in cell:
-            yield f"active stations E[N_active] {plain(cell['active_stations']['mean'])}"
+    if solution.airtime_error is not None:
+        yield f"air times to within {solution.airtime_error:.1g}"
+    for cell in solution.cells:
+        active = Estimate.read(cell.get("active_stations"))
+        if active is not None:
+            yield f"active stations E[N_active] {plain(active.mean)}"
 
 
 def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
@@ -110,16 +124,6 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
         print_error(f"{scenario.source}: model {model}: {reason}")
     hint = "`lasthop simulate` makes no such assumption"
     return UserError(f"{scenario.source}: model {model}: {last}", hint)
-
-
-def print_stability(summary: Mapping[str, Any]) -> None:
-    """Print the effect of a small disturbance of each queue, if the model predicts it."""
-    for item in summary.get("stability", ()):
-        rate = item["rightmost_root"]["real"]
-        what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
-        period = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
-        time = f"by a factor of e in {plain(abs(1.0 / rate))} s"
-        typer.echo(f"{item['name']}: the equilibrium is {what} {time}{period}")
 
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:

@@ -40,7 +40,7 @@ def drawn(
     counted: bool = False,
     text: str = "",
     part: "Callable[P, tuple[float, float]] | None" = None,
-    said: "Callable[P, str]" = lambda *_, **__: "",
+    only_line: "Callable[P, str]" = lambda *_, **__: "",
     excludes_start: bool = False,
 ) -> Iterator[Callable[P, None] | None]:
     """Draw a bar with one task while the body runs; none with --quiet.
@@ -61,7 +61,7 @@ def drawn(
         Template of a text after the bar, with the fields ``done``, ``rate`` and ``found``.
     part : callable, optional
         Returns the finished and the whole amount for these values, to estimate the remaining time.
-    said : callable, optional
+    only_line : callable, optional
         Returns the line for these values without a terminal; empty for none. Only the first is
         printed.
     excludes_start : bool
@@ -72,7 +72,7 @@ def drawn(
         yield None
         return
     if not sys.stderr.isatty():
-        yield None if part is None else announcing(label, part, said, excludes_start)
+        yield None if part is None else announcing(label, part, only_line, excludes_start)
         return
     bar = new_bar(label, title=title, counted=counted, text=text, paced=part is not None)
     with bar:
@@ -85,23 +85,23 @@ def drawn(
 def announcing(
     label: str,
     part: Callable[P, tuple[float, float]],
-    said: Callable[P, str],
+    only_line: Callable[P, str],
     excludes_start: bool,
 ) -> Callable[P, None]:
-    """Return a callback that prints the remaining time, until `said` returns a line."""
+    """Return a callback that prints the remaining time, until `only_line` returns a line."""
     announcer = None if excludes_start else Announcer(label)
-    has_said = False
+    has_printed = False
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
-        nonlocal announcer, has_said
+        nonlocal announcer, has_printed
         if announcer is None and part(*values, **named)[0] <= 0.0:
             return
         announcer = announcer or Announcer(label)
-        line = said(*values, **named)
-        if line and not has_said:
-            has_said = True
+        line = only_line(*values, **named)
+        if line and not has_printed:
+            has_printed = True
             note(line)
-        if not has_said:
+        if not has_printed:
             announcer.hear(*part(*values, **named))
 
     return hear
@@ -215,7 +215,7 @@ def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
         show,
         text=text,
         part=lambda at: (at["simulated_s"], at["total_s"]),
-        said=draining,
+        only_line=draining,
     )
 
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli import standing
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset, whole_number
+from lasthop.cli.options import JSON, SETTINGS, counted, file_name, flag, pairs, unset, whole_number
 from lasthop.cli.progress import real_time_bar
-from lasthop.cli.standing import needs_linux
+from lasthop.cli.standing import Service, needs_linux
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 
@@ -30,17 +29,14 @@ File = Annotated[
         metavar="FILE", help="Scenario with a table [interface], TOML or JSON; - is standard input."
     ),
 ]
-Directory = Annotated[
-    Path | None,
-    unset(
-        "DIR",
-        "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
-        "NAME is the interface. In a network namespace other than the first, NAME ends in @ and "
-        "the number of the namespace.",
-        "--state",
-        parser=file_name,
-    ),
-]
+DIRECTORY = unset(
+    "DIR",
+    "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
+    "NAME is the interface. In a network namespace other than the first, NAME ends in @ and "
+    "the number of the namespace.",
+    "--state",
+    parser=file_name,
+)
 
 
 def read(file: str, settings: list[str] | None) -> "LinkQueue":
@@ -78,43 +74,39 @@ def seconds(text: str) -> int:
     return whole_number(text, LEAST_HEARD_S, MOST_HEARD_S, "a number of seconds")
 
 
+def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
+    """Return the queue of a file."""
+    needs_linux("queue")
+    from lasthop.enforce.queue import operate
+
+    return Service(operate.QUEUE, file, given(settings), state)
+
+
 def check(
     file: File,
-    settings: Settings = None,
-    flows: Annotated[
-        int | None,
-        unset(
-            "N",
-            "Predict whether the queue would oscillate with N long-lived flows.",
-            "--flows",
-            parser=flow_count,
-        ),
-    ] = None,
-    rtt: Annotated[
-        str | None,
-        unset(
-            "TIME",
-            'Set the round-trip time of these flows without the queue, such as "40 ms".',
-            "--rtt",
-        ),
-    ] = None,
-    congestion: Annotated[
-        str | None,
-        unset(
-            "NAME", "Set the congestion control of these flows; by default newreno.", "--congestion"
-        ),
-    ] = None,
-    listen: Annotated[
-        int | None,
-        unset(
-            "SECONDS",
-            "Observe the interface for this time, and predict whether the queue would oscillate "
-            "with the flows that send now.",
-            parser=seconds,
-        ),
-    ] = None,
-    state: Directory = None,
-    as_json: Json = False,
+    settings: list[str] | None = SETTINGS,
+    flows: int | None = unset(
+        "N",
+        "Predict whether the queue would oscillate with N long-lived flows.",
+        "--flows",
+        parser=flow_count,
+    ),
+    rtt: str | None = unset(
+        "TIME",
+        'Set the round-trip time of these flows without the queue, such as "40 ms".',
+        "--rtt",
+    ),
+    congestion: str | None = unset(
+        "NAME", "Set the congestion control of these flows; by default newreno.", "--congestion"
+    ),
+    listen: int | None = unset(
+        "SECONDS",
+        "Observe the interface for this time, and predict whether the queue would oscillate "
+        "with the flows that send now.",
+        parser=seconds,
+    ),
+    state: Path | None = DIRECTORY,
+    as_json: bool = JSON,
 ) -> None:
     """Check an interface's file and, with root rights, this machine; nothing is changed.
 
@@ -190,7 +182,7 @@ def swing_of_heard(
     return seen, {**result._asdict(), "said": swings.in_words(result, text)}
 
 
-def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
+def plan(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
     """Print the commands that are equivalent to `up`, without running them.
 
     `up` configures the kernel directly and does not use the programs ip, tc and ethtool. A queue
@@ -203,7 +195,10 @@ def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
 
 
 def up(
-    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+    file: File,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    as_json: bool = JSON,
 ) -> None:
     """Shape the interface in the background.
 
@@ -224,47 +219,38 @@ def up(
 
 
 def down(
-    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+    file: File,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    as_json: bool = JSON,
 ) -> None:
     """Stop shaping and revert all its changes, also after a crash. Nothing else is changed."""
-    needs_linux("queue")
-    from lasthop.enforce.queue import operate
-
-    standing.down(operate.QUEUE, file, given(settings), state, as_json=as_json)
+    service(file, settings, state).down(as_json=as_json)
 
 
 def status(
-    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+    file: File,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    as_json: bool = JSON,
 ) -> None:
     """Print occupancy, delay, drops, and the throughput of every class."""
-    needs_linux("queue")
-    from lasthop.enforce.queue import operate
+    queue = service(file, settings, state)
     from lasthop.enforce.queue.live import tables
 
-    standing.status(
-        operate.QUEUE,
-        file,
-        given(settings),
-        state,
-        lambda now, _: tables(now),
-        as_json=as_json,
-    )
+    queue.status(lambda now, _: tables(now), as_json=as_json)
 
 
 def run(
     file: File,
-    settings: Settings = None,
-    state: Directory = None,
-    live: Annotated[
-        bool | None,
-        typer.Option(
-            "--live/--no-live",
-            help="Show the queue as it changes, or do not show it; by default show it only on a "
-            "terminal.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Json = False,
+    settings: list[str] | None = SETTINGS,
+    state: Path | None = DIRECTORY,
+    live: bool | None = flag(
+        "--live/--no-live",
+        "Show the queue as it changes, or do not show it; by default show it only on a terminal.",
+        default=None,
+    ),
+    as_json: bool = JSON,
 ) -> None:
     """Shape the interface in the foreground, until Ctrl-C or SIGTERM; then revert all changes.
 
@@ -277,15 +263,8 @@ def run(
     from lasthop.enforce.queue.live import tables
 
     warn(*operate.warnings(wanted))
-    standing.run(
-        operate.QUEUE,
-        file,
-        wanted,
-        given(settings),
-        state,
-        lambda now, _: tables(now),
-        live=live,
-        as_json=as_json,
+    service(file, settings, state).run(
+        wanted, lambda now, _: tables(now), live=live, as_json=as_json
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lasthop.cli.boundary import note, warn
-from lasthop.cli.options import Json, cost, file_name, unset, whole_number
+from lasthop.cli.options import JSON, cost, file_name, flag, preset, unset, whole_number
 from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
 
@@ -205,25 +205,14 @@ Key = Annotated[
         parser=file_name,
     ),
 ]
-Streams = Annotated[
-    str | None,
-    unset(
-        "N",
-        "Allow at most N streams of one client at a time; each needs 24 KiB of memory. By default "
-        "2048, or fewer if --memory is not sufficient.",
-    ),
-]
-MemoryOption = Annotated[
-    str, typer.Option("--memory", metavar="SIZE", help="Limit the total memory of all streams.")
-]
-Patience = Annotated[
-    str,
-    typer.Option(metavar="TIME", help="Give up a connection or a handshake after this time."),
-]
-MetricsAt = Annotated[
-    str | None,
-    unset("ADDRESS:PORT", "Serve metrics for Prometheus at this address.", "--metrics"),
-]
+STREAMS = unset(
+    "N",
+    "Allow at most N streams of one client at a time; each needs 24 KiB of memory. By default "
+    "2048, or fewer if --memory is not sufficient.",
+)
+MEMORY_OPTION = preset("48MiB", "SIZE", "Limit the total memory of all streams.", "--memory")
+PATIENCE = preset("10s", "TIME", "Give up a connection or a handshake after this time.")
+METRICS_AT = unset("ADDRESS:PORT", "Serve metrics for Prometheus at this address.", "--metrics")
 
 
 def key(
@@ -240,24 +229,19 @@ def key(
 
 def serve(
     key: Key,
-    listen: Annotated[
-        str, typer.Option(metavar="ADDRESS:PORT", help="Wait for clients at this address.")
-    ] = "127.0.0.1:4700",
-    to: Annotated[
-        list[str] | None,
-        unset(
-            "HOST:PORT",
-            "Let clients connect only to this target: a name, an address or a network, and a "
-            "port. The character * means any host or port. Repeatable; by default clients may "
-            "connect to any target.",
-        ),
-    ] = None,
-    clients: Annotated[str, typer.Option(metavar="N", help="Serve at most N clients.")] = "64",
-    patience: Patience = "10s",
-    streams: Streams = None,
-    memory: MemoryOption = "48MiB",
-    metrics: MetricsAt = None,
-    as_json: Json = False,
+    listen: str = preset("127.0.0.1:4700", "ADDRESS:PORT", "Wait for clients at this address."),
+    to: list[str] | None = unset(
+        "HOST:PORT",
+        "Let clients connect only to this target: a name, an address or a network, and a "
+        "port. The character * means any host or port. Repeatable; by default clients may "
+        "connect to any target.",
+    ),
+    clients: str = preset("64", "N", "Serve at most N clients."),
+    patience: str = PATIENCE,
+    streams: str | None = STREAMS,
+    memory: str = MEMORY_OPTION,
+    metrics: str | None = METRICS_AT,
+    as_json: bool = JSON,
 ) -> None:
     """Run the relay near the targets, until Ctrl-C or SIGTERM.
 
@@ -283,103 +267,59 @@ def serve(
 def connect(
     server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Address of the other relay.")],
     key: Key,
-    socks: Annotated[
-        list[str] | None,
-        unset(
-            "ADDRESS:PORT",
-            "Serve SOCKS 5 at this address; repeatable. By default 127.0.0.1:1080, if there is no "
-            "--forward and no --tproxy.",
-        ),
-    ] = None,
-    forwards: Annotated[
-        list[str] | None,
-        unset(
-            "[ADDRESS:]PORT:HOST:PORT",
-            "Forward a port of this machine to a target of the other relay; repeatable.",
-            "--forward",
-        ),
-    ] = None,
-    transparent: Annotated[
-        list[str] | None,
-        unset(
-            "ADDRESS:PORT",
-            "Accept connections to any target that the kernel's TPROXY redirects to this port "
-            "(root); repeatable.",
-            "--tproxy",
-        ),
-    ] = None,
-    rule: Annotated[
-        str | None,
-        unset(
-            "RULE",
-            "Set the rule for the number of connections: rtt, utility or marks. Default: rtt.",
-        ),
-    ] = None,
-    k: Annotated[
-        str,
-        typer.Option("--k", metavar="K", help="Use K connections per second of round-trip time."),
-    ] = "10",
-    fairness: Annotated[
-        str | None,
-        unset(
-            "X",
-            "Set the fairness parameter of the utility: 1 means log x, 2 means -1/x. Default: 1.",
-        ),
-    ] = None,
-    weight: Annotated[str | None, unset("X", "Set the weight of the utility. Default: 1.")] = None,
-    probe: Annotated[
-        bool,
-        typer.Option(
-            "--probe",
-            help="Measure the round-trip time by UDP probes to HOST:PORT, which firewalls must let "
-            "through. While probes are not answered, measure it from the TCP connections.",
-        ),
-    ] = False,
-    connections: Annotated[
-        str,
-        typer.Option(
-            metavar="N|N..N",
-            help="Set the smallest and the largest number of connections, or a fixed number.",
-        ),
-    ] = "1..16",
-    interval: Annotated[
-        str,
-        typer.Option(metavar="TIME", help="Change the number of connections at this interval."),
-    ] = "1s",
-    smoothing: Annotated[
-        str,
-        typer.Option(
-            metavar="X",
-            help="Set the weight of the previous number of connections in the next number.",
-        ),
-    ] = "0",
-    hold: Annotated[
-        str,
-        typer.Option(
-            metavar="N",
-            help="Close connections only if the rule asks for fewer connections in N successive "
-            "intervals.",
-        ),
-    ] = "3",
-    congestion: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Use this congestion control, by the kernel's name."),
-    ] = "reno",
-    timeout: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME",
-            help="Consider the other relay as failed if it sends nothing for this time.",
-        ),
-    ] = "25s",
-    source: Annotated[
-        str | None, unset("ADDRESS", "Connect from this address of the machine.", "--from")
-    ] = None,
-    patience: Patience = "10s",
-    streams: Streams = None,
-    memory: MemoryOption = "48MiB",
-    metrics: MetricsAt = None,
-    as_json: Json = False,
+    socks: list[str] | None = unset(
+        "ADDRESS:PORT",
+        "Serve SOCKS 5 at this address; repeatable. By default 127.0.0.1:1080, if there is no "
+        "--forward and no --tproxy.",
+    ),
+    forwards: list[str] | None = unset(
+        "[ADDRESS:]PORT:HOST:PORT",
+        "Forward a port of this machine to a target of the other relay; repeatable.",
+        "--forward",
+    ),
+    transparent: list[str] | None = unset(
+        "ADDRESS:PORT",
+        "Accept connections to any target that the kernel's TPROXY redirects to this port "
+        "(root); repeatable.",
+        "--tproxy",
+    ),
+    rule: str | None = unset(
+        "RULE", "Set the rule for the number of connections: rtt, utility or marks. Default: rtt."
+    ),
+    k: str = preset("10", "K", "Use K connections per second of round-trip time.", "--k"),
+    fairness: str | None = unset(
+        "X", "Set the fairness parameter of the utility: 1 means log x, 2 means -1/x. Default: 1."
+    ),
+    weight: str | None = unset("X", "Set the weight of the utility. Default: 1."),
+    probe: bool = flag(
+        "--probe",
+        "Measure the round-trip time by UDP probes to HOST:PORT, which firewalls must let "
+        "through. While probes are not answered, measure it from the TCP connections.",
+    ),
+    connections: str = preset(
+        "1..16",
+        "N|N..N",
+        "Set the smallest and the largest number of connections, or a fixed number.",
+    ),
+    interval: str = preset("1s", "TIME", "Change the number of connections at this interval."),
+    smoothing: str = preset(
+        "0", "X", "Set the weight of the previous number of connections in the next number."
+    ),
+    hold: str = preset(
+        "3",
+        "N",
+        "Close connections only if the rule asks for fewer connections in N successive intervals.",
+    ),
+    congestion: str = preset("reno", "NAME", "Use this congestion control, by the kernel's name."),
+    timeout: str = preset(
+        "25s", "TIME", "Consider the other relay as failed if it sends nothing for this time."
+    ),
+    source: str | None = unset("ADDRESS", "Connect from this address of the machine.", "--from"),
+    patience: str = PATIENCE,
+    streams: str | None = STREAMS,
+    memory: str = MEMORY_OPTION,
+    metrics: str | None = METRICS_AT,
+    as_json: bool = JSON,
 ) -> None:
     """Run the relay near the programs, until Ctrl-C or SIGTERM.
 

@@ -1,41 +1,33 @@
 """`--report FILE.html`, which several commands share."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from lasthop.answers.overwrite import refuse_if_foreign
 from lasthop.cli.command_line import command_line
-from lasthop.cli.options import file_name, unset, writable_file
+from lasthop.cli.options import file_name, flag, unset, writable_file
 from lasthop.cli.picture import tell
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
     from lasthop.report import Reported
 
-__all__ = ["Anonymise", "ReportFile", "report_path", "save_report"]
+__all__ = ["ANONYMISE", "REPORT_FILE", "report_path", "save_report"]
 
 OPTION = "--report"
 
 SUFFIXES = (".html", ".htm")
 
-ReportFile = Annotated[
-    Path | None,
-    unset(
-        "FILE.html",
-        "Write a report: one HTML file with views, tables, scenario, command, version and seed.",
-        OPTION,
-        parser=file_name,
-    ),
-]
-Anonymise = Annotated[
-    bool,
-    typer.Option(
-        "--anonymise",
-        help="Replace the names of stations, flows and links in the report, and omit comments.",
-    ),
-]
+REPORT_FILE = unset(
+    "FILE.html",
+    "Write a report: one HTML file with views, tables, scenario, command, version and seed.",
+    OPTION,
+    parser=file_name,
+)
+ANONYMISE = flag(
+    "--anonymise",
+    "Replace the names of stations, flows and links in the report, and omit comments.",
+)
 
 
 def report_path(asked: Path | None, anonymise: bool, scenario: str = "") -> Path | None:

@@ -2,49 +2,37 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.cli.boundary import Interrupted
-from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
-from lasthop.cli.options import OUT_RULE, Jobs, Json, file_name, writable
+from lasthop.cli.elsewhere import CLUSTER, ON_SLURM, SLURM_OPTIONS, workers
+from lasthop.cli.options import JOBS, JSON, flag, out_option, writable
 from lasthop.cli.picture import tell
 from lasthop.cli.progress import batch_bar
 from lasthop.extras import need
 
 
 def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SUBJECT|CLAIM",
-            help="Subjects or claims, such as hotspot or hotspot-5; by default all claims.",
-            show_default=False,
-        ),
-    ] = None,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="Run fewer simulations; claims that these simulations cannot decide stay open.",
-        ),
-    ] = False,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            parser=file_name,
-            help=f"{OUT_RULE} The files are the report and figures; finished runs are kept and "
-            f"reused.",
-        ),
-    ] = Path("out/reproduce"),
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    on_slurm: OnSlurm = False,
-    slurm_options: SlurmOptions = None,
-    as_json: Json = False,
+    names: list[str] | None = typer.Argument(
+        None,
+        metavar="SUBJECT|CLAIM",
+        help="Subjects or claims, such as hotspot or hotspot-5; by default all claims.",
+        show_default=False,
+    ),
+    quick: bool = flag(
+        "--quick", "Run fewer simulations; claims that these simulations cannot decide stay open."
+    ),
+    out: Path = out_option(
+        "The files are the report and figures; finished runs are kept and reused.",
+        Path("out/reproduce"),
+    ),
+    jobs: int | None = JOBS,
+    cluster: str | None = CLUSTER,
+    on_slurm: bool = ON_SLURM,
+    slurm_options: list[str] | None = SLURM_OPTIONS,
+    as_json: bool = JSON,
 ) -> None:
     """Run the studies that check claims of the papers, and print a verdict on each claim."""
     need("lasthop reproduce", "numpy", "scipy", "matplotlib")

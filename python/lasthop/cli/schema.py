@@ -4,11 +4,11 @@ import json
 
 import typer
 
-from lasthop.cli.options import Json
+from lasthop.cli.options import JSON
 from lasthop.scenario import scenario
 
 
-def schema(as_json: Json = False) -> None:
+def schema(as_json: bool = JSON) -> None:
     """Print the JSON Schema of scenario files, for editors and checkers.
 
     The output is JSON with and without --json.

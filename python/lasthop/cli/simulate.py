@@ -4,41 +4,34 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from lasthop.answers.digits import span
 from lasthop.answers.overwrite import CAPTURE, refuse_foreign, refuse_if_foreign
 from lasthop.answers.saving import MOST_FRAMES, RESULT_FILES
+from lasthop.cli import options
 from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
 from lasthop.cli.footer import print_footer, print_notes
 from lasthop.cli.options import (
-    OUT_RULE,
     File,
-    Jobs,
-    Json,
-    Replications,
-    RunTime,
-    Seed,
-    SeriesMemory,
-    Settings,
-    directory,
     file_name,
+    flag,
+    out_option,
     read_scenario,
     unset,
     writable,
     writable_file,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import speed
-from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
+from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
 from lasthop.scenario.values import read_range, sizes
@@ -53,54 +46,35 @@ EXAMPLE = "--air 1s..1.02s"
 
 def simulate(
     file: File,
-    replications: Replications = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    settings: Settings = None,
-    series: Annotated[
-        str | None,
-        unset(
-            "TIME",
-            'Record time series of the first replication at this interval, such as "0.1 s".',
-        ),
-    ] = None,
-    tails: Annotated[
-        bool,
-        typer.Option(
-            "--tails",
-            help="Also report quantities that averages do not show: Jain's index per second, "
-            "starved stations, and the 99th percentile of the queueing delay.",
-        ),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        directory(
-            f"{OUT_RULE} The files are the result and its tables. By default no files are written."
-        ),
-    ] = None,
-    plot: Plot = None,
-    report: ReportFile = None,
-    anonymise: Anonymise = False,
-    pcapng: Annotated[
-        Path | None,
-        unset(
-            "FILE", "Write the frames of the first replication, for Wireshark.", parser=file_name
-        ),
-    ] = None,
-    air: Annotated[
-        str | None,
-        unset(
-            "FROM..TO",
-            "Draw the frames on the air in this interval of the first replication, such as "
-            "1s..1.02s.",
-        ),
-    ] = None,
-    max_time: RunTime = None,
-    max_memory: SeriesMemory = MAX_MEMORY_BYTES,
-    timing: Annotated[
-        bool, typer.Option("--timing", help="Print the time spent to standard error.")
-    ] = False,
-    as_json: Json = False,
+    replications: str | None = options.REPLICATIONS,
+    seed: str | None = options.SEED,
+    jobs: int | None = options.JOBS,
+    settings: list[str] | None = options.SETTINGS,
+    series: str | None = unset(
+        "TIME", 'Record time series of the first replication at this interval, such as "0.1 s".'
+    ),
+    tails: bool = flag(
+        "--tails",
+        "Also report quantities that averages do not show: Jain's index per second, "
+        "starved stations, and the 99th percentile of the queueing delay.",
+    ),
+    out: Path | None = out_option(
+        "The files are the result and its tables. By default no files are written."
+    ),
+    plot: str | None = PLOT,
+    report: Path | None = REPORT_FILE,
+    anonymise: bool = ANONYMISE,
+    pcapng: Path | None = unset(
+        "FILE", "Write the frames of the first replication, for Wireshark.", parser=file_name
+    ),
+    air: str | None = unset(
+        "FROM..TO",
+        "Draw the frames on the air in this interval of the first replication, such as 1s..1.02s.",
+    ),
+    max_time: float | None = options.RUN_TIME,
+    max_memory: float = options.SERIES_MEMORY,
+    timing: bool = flag("--timing", "Print the time spent to standard error."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Simulate a scenario packet by packet.
 
@@ -238,18 +212,18 @@ def print_runs(result: Result, delays: Delays) -> None:
     """Print the name of the scenario, what became of its calls, and the number and duration of
     runs.
     """
-    summary = result.summary
+    heading = result.heading
     interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
     runs = (
-        f"{result.replications} x {span(summary['duration_s'])}, first {summary['warmup_s']:g} s "
+        f"{result.replications} x {span(heading.duration_s)}, first {heading.warmup_s:g} s "
         f"cut, seed {result.seed}; {interval}\n"
     )
-    typer.echo("\n".join([str(summary["scenario"]), *delays.headlines(), runs]))
+    typer.echo("\n".join([heading.scenario, *delays.headlines(), runs]))
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
     """Time spent, on standard error: it never is part of a result."""
-    simulated = result.replications * result.summary["duration_s"]
+    simulated = result.replications * result.heading.duration_s
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "
         f"{speed(simulated / wall)} simulated seconds per second",

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +16,7 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from lasthop.daemon.configuration import Settings, Wanted
+    from lasthop.daemon.configuration import Settings
     from lasthop.daemon.service_kind import ServiceKind
 
     Tables: TypeAlias = Callable[[dict[str, Any], int], Group]
@@ -31,68 +32,62 @@ def needs_linux(what: str) -> None:
         raise UserError(f"the {what} needs Linux; this is {sys.platform}")
 
 
-def down(
-    kind: "ServiceKind[Wanted]",
-    file: str,
-    settings: "Settings",
-    state: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """End what the file has up."""
-    from lasthop.daemon import verbs
+@dataclass(frozen=True)
+class Service:
+    """The gateway or the queue of a file.
 
-    done = verbs.down(kind, file, settings, state)
-    typer.echo(json.dumps({"done": done}) if as_json else done)
-
-
-def status(
-    kind: "ServiceKind[Wanted]",
-    file: str,
-    settings: "Settings",
-    state: Path | None,
-    tables: "Tables",
-    *,
-    as_json: bool,
-) -> None:
-    """Print the status of the file's gateway or queue, or why it is not up.
-
-    `tables` is called with the status and the available width.
+    Parameters
+    ----------
+    kind : ServiceKind
+        Whether it is a gateway or a queue.
+    file : str
+        The file.
+    settings : sequence of pairs
+        Values set from the command line.
+    state : path, optional
+        Directory of the lock and the undo log.
     """
-    from lasthop.daemon import verbs
 
-    now = verbs.status(kind, file, settings, state)
-    if as_json:
-        typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
-    elif isinstance(now, verbs.NotUp):
-        left = counted(now.left, "change")
-        killed = [f"{left} of a process that was killed are left"] if now.left else []
-        typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
-    else:
-        from rich.console import Console
+    kind: "ServiceKind[Any]"
+    file: str
+    settings: "Settings"
+    state: Path | None
 
-        console = Console()
-        if not console.is_terminal:  # a file or a pipe has no edge
-            console.width = PLAIN_WIDTH
-        console.print(tables(now, console.width))
+    def down(self, *, as_json: bool) -> None:
+        """End what the file has up."""
+        from lasthop.daemon import verbs
 
+        done = verbs.down(self.kind, self.file, self.settings, self.state)
+        typer.echo(json.dumps({"done": done}) if as_json else done)
 
-def run(
-    kind: "ServiceKind[Wanted]",
-    file: str,
-    wanted: "Wanted",
-    settings: "Settings",
-    state: Path | None,
-    tables: "Tables",
-    *,
-    live: bool | None,
-    as_json: bool,
-) -> None:
-    """Run the service in the foreground. `tables` is shown every second if `live` asks for it."""
-    from lasthop.cli.following import following, print_line
-    from lasthop.daemon import verbs
+    def status(self, tables: "Tables", *, as_json: bool) -> None:
+        """Print the status of the file's gateway or queue, or why it is not up.
 
-    follow = sys.stdout.isatty() if live is None else live
-    shown = following(tables) if follow else nullcontext()
-    with nullcontext(print_line) if as_json else shown as show:
-        verbs.run(kind, file, wanted, settings, state, show)
+        `tables` is called with the status and the available width.
+        """
+        from lasthop.daemon import verbs
+
+        now = verbs.status(self.kind, self.file, self.settings, self.state)
+        if as_json:
+            typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
+        elif isinstance(now, verbs.NotUp):
+            left = counted(now.left, "change")
+            killed = [f"{left} of a process that was killed are left"] if now.left else []
+            typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
+        else:
+            from rich.console import Console
+
+            console = Console()
+            if not console.is_terminal:  # a file or a pipe has no edge
+                console.width = PLAIN_WIDTH
+            console.print(tables(now, console.width))
+
+    def run(self, wanted: Any, tables: "Tables", *, live: bool | None, as_json: bool) -> None:
+        """Run it in the foreground. `tables` is shown every second if `live` asks for it."""
+        from lasthop.cli.following import following, print_line
+        from lasthop.daemon import verbs
+
+        follow = sys.stdout.isatty() if live is None else live
+        shown = following(tables) if follow else nullcontext()
+        with nullcontext(print_line) if as_json else shown as show:
+            verbs.run(self.kind, self.file, wanted, self.settings, self.state, show)

@@ -3,43 +3,38 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from lasthop.answers.digits import plain
+from lasthop.answers.estimates import Estimate
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.quantities import check_name, registry
 from lasthop.answers.saving import TABLE_FILES
+from lasthop.cli import options
 from lasthop.cli.boundary import Interrupted, note, warn
-from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
+from lasthop.cli.elsewhere import CLUSTER, ON_SLURM, SLURM_OPTIONS, workers
 from lasthop.cli.limits import kept_in_sweep
 from lasthop.cli.options import (
-    OUT_RULE,
     File,
-    Jobs,
-    Json,
-    Replications,
-    Seed,
-    SeriesMemory,
-    Settings,
-    directory,
     file_name,
+    flag,
+    out_option,
     pairs,
     read_scenario,
     stem,
     unset,
     writable,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
-from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
+from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.display.columns import column_of
 from lasthop.display.swept import delay_table
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
 from lasthop.scenario.scenario import Scenario, blaming
 from lasthop.scenario.values import twice, values_of
 from lasthop.sweep import Point, Sweep, SweepInterrupted
@@ -63,73 +58,51 @@ MOST_LOOKED_AT = 200
 
 def sweep(
     file: File,
-    over: Annotated[
-        list[str] | None,
-        unset(
-            "PATH=VALUES",
-            "Try these values, given as V1,V2,V3 or A..B:STEP or A..B log N. A table in braces is "
-            "one value. With several paths, try every combination.",
-        ),
-    ] = None,
-    points: Annotated[
-        Path | None,
-        unset(
-            "FILE.csv",
-            "Try these points: key paths in the first line, one point in each further line.",
-            parser=file_name,
-        ),
-    ] = None,
-    together: Annotated[
-        bool,
-        typer.Option(
-            "--zip",
-            help="Combine the first values of all paths, then the second values, and so on.",
-        ),
-    ] = False,
-    replications: Replications = None,
-    seed: Seed = None,
-    series: Annotated[
-        str | None,
-        unset(
-            "TIME",
-            "Record time series of the first replication of each point at this interval, such as "
-            '"0.1 s".',
-        ),
-    ] = None,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    on_slurm: OnSlurm = False,
-    slurm_options: SlurmOptions = None,
-    settings: Settings = None,
-    max_memory: SeriesMemory = MAX_MEMORY_BYTES,
-    out: Annotated[
-        Path | None,
-        directory(
-            f"{OUT_RULE} The files are results and tables; a resumed sweep reuses the results. "
-            f"Default: out/NAME-sweep."
-        ),
-    ] = None,
-    plot: Plot = None,
-    report: ReportFile = None,
-    anonymise: Anonymise = False,
-    quantity: Annotated[
-        str | None,
-        unset(
-            "NAME",
-            "Draw this quantity, such as jain or queues.sojourn_s. By default delays and losses of "
-            "datagrams, sensors and pages, and the stations' shares of a cell or goodput and "
-            "losses of a router.",
-        ),
-    ] = None,
-    show: Annotated[
-        list[str] | None,
-        unset(
-            "NAME",
-            "Also print this quantity, one column per item, such as stations.airtime_fraction; "
-            "repeatable.",
-        ),
-    ] = None,
-    as_json: Json = False,
+    over: list[str] | None = unset(
+        "PATH=VALUES",
+        "Try these values, given as V1,V2,V3 or A..B:STEP or A..B log N. A table in braces is "
+        "one value. With several paths, try every combination.",
+    ),
+    points: Path | None = unset(
+        "FILE.csv",
+        "Try these points: key paths in the first line, one point in each further line.",
+        parser=file_name,
+    ),
+    together: bool = flag(
+        "--zip", "Combine the first values of all paths, then the second values, and so on."
+    ),
+    replications: str | None = options.REPLICATIONS,
+    seed: str | None = options.SEED,
+    series: str | None = unset(
+        "TIME",
+        "Record time series of the first replication of each point at this interval, such as "
+        '"0.1 s".',
+    ),
+    jobs: int | None = options.JOBS,
+    cluster: str | None = CLUSTER,
+    on_slurm: bool = ON_SLURM,
+    slurm_options: list[str] | None = SLURM_OPTIONS,
+    settings: list[str] | None = options.SETTINGS,
+    max_memory: float = options.SERIES_MEMORY,
+    out: Path | None = out_option(
+        "The files are results and tables; a resumed sweep reuses the results. "
+        "Default: out/NAME-sweep."
+    ),
+    plot: str | None = PLOT,
+    report: Path | None = REPORT_FILE,
+    anonymise: bool = ANONYMISE,
+    quantity: str | None = unset(
+        "NAME",
+        "Draw this quantity, such as jain or queues.sojourn_s. By default delays and losses of "
+        "datagrams, sensors and pages, and the stations' shares of a cell or goodput and "
+        "losses of a router.",
+    ),
+    show: list[str] | None = unset(
+        "NAME",
+        "Also print this quantity, one column per item, such as stations.airtime_fraction; "
+        "repeatable.",
+    ),
+    as_json: bool = options.JSON,
 ) -> None:
     """Simulate a scenario at many settings; finished points are reused."""
     need("lasthop sweep", "pyarrow")
@@ -328,7 +301,7 @@ def print_quantity(result: Sweep, asked: str) -> None:
     """Print one quantity: a row for each point, a column for each item that has it."""
     list_name, _, quantity = asked.rpartition(".")
     seen = result.points[:MOST_ROWS]
-    for each in [list_name] if list_name else registry()[quantity]["lists"]:
+    for each in [list_name] if list_name else registry()[quantity].lists:
         column = column_of(each, quantity)
         cells = [
             {str(item["name"]): column.cell(item) for item in point.summary.get(each, ())}
@@ -363,7 +336,8 @@ def share(stations: list[Mapping[str, Any]]) -> str:
     column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")
     if len(stations) == 1:
         return column.cell(stations[0])
-    means = [each["goodput_share"]["mean"] for each in stations if "goodput_share" in each]
-    if not means or None in means:
+    shares = [Estimate.read(each[column.quantity]) for each in stations if column.quantity in each]
+    means = [share.mean for share in shares if share is not None]
+    if not means or len(means) < len(shares):
         return "-"
     return f"{plain(100 * sum(means) / len(means))} each of {len(stations)}"

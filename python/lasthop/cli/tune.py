@@ -9,29 +9,30 @@ from typing import Annotated
 import typer
 
 from lasthop.answers.digits import estimate, plain, signed
-from lasthop.answers.estimates import Estimate
+from lasthop.answers.estimates import estimate_text
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.cli.announcing import Announcer, announce
 from lasthop.cli.boundary import Interrupted, print_either, warn
-from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
+from lasthop.cli.elsewhere import CLUSTER, ON_SLURM, SLURM_OPTIONS, workers
 from lasthop.cli.options import (
-    OUT_RULE,
+    JOBS,
+    JSON,
+    REPLICATIONS,
+    SEED,
+    SETTINGS,
     File,
-    Jobs,
-    Json,
-    Replications,
-    Seed,
-    Settings,
-    directory,
+    flag,
+    out_option,
+    preset,
     read_scenario,
     stem,
     unset,
     whole_number,
     writable,
 )
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import stage_bar
-from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
+from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.tables import print_table
 from lasthop.errors import ScenarioError, UserError, listed
 from lasthop.extras import need
@@ -140,80 +141,61 @@ def tune(
             help="Optimise throughput, delay, fairness or calls.",
         ),
     ],
-    category: Annotated[
-        str | None,
-        unset(
-            "NAME",
-            "Search the parameters of this access category; by default the category of most TCP "
-            "connections.",
-            parser=access_category,
-        ),
-    ] = None,
-    give_up: Annotated[
-        float,
-        typer.Option(
-            metavar="PERCENT",
-            parser=per_cent,
-            help="Rule out settings that worsen the goodput or Jain's index by more than this "
-            "percentage. With the aims throughput and delay, the limit also applies to each "
-            "flow's mean RTT and its 99th percentile, and to each station's goodput.",
-        ),
-    ] = 100.0 * GIVE_UP,
-    min_jain: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            parser=jain_index,
-            help="Rule out settings with a lower 5th percentile of Jain's index over windows of 1 "
-            "s. If the percentile of the present setting is lower, it is the limit.",
-        ),
-    ] = MIN_JAIN,
-    pifs: Annotated[
-        bool,
-        typer.Option(
-            "--pifs/--no-pifs", help="Try PIFS access of the AP, or do not try it. Default: try it."
-        ),
-    ] = True,
-    txop: Annotated[
-        bool,
-        typer.Option(
-            "--txop/--no-txop",
-            help="Search TXOP limits, or do not search them. Default: search them.",
-        ),
-    ] = True,
-    write: Annotated[
-        str | None,
-        unset(
-            "FORM",
-            "Also print the setting as lines of a configuration file. The only FORM is hostapd.",
-            parser=configuration,
-        ),
-    ] = None,
-    confirm: Annotated[
-        int,
-        typer.Option(
-            metavar="N", parser=candidates, help="Confirm N candidates by full simulations."
-        ),
-    ] = CONFIRM,
-    replications: Replications = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    on_slurm: OnSlurm = False,
-    slurm_options: SlurmOptions = None,
-    settings: Settings = None,
-    out: Annotated[
-        Path | None,
-        directory(
-            f"{OUT_RULE} The files are tuning.json, hostapd.conf, tables and a picture, if a "
-            f"setting is recommended. Finished simulations are kept there and reused. By default "
-            f"no files are written."
-        ),
-    ] = None,
-    plot: Plot = None,
-    report: ReportFile = None,
-    anonymise: Anonymise = False,
-    as_json: Json = False,
+    category: str | None = unset(
+        "NAME",
+        "Search the parameters of this access category; by default the category of most TCP "
+        "connections.",
+        parser=access_category,
+    ),
+    give_up: float = preset(
+        100.0 * GIVE_UP,
+        "PERCENT",
+        "Rule out settings that worsen the goodput or Jain's index by more than this "
+        "percentage. With the aims throughput and delay, the limit also applies to each "
+        "flow's mean RTT and its 99th percentile, and to each station's goodput.",
+        parser=per_cent,
+    ),
+    min_jain: float = preset(
+        MIN_JAIN,
+        "X",
+        "Rule out settings with a lower 5th percentile of Jain's index over windows of 1 "
+        "s. If the percentile of the present setting is lower, it is the limit.",
+        parser=jain_index,
+    ),
+    pifs: bool = flag(
+        "--pifs/--no-pifs",
+        "Try PIFS access of the AP, or do not try it. Default: try it.",
+        default=True,
+    ),
+    txop: bool = flag(
+        "--txop/--no-txop",
+        "Search TXOP limits, or do not search them. Default: search them.",
+        default=True,
+    ),
+    write: str | None = unset(
+        "FORM",
+        "Also print the setting as lines of a configuration file. The only FORM is hostapd.",
+        parser=configuration,
+    ),
+    confirm: int = preset(
+        CONFIRM, "N", "Confirm N candidates by full simulations.", parser=candidates
+    ),
+    replications: str | None = REPLICATIONS,
+    seed: str | None = SEED,
+    jobs: int | None = JOBS,
+    cluster: str | None = CLUSTER,
+    on_slurm: bool = ON_SLURM,
+    slurm_options: list[str] | None = SLURM_OPTIONS,
+    settings: list[str] | None = SETTINGS,
+    out: Path | None = out_option(
+        "The files are tuning.json, hostapd.conf, tables and a picture, if a "
+        "setting is recommended. Finished simulations are kept there and reused. By default "
+        "no files are written."
+    ),
+    plot: str | None = PLOT,
+    report: Path | None = REPORT_FILE,
+    anonymise: bool = ANONYMISE,
+    as_json: bool = JSON,
 ) -> None:
     """Find the contention windows, TXOP limits and AP access that are best for an aim."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
@@ -250,7 +232,7 @@ def tune(
         stage_bar() as draw,
     ):
         try:
-            match = search(
+            tuning = search(
                 scenario,
                 objective,
                 category=category,
@@ -265,21 +247,21 @@ def tune(
                 progress=announcing(draw),
             )
         except TuneInterrupted as stop:
-            interrupted, match = stop, stop.finished
+            interrupted, tuning = stop, stop.finished
     written: list[Path] = []
     try:
         if out is not None:
-            written = match.save(out)
+            written = tuning.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, match.to_json, lambda: print_tuning(match, write))
+        print_either(as_json, tuning.to_json, lambda: print_tuning(tuning, write))
     if out is not None:
         what = files_in_words(written) if written else "nothing to set; finished simulations"
         tell(what, out, as_json=as_json)
-    if picture is not None and not match.confirmed:
+    if picture is not None and not tuning.confirmed:
         warn(f"{picture}: not drawn: no setting was confirmed")
     else:
-        save_picture(match.plot, picture, as_json=as_json)
-    save_report(match, reported, anonymise, as_json=as_json)
+        save_picture(tuning.plot, picture, as_json=as_json)
+    save_report(tuning, reported, anonymise, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 
@@ -390,15 +372,19 @@ def print_hostapd(tuning: Tuning) -> None:
     """Print the chosen setting as lines of hostapd.conf, with the values that these lines give."""
     typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
     try:
-        chosen, text = estimated(tuning.chosen.samples), tuning.as_hostapd
+        chosen, written = estimated(tuning.chosen.samples), tuning.as_hostapd
     except ScenarioError as error:
         first = str(error).partition("\n")[0]
         typer.echo(f"Not simulated with these lines: {first}\n")
         return
     rows = [
-        [shown.head, scaled(chosen[name], shown.scale), scaled(text.get(name), shown.scale)]
+        [
+            shown.head,
+            estimate_text(chosen[name], shown.scale),
+            estimate_text(written.get(name), shown.scale),
+        ]
         for name, shown in SHOWN.items()
-        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in text
+        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in written
     ]
     print_table(["the setting in hostapd's units", "as above", "as written"], rows)
 
@@ -443,11 +429,11 @@ def among_whom(tuning: Tuning) -> list[str]:
     if tuning.objective != "fairness":
         return []
     now, then = (tuning.judged(each) for each in (tuning.present, tuning.chosen))
-    messages = "fairness is judged among stations that want more than they get"
+    judged = "fairness is judged among stations that want more than they get"
     if now == then or not then:
-        return [f"{messages}: {listed(now)}"] if now else []
+        return [f"{judged}: {listed(now)}"] if now else []
     return [
-        f"{messages}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"
+        f"{judged}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"
     ]
 
 
@@ -492,7 +478,7 @@ def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str
         guess = (trial.predicted or {}).get(guessed)
         cells.append(plain(None if guess is None else guess * SHOWN[guessed].scale))
     measured = estimated(trial.samples)
-    return cells + [scaled(measured.get(name), SHOWN[name].scale) for name in shown]
+    return cells + [estimate_text(measured.get(name), SHOWN[name].scale) for name in shown]
 
 
 def spreads(tuning: Tuning) -> list[str]:
@@ -501,8 +487,8 @@ def spreads(tuning: Tuning) -> list[str]:
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []
     now, then = (100.0 * spread(each[aim.quantity].mean) for each in (tuning.before, tuning.after))
-    messages = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
-    return [f"{messages} (standard deviation over mean).", ""]
+    spreads_text = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
+    return [f"{spreads_text} (standard deviation over mean).", ""]
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:
@@ -521,12 +507,12 @@ def gain_rows(tuning: Tuning) -> list[list[str]]:
             text += f" ± {estimate(half, half).partition(' ')[0]}"
         if now[name].mean:
             text += f" ({100 * change.mean / now[name].mean:+.1f} %)"
-        rows.append([shown.head, scaled(now[name], scale), scaled(then.get(name), scale), text])
+        rows.append(
+            [
+                shown.head,
+                estimate_text(now[name], scale),
+                estimate_text(then.get(name), scale),
+                text,
+            ]
+        )
     return rows
-
-
-def scaled(value: Estimate | None, scale: float) -> str:
-    """Return an estimate as text."""
-    if value is None:
-        return "-"
-    return estimate(value.mean * scale, None if value.ci95 is None else value.ci95 * scale)

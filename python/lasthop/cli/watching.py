@@ -54,7 +54,7 @@ class Shown:
             self.show()
             self._update()
 
-    def found(self, what: str) -> None:
+    def report_early(self, what: str) -> None:
         """Show a finding before the step is over."""
         self.what = what
         self._update()

@@ -2,32 +2,18 @@
 
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated
 
 import typer
 
 from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.quantities import check_name
+from lasthop.cli import options
 from lasthop.cli.boundary import Interrupted, note, print_either
 from lasthop.cli.limits import kept_disciplines
-from lasthop.cli.options import (
-    OUT_RULE,
-    File,
-    Jobs,
-    Json,
-    RunTime,
-    Seed,
-    Settings,
-    counted,
-    directory,
-    file_name,
-    read_scenario,
-    unset,
-    writable,
-)
-from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
+from lasthop.cli.options import File, counted, file_name, out_option, read_scenario, unset, writable
+from lasthop.cli.picture import PLOT, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
-from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
+from lasthop.cli.report import ANONYMISE, REPORT_FILE, report_path, save_report
 from lasthop.cli.screen import screen_width
 from lasthop.cli.tables import print_table
 from lasthop.display.what_if import (
@@ -60,55 +46,40 @@ WIDEST = 100
 
 def what_if(
     file: File,
-    case: Annotated[
-        list[str] | None,
-        unset(
-            '"NAME: PATH=VALUE; ..."',
-            "Compare this case: a name and one or more settings, such as "
-            '"fq: wire.queue.fq_codel={}"; repeatable.',
-        ),
-    ] = None,
-    cases: Annotated[
-        Path | None,
-        unset(
-            "FILE.toml",
-            "Compare the cases of this file, with one table [case.NAME] per case and one setting "
-            "per line.",
-            parser=file_name,
-        ),
-    ] = None,
-    replications: Annotated[
-        str | None,
-        unset(
-            "N",
-            "Run this many independent replications of each case, at least 2; by default "
-            f"{REPLICATIONS}, or as many as the scenario sets if these are more.",
-        ),
-    ] = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    settings: Settings = None,
-    show: Annotated[
-        list[str] | None,
-        unset(
-            "NAME",
-            "Compare this quantity, one column per item, such as flows.one_way_delay_p99_s; "
-            "repeatable. By default delay and loss of each call, goodput in each direction, and "
-            "Jain's index.",
-        ),
-    ] = None,
-    max_time: RunTime = None,
-    out: Annotated[
-        Path | None,
-        directory(
-            f"{OUT_RULE} The files are what-if.json and tables of the differences. Finished "
-            f"simulations are kept there and reused. By default no files are written."
-        ),
-    ] = None,
-    plot: Plot = None,
-    report: ReportFile = None,
-    anonymise: Anonymise = False,
-    as_json: Json = False,
+    case: list[str] | None = unset(
+        '"NAME: PATH=VALUE; ..."',
+        "Compare this case: a name and one or more settings, such as "
+        '"fq: wire.queue.fq_codel={}"; repeatable.',
+    ),
+    cases: Path | None = unset(
+        "FILE.toml",
+        "Compare the cases of this file, with one table [case.NAME] per case and one setting "
+        "per line.",
+        parser=file_name,
+    ),
+    replications: str | None = unset(
+        "N",
+        "Run this many independent replications of each case, at least 2; by default "
+        f"{REPLICATIONS}, or as many as the scenario sets if these are more.",
+    ),
+    seed: str | None = options.SEED,
+    jobs: int | None = options.JOBS,
+    settings: list[str] | None = options.SETTINGS,
+    show: list[str] | None = unset(
+        "NAME",
+        "Compare this quantity, one column per item, such as flows.one_way_delay_p99_s; "
+        "repeatable. By default delay and loss of each call, goodput in each direction, and "
+        "Jain's index.",
+    ),
+    max_time: float | None = options.RUN_TIME,
+    out: Path | None = out_option(
+        "The files are what-if.json and tables of the differences. Finished "
+        "simulations are kept there and reused. By default no files are written."
+    ),
+    plot: str | None = PLOT,
+    report: Path | None = REPORT_FILE,
+    anonymise: bool = ANONYMISE,
+    as_json: bool = options.JSON,
 ) -> None:
     """Compare named cases of a scenario with the scenario as it is."""
     asked = asked_cases(case or [], cases)

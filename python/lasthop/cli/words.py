@@ -16,14 +16,14 @@ CURRENT = "lasthop COMMAND -"
 Written = str | Callable[[re.Match[str]], str]
 
 HINTS: tuple[tuple[str, Written], ...] = (
-    (r"\bmax_time_s=(\S+)", lambda found: f"--max-time {written(float(found[1]), TIMES)}"),
+    (r"\bmax_time_s=(\S+)", lambda match: f"--max-time {written(float(match[1]), TIMES)}"),
     (
         r"\bmax_memory_bytes=(\S+)",
-        lambda found: f"--max-memory {written(float(found[1]), MEMORIES)}",
+        lambda match: f"--max-memory {written(float(match[1]), MEMORIES)}",
     ),
     (r"\b(txop|pifs)=False", r"--no-\1"),
     (r"^places: ", "lasthop emulate FILE --places: "),
-    (rf"^{DOWNLOAD}(\S+)$", lambda found: f"curl -L {quote(found[1])} | {CURRENT}"),
+    (rf"^{DOWNLOAD}(\S+)$", lambda match: f"curl -L {quote(match[1])} | {CURRENT}"),
 )
 """Arguments in hints, and the options that stand for them."""
 

@@ -4,11 +4,10 @@ import socket
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from lasthop.cli.options import unset, whole_number
+from lasthop.cli.options import flag, unset, whole_number
 from lasthop.errors import UserError
 from lasthop.extras import need
 
@@ -21,24 +20,17 @@ def port_number(text: str) -> int:
 
 
 def workbench(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="Scenario that the page opens, TOML or JSON."),
-    ] = None,
-    port: Annotated[
-        int | None,
-        unset(
-            "N",
-            "Listen at this port of loopback; by default at any free port.",
-            parser=port_number,
-        ),
-    ] = None,
-    browser: Annotated[
-        bool,
-        typer.Option(
-            "--browser/--no-browser", help="Open a browser, or do not open it. Default: open it."
-        ),
-    ] = True,
+    file: Path | None = typer.Argument(
+        None, metavar="[FILE]", help="Scenario that the page opens, TOML or JSON."
+    ),
+    port: int | None = unset(
+        "N", "Listen at this port of loopback; by default at any free port.", parser=port_number
+    ),
+    browser: bool = flag(
+        "--browser/--no-browser",
+        "Open a browser, or do not open it. Default: open it.",
+        default=True,
+    ),
 ) -> None:
     """Serve the workbench to a browser on this machine, until Ctrl-C.
 

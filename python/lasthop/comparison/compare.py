@@ -261,7 +261,7 @@ class Comparison(Shown):
         return {
             "kind": "comparison",
             "format": FORMAT,
-            "scenario": self.simulation.summary["scenario"],
+            "scenario": self.simulation.heading.scenario,
             "prediction": None if self.prediction is None else self.prediction.to_dict(),
             "refusal": self.refusal,
             "simulation": self.simulation.to_dict(),

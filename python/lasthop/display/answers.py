@@ -1,10 +1,11 @@
 """Answers in notebooks: tables of main quantities with intervals, and a small picture."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.digits import estimate, plain, signed, span
-from lasthop.answers.estimates import Estimate
+from lasthop.answers.estimates import estimate_text
+from lasthop.answers.heading import Heading
 from lasthop.display.columns import (
     COLUMNS,
     TITLES,
@@ -16,6 +17,7 @@ from lasthop.display.columns import (
 )
 from lasthop.display.delays import Delays, unshown_columns
 from lasthop.display.page import MOST_ROWS, Page, Table
+from lasthop.display.stability import stability_lines
 from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
 from lasthop.scenario.typed import CsmaScenario
@@ -64,26 +66,26 @@ NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packe
 
 def answer_page(answer: "Answer") -> Page:
     """Return the page of a simulation, prediction or emulation."""
-    summary, delays = answer.summary, Delays.of(answer)
+    summary, heading, delays = answer.summary, answer.heading, Delays.of(answer)
     return Page(
-        str(summary["scenario"]),
-        about(summary),
+        heading.scenario,
+        about(heading),
         tables(summary, answer.scenario.typed if answer.has_scenario else None, delays),
-        notes=[*delays.headlines(), *stability(summary)],
+        notes=[*delays.headlines(), *stability_lines(summary)],
         picture=picture_of(answer),
-        alt=f"{summary['kind']} of {summary['scenario']}",
+        alt=f"{heading.kind} of {heading.scenario}",
     )
 
 
-def about(summary: Mapping[str, Any]) -> str:
+def about(heading: Heading) -> str:
     """Return the kind of an answer, and its number of runs."""
-    if summary["kind"] == "prediction":
-        return f"prediction by model {summary['model']}"
-    count = summary["replications"]
+    if heading.kind == "prediction":
+        return f"prediction by model {heading.model}"
+    count = heading.replications
     interval = "± is a 95 % interval" if count > 1 else "one run: no intervals"
     return (
-        f"{summary['kind']}, {count} x {span(summary['duration_s'])}, first "
-        f"{summary['warmup_s']:g} s cut, seed {summary['seed']}; {interval}"
+        f"{heading.kind}, {count} x {span(heading.duration_s)}, first {heading.warmup_s:g} s cut, "
+        f"seed {heading.seed}; {interval}"
     )
 
 
@@ -106,14 +108,6 @@ def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> l
     return results
 
 
-def stability(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the effect of a small disturbance of each queue, if a model predicts it."""
-    for item in summary.get("stability", ()):
-        what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
-        swing = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
-        yield f"{item['name']}: the equilibrium is {what}{swing}"
-
-
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
     """Return the drawing of an answer: its conflict graph, else bars of goodputs or shares."""
     summary = answer.summary
@@ -129,13 +123,13 @@ def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
 
 def comparison_page(comparison: "Comparison") -> Page:
     """Return prediction, simulation and perhaps emulation side by side."""
-    simulation = comparison.simulation.summary
+    simulation = comparison.simulation.heading
     model = comparison.prediction
     notes = (
         [] if comparison.refusal is None else [f"no prediction: the scenario {comparison.refusal}"]
     )
     if model is not None:
-        notes += stability(model.summary)
+        notes += stability_lines(model.summary)
     heads = ["quantity", "of", "predicted", "simulated", "difference"]
     others = {"emulated": comparison.emulation, "measured": comparison.measured}
     asked = [name for name, answer in others.items() if answer is not None]
@@ -145,12 +139,12 @@ def comparison_page(comparison: "Comparison") -> Page:
         for row, column in rows_with_columns(comparison)
     ]
     return Page(
-        str(simulation["scenario"]),
+        simulation.scenario,
         f"{'' if model is None else f'model {model.model} and '}{about(simulation)}",
         [Table("", heads, rows, names=2)],
         notes=notes,
         picture=comparison.figure,
-        alt=f"comparison of {simulation['scenario']}",
+        alt=f"comparison of {simulation.scenario}",
     )
 
 
@@ -178,7 +172,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
         return None if value is None else value * column.scale
 
     half = scaled(row.ci95)
-    lines = {
+    texts = {
         "emulated": estimate(scaled(row.emulated), scaled(row.emulated_ci95)),
         "measured": estimate(scaled(row.measured), scaled(row.measured_ci95)),
     }
@@ -186,7 +180,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
         plain(scaled(row.predicted)),
         estimate(scaled(row.simulated), half),
         signed(scaled(row.difference), half),
-        *(lines[name] for name in others),
+        *(texts[name] for name in others),
     ]
 
 
@@ -210,11 +204,11 @@ def sweep_page(sweep: "Sweep") -> Page:
     late, delays = delay_table(sweep.points[: MOST_ROWS + 1])
     delayed = [Table("delays", [*paths, *late], delays, len(paths))] if late else []
     return Page(
-        str(sweep.scenario["name"]),
+        sweep.scenario.typed.name,
         f"sweep of {counted(len(sweep.points), 'point')}; ± is a 95 % interval",
         [*delayed, *([Table(LISTS[name], heads, rows, names)] if heads else [])],
         picture=sweep.plot if 1 < len(sweep.points) <= MOST_POINTS else None,
-        alt=f"sweep of {sweep.scenario['name']}",
+        alt=f"sweep of {sweep.scenario.typed.name}",
     )
 
 
@@ -237,7 +231,7 @@ def tuning_page(tuning: "Tuning") -> Page:
     rows = [
         [
             f"{name} x" if name in out else name,
-            *(_scaled(sample.get(quantity), scale) for quantity, _, scale, _ in shown),
+            *(estimate_text(sample.get(quantity), scale) for quantity, _, scale, _ in shown),
         ]
         for name, sample in samples.items()
     ]
@@ -249,16 +243,10 @@ def tuning_page(tuning: "Tuning") -> Page:
     notes = [f"set {set_to}" if tuning.recommended else tuning.verdict]
     notes += [NAMES_OF_SETTINGS + ("; x ruled out" if out else "")] if rows else []
     return Page(
-        str(tuning.base["name"]),
+        tuning.base.typed.name,
         f"tuned for {tuning.objective}: {tuning.chosen.name}; ± is a 95 % interval",
         [Table("", heads, rows, bold=chosen, quiet=quiet)] if rows else [],
         notes=[*notes, *tuning.costs],
         picture=tuning.figure if rows else None,
-        alt=f"settings of {tuning.base['name']}",
+        alt=f"settings of {tuning.base.typed.name}",
     )
-
-
-def _scaled(result: Estimate | None, scale: float) -> str:
-    if result is None:
-        return "-"
-    return estimate(result.mean * scale, None if result.ci95 is None else result.ci95 * scale)

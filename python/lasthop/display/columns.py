@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lasthop.answers.digits import estimate
+from lasthop.answers.estimates import Estimate, estimate_text
 from lasthop.answers.quantities import registry
-from lasthop.scenario.typed import CellScenario, Scenario, Vbs
+from lasthop.scenario.queues import Vbs
+from lasthop.scenario.typed import CellScenario, Scenario
 
 __all__ = [
     "COLUMNS",
@@ -43,11 +44,7 @@ class Column:
 
     def cell(self, item: Mapping[str, Any]) -> str:
         """Value and interval of one item."""
-        result = item.get(self.quantity)
-        if result is None or result["mean"] is None:
-            return "-"
-        half = result["ci95"]
-        return estimate(result["mean"] * self.scale, None if half is None else half * self.scale)
+        return estimate_text(Estimate.read(item.get(self.quantity)), self.scale)
 
     def says_something(self, item: Mapping[str, Any]) -> bool:
         """Return whether the item has this quantity, and not a meaningless zero."""
@@ -177,7 +174,7 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
 def column_of(list_name: str, quantity: str) -> Column:
     """Return the column of a quantity; if no table has it, in the unit of results."""
     shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
-    unit = str(registry()[quantity]["unit"]).removeprefix("-")
+    unit = registry()[quantity].unit.removeprefix("-")
     return next(shown, Column(quantity, quantity.replace("_", " "), unit))
 
 
@@ -238,7 +235,7 @@ def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[
 
 def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a class of flows without the quantities of flows that never end."""
-    if (item.get("transfer_rate_bps") or {"mean": None})["mean"] is None:
+    if Estimate.read(item.get("transfer_rate_bps")) is None:
         return item
     return {key: value for key, value in item.items() if key not in RATES}
 

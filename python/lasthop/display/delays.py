@@ -224,8 +224,8 @@ class Delays:
         """Return the name of the flow of a call's direction that loses most."""
 
         def loss(name: str) -> float:
-            result = self.flows.get(name, {}).get(LOST.quantity) or {}
-            return float(result.get("mean") or 0.0)
+            lost = Estimate.read(self.flows.get(name, {}).get(LOST.quantity))
+            return 0.0 if lost is None else lost.mean
 
         return max(call.flows, key=loss)
 
@@ -382,5 +382,5 @@ def _finite(items: Iterable[Item]) -> Iterator[Item]:
 
 def _delay_s(item: Item) -> float:
     """Delay of an item, which has one of the quantities of delay; 0 if it is not known. [s]"""
-    known = (item.get(quantity) for quantity in LATEST)
-    return max((each["mean"] or 0.0 for each in known if each), default=0.0)
+    known = (Estimate.read(item.get(quantity)) for quantity in LATEST)
+    return max((delay.mean for delay in known if delay is not None), default=0.0)

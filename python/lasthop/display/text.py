@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.answers.digits import estimate, plain, span
+from lasthop.answers.digits import plain, span
+from lasthop.answers.estimates import Estimate
 from lasthop.display.delays import Delays
+from lasthop.display.stability import stabilities
 from lasthop.scenario.typed import CellScenario, CsmaScenario
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ SHARES = {"goodput_share": "share", "goodput_bps": "goodput", "occupancy_packets
 
 def result_text(result: "Result") -> str:
     """Return a simulation's goodput, fairness, largest and smallest shares, queue or links."""
-    runs = f"{result.replications} x {span(result.summary['duration_s'])}"
+    runs = f"{result.replications} x {span(result.heading.duration_s)}"
     return _text("Result", result, f"{runs}, seed {result.seed}")
 
 
@@ -59,14 +61,14 @@ def prediction_text(prediction: "Prediction") -> str:
 
 def emulation_text(emulation: "Emulation") -> str:
     """Return an emulation's text, as that of a simulation."""
-    count, span_s = emulation.summary["replications"], emulation.summary["duration_s"]
+    count, span_s = emulation.heading.replications, emulation.heading.duration_s
     runs = f"{count} x {span_s:.3g} s" if count > 1 else f"{span_s:.3g} s"
     return _text("Emulation", emulation, f"{runs} in {emulation.clock}")
 
 
 def comparison_text(comparison: "Comparison") -> str:
     """Return the simulation of a comparison, and the largest differences of the model."""
-    name = comparison.simulation.summary["scenario"]
+    name = comparison.simulation.heading.scenario
     emulated = "" if comparison.emulation is None else ", emulated"
     if comparison.prediction is None:
         head = f"Comparison({name!r}: simulated{emulated}, no prediction)"
@@ -78,7 +80,7 @@ def comparison_text(comparison: "Comparison") -> str:
 
 def sweep_text(sweep: "Sweep") -> str:
     """Return a sweep's number of points, and the values of each path."""
-    lines = [f"Sweep({sweep.scenario['name']!r}: {len(sweep.points)} points)"]
+    lines = [f"Sweep({sweep.scenario.typed.name!r}: {len(sweep.points)} points)"]
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for path in paths:
         every = list(dict.fromkeys(str(point.settings.get(path, "")) for point in sweep.points))
@@ -89,7 +91,7 @@ def sweep_text(sweep: "Sweep") -> str:
 
 def tuning_text(tuning: "Tuning") -> str:
     """Return a search's recommended setting with its gains, or the reason why there is none."""
-    lines = [f"Tuning({tuning.base['name']!r} for {tuning.objective}: {tuning.chosen.name})"]
+    lines = [f"Tuning({tuning.base.typed.name!r} for {tuning.objective}: {tuning.chosen.name})"]
     if tuning.recommended:
         lines.append(", ".join(f"{path}={value}" for path, value in tuning.settings.items()))
     else:
@@ -103,7 +105,7 @@ def tuning_text(tuning: "Tuning") -> str:
         )
         if (change := tuning.gains.get(quantity)) is not None
         for sign in ("+" if change.mean > 0 else "",)
-        for text in (_told({"mean": change.mean, "ci95": change.ci95}, scale) + unit,)
+        for text in (change.text(scale) + unit,)
     ]
     return cut([*lines, *([", ".join(gained)] if gained else [])])
 
@@ -156,7 +158,7 @@ def _called(queue: Any) -> str:
 
 
 def _text(kind: str, answer: "Answer", about: str) -> str:
-    lines = [f"{kind}({answer.summary['scenario']!r}: {about})", *_numbers(answer)]
+    lines = [f"{kind}({answer.heading.scenario!r}: {about})", *_numbers(answer)]
     return cut(lines)
 
 
@@ -168,11 +170,10 @@ def _numbers(answer: "Answer") -> Iterator[str]:
         yield total
     if extremes := _extremes(summary):
         yield extremes
-    for item in summary.get("stability", ())[:MOST_STABILITY]:
-        period = _told(item.get("period_s"))
-        swing = "" if period == "-" else f", period {period} s"
-        state = "stable" if item["stable"] else "unstable"
-        yield f"queue {item['name']}: equilibrium {state}{swing}"
+    for queue in stabilities(summary)[:MOST_STABILITY]:
+        swing = "" if queue.period_s is None else f", period {queue.period_s.text()} s"
+        state = "stable" if queue.stable else "unstable"
+        yield f"queue {queue.name}: equilibrium {state}{swing}"
     if links := _links(summary):
         yield links
 
@@ -185,17 +186,17 @@ def _whole(summary: Mapping[str, Any]) -> str:
         classes = summary.get("classes", ())
         entry = classes[0] if len(classes) == 1 else None
     if entry is None:
-        rates = [item["goodput_bps"]["mean"] for item in _sharers(summary, "goodput_bps")]
-        total = sum(rate for rate in rates if rate is not None)
+        rates = _sharers(summary, "goodput_bps")
+        total = sum(rate.mean for _, rate in rates if rate is not None)
         return f"goodput {plain(1e-6 * total)} Mb/s in sum" if rates else ""
     parts = [
-        f"{title} {text}{unit}"
+        f"{title} {value.text(scale)}{unit}"
         for quantity, title, scale, unit in (
             ("goodput_bps", "goodput", 1e-6, " Mb/s"),
             ("jain", "Jain's index", 1.0, ""),
             ("updown_ratio", "up/down", 1.0, ""),
         )
-        if (text := _told(entry.get(quantity), scale)) != "-"
+        if (value := Estimate.read(entry.get(quantity))) is not None
     ]
     return ", ".join(parts)
 
@@ -203,48 +204,47 @@ def _whole(summary: Mapping[str, Any]) -> str:
 def _extremes(summary: Mapping[str, Any]) -> str:
     """Who gets most and who least: of goodput, or of shares where a model knows no more."""
     for quantity, scale, unit in (("goodput_bps", 1e-6, " Mb/s"), ("goodput_share", 100, " %")):
-        items = [item for item in _sharers(summary, quantity) if item[quantity]["mean"] is not None]
-        if len(items) > 1:
-            ranked = sorted(items, key=lambda item: float(item[quantity]["mean"]))
-            most, least = (
-                f"{item['name']} {_told(item[quantity], scale)}{unit}"
-                for item in (ranked[-1], ranked[0])
+        shares = [(name, value) for name, value in _sharers(summary, quantity) if value is not None]
+        if len(shares) > 1:
+            ranked = sorted(shares, key=lambda share: share[1].mean)
+            (smallest, least), (largest, most) = ranked[0], ranked[-1]
+            if most.mean == least.mean:
+                return f"each of {len(shares)} gets {shares[0][1].text(scale)}{unit}"
+            ends = (
+                f"{largest} {most.text(scale)}{unit}; least: {smallest} {least.text(scale)}{unit}"
             )
-            if ranked[-1][quantity]["mean"] == ranked[0][quantity]["mean"]:
-                return f"each of {len(items)} gets {_told(items[0][quantity], scale)}{unit}"
-            return f"most: {most}; least: {least}"
+            return f"most: {ends}"
     return ""
 
 
-def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[Item]:
-    """Items of the first list that has several of them with this quantity."""
+def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, Estimate | None]]:
+    """Names and values of the first list that has several items with this quantity."""
     for name in SHARERS:
         items = [item for item in summary.get(name, ()) if quantity in item]
         if len(items) > 1:
-            return items
+            return [(item["name"], Estimate.read(item[quantity])) for item in items]
     return ()
 
 
 def _links(summary: Mapping[str, Any]) -> str:
     """The busiest link, with its queue."""
-    queues = {queue["name"]: queue for queue in summary.get("queues", ())}
+    queues = _known(summary.get("queues", ()), "occupancy_packets")
     for quantity, words in BUSY.items():
-        used = [
-            link
-            for link in summary.get("links", ())
-            if (link.get(quantity) or {}).get("mean") is not None
-        ]
-        if used:
-            link = max(used, key=lambda each: float(each[quantity]["mean"]))
-            queue = _told(queues.get(link["name"], {}).get("occupancy_packets"))
-            more = "" if queue == "-" else f", mean queue {queue} packets"
-            return f"link {link['name']}: {words} {_told(link[quantity], 100)} %{more}"
-    nodes = [*summary.get("aps", ()), *summary.get("stations", ())]
-    known = [node for node in nodes if (node.get("queue_packets") or {}).get("mean") is not None]
-    if not known:
+        if used := _known(summary.get("links", ()), quantity):
+            name, value = max(used.items(), key=lambda link: link[1].mean)
+            more = f", mean queue {queues[name].text()} packets" if name in queues else ""
+            return f"link {name}: {words} {value.text(100)} %{more}"
+    nodes = _known([*summary.get("aps", ()), *summary.get("stations", ())], "queue_packets")
+    if not nodes:
         return ""
-    node = max(known, key=lambda each: float(each["queue_packets"]["mean"]))
-    return f"longest queue: {node['name']} {_told(node['queue_packets'])} packets"
+    name, value = max(nodes.items(), key=lambda node: node[1].mean)
+    return f"longest queue: {name} {value.text()} packets"
+
+
+def _known(items: Sequence[Item], quantity: str) -> dict[str, Estimate]:
+    """Return the values of a quantity by the names of the items that have it."""
+    values = ((item["name"], Estimate.read(item.get(quantity))) for item in items)
+    return {name: value for name, value in values if value is not None}
 
 
 def _furthest(comparison: "Comparison") -> Iterator[str]:
@@ -262,14 +262,6 @@ def _furthest(comparison: "Comparison") -> Iterator[str]:
             name = max(off, key=lambda each: abs(off[each]))
             yield f"of {what} furthest from the model: {name}, off by {off[name]:+.3g} %"
             return
-
-
-def _told(result: Mapping[str, Any] | None, scale: float = 1.0) -> str:
-    """An estimate as text, a dash where there is none."""
-    if result is None or result["mean"] is None:
-        return "-"
-    half = result["ci95"]
-    return estimate(result["mean"] * scale, None if half is None else half * scale)
 
 
 def cut(lines: Sequence[str]) -> str:

@@ -20,7 +20,8 @@ from lasthop.linux.tcp import (
     tcp_info,
     tell_when_acknowledged,
 )
-from lasthop.scenario.typed import Tcp, TcpFlow
+from lasthop.scenario.transports import Tcp
+from lasthop.scenario.typed import TcpFlow
 
 CHUNK = bytes(65_536)
 BIND_ADDRESS_NO_PORT = 24

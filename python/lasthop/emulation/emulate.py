@@ -38,7 +38,8 @@ from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.linux.sock_ops import first_timeouts
 from lasthop.scenario.scenario import Scenario, ScenarioLike
-from lasthop.scenario.typed import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
+from lasthop.scenario.transports import Tcp
+from lasthop.scenario.typed import CsmaScenario, SensorFlow, TcpFlow, UdpFlow
 from lasthop.simulation.simulate import replaced
 from lasthop.uml.boot import MAX_PROCESSOR_S
 from lasthop.uml.clock import is_simulated

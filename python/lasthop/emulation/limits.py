@@ -7,15 +7,8 @@ from lasthop.emulation.users import with_users
 from lasthop.enforce.congestion import CONTROLS
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import (
-    Compound,
-    CsmaScenario,
-    Flow,
-    SensorFlow,
-    Tcp,
-    Udp,
-    UdpFlow,
-)
+from lasthop.scenario.transports import Compound, Tcp, Udp
+from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}

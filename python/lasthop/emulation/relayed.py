@@ -27,7 +27,8 @@ from lasthop.relay.settings import (
     Terms,
     new_key,
 )
-from lasthop.scenario.typed import Csma, TcpFlow
+from lasthop.scenario.csma import Csma
+from lasthop.scenario.typed import TcpFlow
 
 PATIENCE_S = 3600.0
 """Nobody gives up before the run is over. [s]"""

@@ -19,7 +19,8 @@ from lasthop.emulation.connection import tcp_sockets
 from lasthop.emulation.datagrams import LARGEST, udp_sockets
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
-from lasthop.scenario.typed import SensorFlow, Tcp, Udp
+from lasthop.scenario.transports import Tcp, Udp
+from lasthop.scenario.typed import SensorFlow
 
 NUMBER = struct.Struct("!I")
 

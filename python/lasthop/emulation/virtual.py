@@ -13,7 +13,7 @@ from lasthop.emulation.emulation import Emulation
 from lasthop.emulation.request import Progress, Request
 from lasthop.emulation.summary import SIMULATED
 from lasthop.errors import UserError
-from lasthop.scenario.typed import Tcp
+from lasthop.scenario.transports import Tcp
 from lasthop.uml.boot import State, UmlError, run
 from lasthop.uml.kernel import find_kernel
 from lasthop.uml.repeatable import is_repeatable

@@ -1,11 +1,11 @@
 """Causes and remedies of a scenario, each as a checked scenario with its edit."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from lasthop.errors import ScenarioError
+from lasthop.explanation.facts import Cause, Remedy
 from lasthop.scenario.scenario import Scenario
 
 __all__ = ["Candidate", "causes_of", "remedies_of"]
@@ -56,48 +56,36 @@ def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | No
     return None
 
 
-def causes_of(base: Scenario, causes: Iterable[Mapping[str, Any]]) -> list[Candidate]:
+def causes_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
     """Return the causes with an edit that the scenario accepts and that changes it.
 
     If two causes have the same edited scenario, only the first is returned.
     """
-    return checked(base, ((cause, cause["title"], cause["edits"]) for cause in causes))
+    return checked(base, ((cause, None) for cause in causes))
 
 
-def remedies_of(base: Scenario, causes: Iterable[dict[str, Any]]) -> list[Candidate]:
+def remedies_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
     """Return the remedies of all causes, each change once."""
-    each = ((cause, remedy) for cause in causes for remedy in cause["remedies"])
-    return checked(
-        base,
-        (
-            (
-                cause | {"place": remedy["place"], "is_setting": remedy["is_setting"]},
-                remedy["label"],
-                remedy["settings"],
-            )
-            for cause, remedy in each
-        ),
-    )
+    return checked(base, ((cause, remedy) for cause in causes for remedy in cause.remedies))
 
 
-def checked(
-    base: Scenario, given: Iterable[tuple[Mapping[str, Any], str, Sequence[Sequence[str]]]]
-) -> list[Candidate]:
-    """Return the changes that the scenario accepts, each once."""
+def checked(base: Scenario, given: Iterable[tuple[Cause, Remedy | None]]) -> list[Candidate]:
+    """Return the edits of causes, or their remedies, that the scenario accepts, each once."""
     results: dict[str, Candidate] = {}
-    for cause, title, edits in given:
+    for cause, remedy in given:
+        edits = cause.edits if remedy is None else remedy.settings
         accepted = edited(base, tuple((key, value) for key, value in edits))
         if accepted is not None:
             settings, scenario = accepted
             candidate = Candidate(
-                cause["id"],
-                title,
-                cause["subject"],
-                cause["sentence"],
+                cause.id,
+                cause.title if remedy is None else remedy.label,
+                cause.subject,
+                cause.sentence,
                 settings,
                 scenario,
-                cause.get("place", ""),
-                cause.get("is_setting", True),
+                "" if remedy is None else remedy.place,
+                remedy is None or remedy.is_setting,
             )
             results.setdefault(scenario.key, candidate)
     return list(results.values())

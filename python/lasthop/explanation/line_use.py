@@ -1,10 +1,10 @@
 """Text on whether the Wi-Fi fills the wired line, one sentence per direction."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from lasthop import _core
 from lasthop.answers.answer import Answer
+from lasthop.explanation.facts import Facts, Limit
 from lasthop.explanation.objectives import always_demands
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
@@ -20,7 +20,7 @@ WINDOWS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
 TRAFFIC = {"down": "downloads", "up": "uploads"}
 
 
-def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> Iterator[str]:
+def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
     """Yield for each direction whether the wired line of a cell is full, and otherwise why not.
 
     A direction is left out if no flow always demands more, or if the interval of the utilisation
@@ -32,8 +32,8 @@ def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> It
         Scenario of the answer.
     answer : Answer
         Result of a simulation or an emulation.
-    facts : mapping
-        Facts of the result, see `lasthop.explanation.facts.facts`.
+    facts : Facts
+        Facts of the result.
     """
     typed = scenario.typed
     links = {item["name"]: item for item in answer.summary.get("links", ())}
@@ -42,9 +42,9 @@ def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> It
     rates_bps = {"down": typed.wire.rate_bps, "up": typed.wire.back_rate_bps or typed.wire.rate_bps}
     for direction, rate_bps in rates_bps.items():
         greedy = {
-            flow["name"]
-            for flow in scenario["flows"]
-            if flow["direction"] == direction and always_demands(flow)
+            flow.name
+            for flow in typed.flows
+            if flow.direction == direction and always_demands(flow)
         }
         used = links.get(f"wire/{direction}", {}).get("utilisation")
         if not greedy or not used:
@@ -58,7 +58,7 @@ def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> It
             yield f"{line}: it is full; the Wi-Fi does not limit it"
         elif used["mean"] + ci95 <= FULL:
             # The limits do not include the rate of a gateway.
-            limit = {} if scenario.get("vsb") else limit_of(greedy, facts["limits"])
+            limit = None if typed.vsb else limit_of(greedy, facts.limits)
             yield f"{line}: it is not full{reason(limit, direction)}"
 
 
@@ -72,25 +72,24 @@ def traffic_of(answer: Answer, direction: str) -> str:
     return f"carries {sum(rates_bps) / 1e6:.3g} Mb/s of data " if rates_bps else "is busy "
 
 
-def limit_of(greedy: set[str], limits: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the limit of most of these flows; empty if no limit is known."""
-    number, limit = max(
-        ((len(greedy.intersection(item["flows"])), item) for item in limits),
-        key=lambda each: each[0],
-        default=(0, {}),
-    )
-    return limit if number else {}
+def limit_of(greedy: set[str], limits: Sequence[Limit]) -> Limit | None:
+    """Return the limit of most of these flows; None if no limit is known."""
+    shared = [limit for limit in limits if greedy.intersection(limit.flows)]
+    return max(shared, key=lambda limit: len(greedy.intersection(limit.flows)), default=None)
 
 
-def reason(limit: Mapping[str, Any], direction: str) -> str:
+def reason(limit: Limit | None, direction: str) -> str:
     """Return why a line is not full, as the end of a sentence; empty if it is not known."""
-    by = limit.get("by")
-    if by == "air":
-        return f"; the Wi-Fi limits it (the air is {100 * limit['fraction']:.0f} % busy)"
-    if by == "line":
-        return f" ({limit['where']} is {100 * limit['fraction']:.0f} % used)"
-    if by == "acks":
-        return f" ({limit['where']} delays the ACKs of the {TRAFFIC[direction]})"
-    if by == "losses":
-        return f" (losses in {limit['where']} limit the {TRAFFIC[direction]})"
-    return f" ({WINDOWS[by]} limit the {TRAFFIC[direction]})" if by in WINDOWS else ""
+    if limit is None:
+        return ""
+    match limit.by:
+        case "air":
+            return f"; the Wi-Fi limits it (the air is {100 * limit.fraction:.0f} % busy)"
+        case "line":
+            return f" ({limit.where} is {100 * limit.fraction:.0f} % used)"
+        case "acks":
+            return f" ({limit.where} delays the ACKs of the {TRAFFIC[direction]})"
+        case "losses":
+            return f" (losses in {limit.where} limit the {TRAFFIC[direction]})"
+        case by:
+            return f" ({WINDOWS[by]} limit the {TRAFFIC[direction]})" if by in WINDOWS else ""

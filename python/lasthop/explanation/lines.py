@@ -1,7 +1,9 @@
 """Facts of a run as lines of text."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+
+from lasthop.answers.calls import call_of
+from lasthop.explanation.facts import Facts
 
 __all__ = ["fact_lines"]
 
@@ -15,45 +17,42 @@ LIMITED_BY = {
 }
 
 
-def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> Iterator[str]:
+def fact_lines(facts: Facts, *, most_delays: int = MOST_DELAYS) -> Iterator[str]:
     """Yield where packets wait, what limits each flow, and the station that costs most air time.
 
     Parameters
     ----------
-    facts : mapping
-        Facts of a run, see `lasthop.explanation.facts.facts`.
+    facts : Facts
+        Facts of a run.
     most_delays : int
         Number of flows whose waits are given: calls first, then the longest delays.
     """
-    calls = [call["flows"] for call in facts["calls"]]
-    in_calls = {name for flows in calls for name in flows}
-    delays = sorted(
-        facts["delays"], key=lambda item: (item["flow"] not in in_calls, -item["total_s"])
-    )
-    for item in delays[:most_delays]:
-        parts = [part for part in item["parts"] if part["share"] >= 0.05][:3]
-        shares = ", ".join(f"{100 * part['share']:.0f} % in {part['queue']}" for part in parts)
-        mean = f"packets of {item['flow']} take {1e3 * item['total_s']:.3g} ms on average"
+    in_calls = {name for item in facts.calls for name in call_of(item).flows}
+    delays = sorted(facts.delays, key=lambda delay: (delay.flow not in in_calls, -delay.total_s))
+    for delay in delays[:most_delays]:
+        parts = [part for part in delay.parts if part.share >= 0.05][:3]
+        shares = ", ".join(f"{100 * part.share:.0f} % in {part.queue}" for part in parts)
+        mean = f"packets of {delay.flow} take {1e3 * delay.total_s:.3g} ms on average"
         yield f"{mean}: {shares or 'no queue'}"
-    for item in facts["limits"]:
-        flows = "all TCP flows" if item["all"] else listed(item["flows"])
-        share = f"{100 * item['fraction']:.0f} %"
-        if item["by"] == "line":
-            yield f"{item['where']} ({share} used) limits {flows}"
-        elif item["by"] == "acks":
-            yield f"{item['where']} ({share} used) delays the ACKs of {flows}"
-        elif item["by"] == "losses":
-            dropped = f"{100 * item['fraction']:.2g} % of packets"
-            yield f"losses in {item['where']} ({dropped}) limit {flows}"
-        elif item["by"] == "air":
-            yield f"the air ({share} busy) limits {flows}"
-        else:
-            yield f"{LIMITED_BY[item['by']]} limits {flows} ({share} of the time)"
-    air = facts["air"]
-    if air:
+    for limit in facts.limits:
+        flows = "all TCP flows" if limit.is_of_all else listed(limit.flows)
+        share = f"{100 * limit.fraction:.0f} %"
+        match limit.by:
+            case "line":
+                yield f"{limit.where} ({share} used) limits {flows}"
+            case "acks":
+                yield f"{limit.where} ({share} used) delays the ACKs of {flows}"
+            case "losses":
+                dropped = f"{100 * limit.fraction:.2g} % of packets"
+                yield f"losses in {limit.where} ({dropped}) limit {flows}"
+            case "air":
+                yield f"the air ({share} busy) limits {flows}"
+            case by:
+                yield f"{LIMITED_BY[by]} limits {flows} ({share} of the time)"
+    if air := facts.air:
         yield (
-            f"{air['station']} costs most air time: it uses {100 * air['airtime_fraction']:.0f} % "
-            f"for {100 * air['goodput_share']:.0f} % of the goodput"
+            f"{air.station} costs most air time: it uses {100 * air.airtime_fraction:.0f} % "
+            f"for {100 * air.goodput_share:.0f} % of the goodput"
         )
 
 

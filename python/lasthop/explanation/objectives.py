@@ -28,11 +28,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from lasthop.answers.calls import DELAY_P99_S, LOSS
+from lasthop.answers.calls import is_paced as has_rate
 from lasthop.errors import UserError, nearest
 from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import Flow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.simulation.result import Result
 
 __all__ = ["OBJECTIVES", "Objective", "PrintedQuantity", "default_objective", "objective_for"]
@@ -55,7 +57,6 @@ MIN_SHARING_BPS = 500_000
 LOSS_PENALTY_S = 1.0
 """Delay that counts for a lost datagram in the objective ``delay``. [s]"""
 
-Row: TypeAlias = Mapping[str, Any]
 Column: TypeAlias = list[float]
 Values: TypeAlias = Callable[[Result], Column]
 
@@ -98,7 +99,7 @@ class Objective:
     """
 
 
-def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
+def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
     """Return the flows of a station, a table of stations, a class or a name; all without target.
 
     Raises
@@ -106,18 +107,18 @@ def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
     UserError
         The scenario has no such station or flow.
     """
-    flows: list[Row] = scenario.to_dict()["flows"]
+    flows = scenario.typed.flows
     if target is None:
         return flows
     results = [
         flow
         for flow in flows
-        if target in (flow["name"], flow["class"], flow["station"])
-        or flow["name"].startswith(f"{target}/")
+        if target in (flow.name, flow.class_name, flow.station)
+        or flow.name.startswith(f"{target}/")
     ]
     if not results:
-        known = {str(flow[key]) for flow in flows for key in ("class", "station", "name")}
-        near = ", ".join(nearest(target, sorted(known - {"None"})))
+        known = {name for flow in flows for name in (flow.class_name, flow.station, flow.name)}
+        near = ", ".join(nearest(target, sorted(known - {""})))
         raise UserError(f'target="{target}": no station or flow has this name', f"names: {near}")
     return results
 
@@ -134,41 +135,40 @@ def default_objective(scenario: Scenario, target: str | None = None) -> str:
     return "delay" if any(map(is_delay_sensitive, flows)) else "throughput"
 
 
-def is_delay_sensitive(flow: Row) -> bool:
+def is_delay_sensitive(flow: Flow) -> bool:
     """Return whether a flow has datagrams at a rate, sensor reports, web pages, or an end."""
-    return is_paced(flow) or bool(flow.get("web")) or bool((flow.get("tcp") or {}).get("segments"))
+    if isinstance(flow, TcpFlow):
+        return bool(flow.web) or bool(flow.tcp.segments)
+    return is_paced(flow)
 
 
-def is_paced(flow: Row) -> bool:
+def is_paced(flow: Flow) -> bool:
     """Return whether a flow is datagrams at a rate, or reports of a sensor."""
-    if flow.get("sensor"):
-        return True
-    return bool(flow.get("udp")) and flow["udp"]["rate_bps"] > 0
+    return isinstance(flow, SensorFlow) or has_rate(flow)
 
 
-def always_demands(flow: Row) -> bool:
+def always_demands(flow: Flow) -> bool:
     """Return whether a flow always demands more: bulk TCP, or a greedy source."""
     return not is_delay_sensitive(flow)
 
 
-def call_directions(flows: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
+def call_directions(flows: Sequence[Flow]) -> dict[tuple[str, str], list[str]]:
     """Return the flows of each direction of each call, by station or host and direction."""
     results: dict[tuple[str, str], list[str]] = {}
     for flow in flows:
-        owner, _, kind = str(flow["name"]).rpartition("/")[0].rpartition("/")
+        owner, _, kind = flow.name.rpartition("/")[0].rpartition("/")
         medium, _, direction = kind.rpartition("-")
         if is_paced(flow) and medium in ("udp", "audio", "video") and direction in ("up", "down"):
-            results.setdefault((owner, direction), []).append(flow["name"])
+            results.setdefault((owner, direction), []).append(flow.name)
     owners = [owner for owner, _ in results]
     return {each: names for each, names in results.items() if owners.count(each[0]) == 2}
 
 
 def columns(result: Result, names: Sequence[str], quantity: str, missing: float) -> list[Column]:
     """Return a quantity of several flows, one column each; a missing value has a substitute."""
-    items = result.sample_tree.get("flows", {})
     results = []
     for name in names:
-        values = items.get(name, {}).get(quantity) or [None] * result.replications
+        values = result.sampled("flows", name, quantity) or [None] * result.replications
         results.append([missing if value is None else value for value in values])
     return results
 
@@ -264,7 +264,7 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
     quantities = [PrintedQuantity(title, "ms", 1e3, measured)]
     if paced:
 
-        def worst_of(columns_of: Callable[[Result, Sequence[Row]], list[Column]]) -> Values:
+        def worst_of(columns_of: Callable[[Result, Sequence[Flow]], list[Column]]) -> Values:
             return lambda result: worst(
                 columns_of(result, flows_of(result.scenario, target)), result.replications
             )
@@ -285,12 +285,12 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
     )
 
 
-def is_over_tcp(flow: Row) -> bool:
+def is_over_tcp(flow: Flow) -> bool:
     """Return whether a flow is reports of a sensor over TCP."""
-    return bool((flow.get("sensor") or {}).get("tcp"))
+    return isinstance(flow, SensorFlow) and flow.sensor.tcp is not None
 
 
-def datagram_delay(result: Result, flows: Sequence[Row]) -> Column:
+def datagram_delay(result: Result, flows: Sequence[Flow]) -> Column:
     """Return the worst delay of datagrams, with their losses. [s]"""
     each = [
         [d + LOSS_PENALTY_S * p for d, p in zip(delay, loss, strict=True)]
@@ -301,7 +301,7 @@ def datagram_delay(result: Result, flows: Sequence[Row]) -> Column:
     return worst(each, result.replications)
 
 
-def paced_delays(result: Result, flows: Sequence[Row]) -> list[Column]:
+def paced_delays(result: Result, flows: Sequence[Flow]) -> list[Column]:
     """Return the 99th percentile of the delay of datagrams, the 95th of reports over TCP. [s]"""
     most = result.scenario.typed.duration_s
     names, reports = paced_names(flows)
@@ -309,7 +309,7 @@ def paced_delays(result: Result, flows: Sequence[Row]) -> list[Column]:
     return delays + columns(result, reports, "report_delay_p95_s", most)
 
 
-def paced_losses(result: Result, flows: Sequence[Row]) -> list[Column]:
+def paced_losses(result: Result, flows: Sequence[Flow]) -> list[Column]:
     """Return the part of lost datagrams, and of reports over TCP that are not delivered. [-]"""
     names, reports = paced_names(flows)
     losses = columns(result, names, "loss_probability", 1.0)
@@ -317,49 +317,48 @@ def paced_losses(result: Result, flows: Sequence[Row]) -> list[Column]:
     return losses + [[1.0 - value for value in column] for column in delivered]
 
 
-def paced_names(flows: Sequence[Row]) -> tuple[list[str], list[str]]:
+def paced_names(flows: Sequence[Flow]) -> tuple[list[str], list[str]]:
     """Return the names of flows of datagrams, and of flows of reports over TCP."""
     paced = [flow for flow in flows if is_paced(flow)]
     return (
-        [flow["name"] for flow in paced if not is_over_tcp(flow)],
-        [flow["name"] for flow in paced if is_over_tcp(flow)],
+        [flow.name for flow in paced if not is_over_tcp(flow)],
+        [flow.name for flow in paced if is_over_tcp(flow)],
     )
 
 
-def completion(result: Result, flows: Sequence[Row]) -> Column:
+def completion(result: Result, flows: Sequence[Flow]) -> Column:
     """Return the worst completion time of web pages and flows with an end. [s]"""
     most = result.scenario.typed.duration_s
     short = [flow for flow in flows if is_delay_sensitive(flow)]
-    classes = result.sample_tree.get("classes", {})
     results = []
-    for name in dict.fromkeys(flow["class"] for flow in short):
-        item = classes.get(name, {})
-        values = item.get("completion_p95_s") or item.get("completion_s")
+    for name in dict.fromkeys(flow.class_name for flow in short):
+        values = result.sampled("classes", name, "completion_p95_s") or result.sampled(
+            "classes", name, "completion_s"
+        )
         if values is not None:
             results.append([most if value is None else value for value in values])
     if not results:
-        results = columns(result, [flow["name"] for flow in short], "completion_s", most)
+        results = columns(result, [flow.name for flow in short], "completion_s", most)
     return worst(results, result.replications)
 
 
-def round_trip(result: Result, flows: Sequence[Row]) -> Column:
+def round_trip(result: Result, flows: Sequence[Flow]) -> Column:
     """Return the worst round-trip time of bulk flows. [s]"""
     most = result.scenario.typed.duration_s
-    names = [flow["name"] for flow in flows if flow.get("tcp")]
+    names = [flow.name for flow in flows if isinstance(flow, TcpFlow)]
     return worst(columns(result, names, "rtt_p99_s", most), result.replications)
 
 
-def goodputs(result: Result, flows: Sequence[Row]) -> list[Column]:
+def goodputs(result: Result, flows: Sequence[Flow]) -> list[Column]:
     """Return the goodput of each flow, or of each class without single flows. [bit/s]"""
     items = result.sample_tree.get("flows", {})
-    classes = result.sample_tree.get("classes", {})
-    names = [flow["name"] for flow in flows if flow["name"] in items]
-    found = columns(result, names, "goodput_bps", 0.0)
-    others = dict.fromkeys(flow["class"] for flow in flows if flow["name"] not in items)
+    names = [flow.name for flow in flows if flow.name in items]
+    results = columns(result, names, "goodput_bps", 0.0)
+    others = dict.fromkeys(flow.class_name for flow in flows if flow.name not in items)
     for name in others:
-        values = classes.get(name, {}).get("goodput_bps") or [0.0] * result.replications
-        found.append([value or 0.0 for value in values])
-    return found
+        values = result.sampled("classes", name, "goodput_bps") or [0.0] * result.replications
+        results.append([value or 0.0 for value in values])
+    return results
 
 
 def throughput(scenario: Scenario, target: str | None) -> Objective:
@@ -416,12 +415,12 @@ def starves_all(base: Result, case: Result) -> bool:
     return theirs < ours / 2.0
 
 
-def is_satisfied(result: Result, flow: Row) -> bool:
+def is_satisfied(result: Result, flow: Flow) -> bool:
     """Return whether a flow gets what its application demands."""
-    item = result.sample_tree.get("flows", {}).get(flow["name"], {})
-    if flow.get("tcp") is None and is_paced(flow):
-        return all(value is not None and value <= 0.01 for value in item["loss_probability"])
-    share = item.get("app_limited_fraction") or [None]
+    if is_paced(flow):
+        losses = result.sampled("flows", flow.name, "loss_probability") or [None]
+        return all(value is not None and value <= 0.01 for value in losses)
+    share = result.sampled("flows", flow.name, "app_limited_fraction") or [None]
     return all(value is not None and value > 0.9 for value in share)
 
 
@@ -432,20 +431,20 @@ def shares(result: Result) -> list[list[float]]:
     If a station has both directions, each direction counts separately. Datagrams at
     `MIN_SHARING_BPS` or more count if they lose more than 1 %, or get more than the mean.
     """
-    flows: list[Row] = result.scenario.to_dict()["flows"]
+    flows = result.scenario.typed.flows
     demanding = [flow for flow in flows if always_demands(flow)]
-    in_cell = any(flow["station"] for flow in demanding)
-    demanding = [flow for flow in demanding if bool(flow["station"]) == in_cell]
-    large = [flow for flow in flows if is_large(flow) and bool(flow["station"]) == in_cell]
-    pairs = {(flow["station"], flow["direction"]) for flow in demanding}
+    in_cell = any(flow.station for flow in demanding)
+    demanding = [flow for flow in demanding if bool(flow.station) == in_cell]
+    large = [flow for flow in flows if is_large(flow) and bool(flow.station) == in_cell]
+    pairs = {(flow.station, flow.direction) for flow in demanding}
     by_direction = in_cell and len(pairs) > len({station for station, _ in pairs})
 
-    def by_owner(chosen: Sequence[Row], quantity: str) -> dict[str, Column]:
+    def by_owner(chosen: Sequence[Flow], quantity: str) -> dict[str, Column]:
         results: dict[str, Column] = {}
         for flow in chosen:
-            owner = str(flow["station"] or flow["name"])
-            name = f"{owner}/{flow['direction']}" if by_direction else owner
-            [values] = columns(result, [flow["name"]], quantity, 0.0)
+            owner = flow.station or flow.name
+            name = f"{owner}/{flow.direction}" if by_direction else owner
+            [values] = columns(result, [flow.name], quantity, 0.0)
             known = results.get(name, [0.0] * len(values))
             results[name] = [a + b for a, b in zip(known, values, strict=True)]
         return results
@@ -463,9 +462,9 @@ def shares(result: Result) -> list[list[float]]:
     return results
 
 
-def is_large(flow: Row) -> bool:
+def is_large(flow: Flow) -> bool:
     """Return whether a flow is datagrams at a large rate."""
-    return bool(flow.get("udp")) and flow["udp"]["rate_bps"] >= MIN_SHARING_BPS
+    return isinstance(flow, UdpFlow) and flow.udp.rate_bps >= MIN_SHARING_BPS
 
 
 def fairness(scenario: Scenario, target: str | None) -> Objective:
@@ -477,9 +476,9 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
         Fewer than two stations or flows always demand more.
     """
     flows_of(scenario, target)
-    flows = scenario.to_dict()["flows"]
+    flows = scenario.typed.flows
     demanding = [flow for flow in flows if always_demands(flow) or is_large(flow)]
-    if len({flow["station"] or flow["name"] for flow in demanding}) < 2:
+    if len({flow.station or flow.name for flow in demanding}) < 2:
         raise UserError(
             'objective="fairness": expected at least two stations that always demand more, or two '
             "such flows between wired nodes"

@@ -7,7 +7,7 @@ from typing import Any
 
 from lasthop.answers.kinds import kind_named
 from lasthop.explanation.candidates import Candidate, causes_of, command, remedies_of
-from lasthop.explanation.facts import facts
+from lasthop.explanation.facts import facts, read_facts
 from lasthop.explanation.objectives import Objective, objective_for
 from lasthop.explanation.search import Gain, Progress, Search
 from lasthop.progress.cost_limits import Deadline
@@ -59,9 +59,11 @@ class Explanation:
         self.objective = objective
         self.result = result
         self.facts = dict(run_facts)
+        self.read_facts = read_facts(run_facts)
+        """The same facts as typed values."""
         self.candidates = list(candidates)
         # Before the comparison, whose estimate of the time is that of simulations only.
-        self._remedies = remedies_of(result.scenario, run_facts["causes"])
+        self._remedies = remedies_of(result.scenario, self.read_facts.causes)
         self.causes: list[Gain] = []
         self.suggestions: list[Gain] = []
         self._more: list[Result] = []
@@ -149,7 +151,7 @@ class Explanation:
 
         return {
             "kind": "explanation",
-            "scenario": self.result.summary["scenario"],
+            "scenario": self.result.heading.scenario,
             "objective": {
                 "name": self.objective.name,
                 "target": self.objective.target,
@@ -292,4 +294,4 @@ def examine(
         warnings.simplefilter("ignore", RuntimeWarning)
         result = simulate(base, tails=True, jobs=jobs, progress=progress, max_time_s=max_time_s)
     run_facts = facts(base, result)
-    return Explanation(result, improved, run_facts, causes_of(base, run_facts["causes"]))
+    return Explanation(result, improved, run_facts, causes_of(base, read_facts(run_facts).causes))

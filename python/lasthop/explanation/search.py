@@ -191,7 +191,7 @@ class Search:
         run_settings = short_settings if size.is_short else []
         self._plan(len(causes), len(remedies), short_settings, run_settings)
         every = [*causes, *remedies]
-        screened = self._stage("screening", every, size.screening, short_settings, kept=False)
+        screened = self._stage("screening", every, size.screening, short_settings, collects=False)
         best = self._best(causes, screened, size.changes_selected)
         good = self._helpful(remedies, screened, size.changes_selected)
         selected = self._stage(
@@ -223,7 +223,7 @@ class Search:
         replications: int,
         settings: Sequence[tuple[str, object]],
         *,
-        kept: bool = True,
+        collects: bool = True,
     ) -> dict[str, Gain]:
         """Simulate changes with seeds of this stage; return the gain of each by its name."""
         self._stages += 1
@@ -247,7 +247,7 @@ class Search:
         results = {}
         for each in candidates:
             theirs = self.objective.values(paired.cases[each.name])
-            if kept:
+            if collects:
                 samples = self._samples.setdefault(each.name, Samples())
                 samples.base += ours
                 samples.case += theirs

@@ -4,7 +4,6 @@ The glossary is ``terms.toml``. `find` looks a name up in all of these sources. 
 explain TERM`, the documentation and the tooltips of the workbench show the same text.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,8 +13,9 @@ from functools import cache
 from importlib import metadata, resources
 from typing import Any
 
-from lasthop import _core
 from lasthop.errors import UserError, listed
+from lasthop.explanation.facts import rules
+from lasthop.scenario.from_json import Table, read_as
 
 __all__ = ["KINDS", "Entry", "Term", "entries", "find", "glossary"]
 
@@ -238,17 +238,16 @@ def _of_quantities() -> Iterator[Entry]:
     from lasthop.answers.quantities import registry
 
     for name, quantity in registry().items():
-        lists = quantity["lists"]
-        aliases = [f"{each}.{name}" for each in lists]
+        aliases = [f"{each}.{name}" for each in quantity.lists]
         aliases += [
             name.removesuffix(end) for end in ("_s", "_bps", "_packets") if name.endswith(end)
         ]
         yield Entry(
             "quantity",
             name,
-            f"{KINDS['quantity']}, unit {quantity['unit']}",
-            _sentence(quantity["definition"]),
-            carried_by=", ".join(f"`{each}.{name}`" for each in lists),
+            f"{KINDS['quantity']}, unit {quantity.unit}",
+            _sentence(quantity.definition),
+            carried_by=", ".join(f"`{each}.{name}`" for each in quantity.lists),
             aliases=tuple(aliases),
             page=f"nomenclature.html#{name.replace('_', '-')}",
         )
@@ -319,45 +318,62 @@ def _of_assumptions() -> Iterator[Entry]:
 
 def _of_claims() -> Iterator[Entry]:
     """Entries of claims, by their id."""
-    tree = _claims()
-    for claim in tree["claim"]:
-        subject = claim["id"].rpartition("-")[0]
-        figure = claim["figure"]
-        place = f"figure {figure}" if re.match(r"\d", figure) else figure
+    for claim in _claims().claim:
+        place = f"figure {claim.figure}" if re.match(r"\d", claim.figure) else claim.figure
         yield Entry(
             "claim",
-            claim["id"],
-            f"claim of paper {subject}",
-            _sentence(claim["text"]),
-            f'"{tree["subject"][subject]}", {place}',
-            f"`lasthop reproduce {claim['id']}`",
+            claim.id,
+            f"claim of paper {claim.subject}",
+            _sentence(claim.text),
+            f'"{_claims().subject[claim.subject]}", {place}',
+            f"`lasthop reproduce {claim.id}`",
             (),
-            f"papers/{subject}.html",
+            f"papers/{claim.subject}.html",
         )
 
 
 def _of_causes() -> Iterator[Entry]:
     """Entries of causes, by their title and their identifier."""
-    for rule in json.loads(_core.explain_rules()):
+    for rule in rules():
         yield Entry(
             "cause",
-            rule["title"],
+            rule.title,
             KINDS["cause"],
-            f"It may apply if {rule['applies']}. Edit that removes it: {rule['edit']}.",
+            f"It may apply if {rule.applies}. Edit that removes it: {rule.edit}.",
             carried_by="`lasthop explain FILE`",
-            aliases=(rule["id"],),
+            aliases=(rule.id,),
             page="guide/explain.html#causes-and-their-edits",
         )
 
 
+class _Claim(Table):
+    """A claim, as far as an entry has it."""
+
+    id: str
+    figure: str
+    text: str
+
+    @property
+    def subject(self) -> str:
+        """Paper of the claim."""
+        return self.id.rpartition("-")[0]
+
+
+class _Claims(Table):
+    """Content of ``claims.toml``, as far as entries have it."""
+
+    subject: Mapping[str, str]
+    claim: tuple[_Claim, ...]
+
+
 @cache
-def _claims() -> dict[str, Any]:
-    return _table("studies/claims.toml")
+def _claims() -> _Claims:
+    return read_as(_Claims, _table("studies/claims.toml"))
 
 
 def _with_title(source: str) -> str:
     """Return a source with the title of a paper instead of its number."""
-    titles = _claims()["subject"]
+    titles = _claims().subject
     return re.sub(r"paper (\d{3})", lambda result: f'"{titles[PAPERS[result[1]]]}"', source)
 
 

@@ -17,12 +17,12 @@ from lasthop.explanation.lines import fact_lines
 from lasthop.explanation.objectives import (
     Objective,
     PrintedQuantity,
-    Row,
     always_demands,
     flows_of,
     goodputs,
     objective_for,
 )
+from lasthop.scenario.typed import Flow
 from lasthop.simulation.result import Result
 
 if TYPE_CHECKING:
@@ -65,19 +65,19 @@ def run_lines(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines that need only the run as it is."""
     objective, result = explanation.objective, explanation.result
     target = f" for {objective.target}" if objective.target else ""
-    yield str(result.summary["scenario"])
+    yield result.heading.scenario
     aim = f"Objective: {PURPOSES[objective.name]}{target}"
     if objective.name == "calls":
-        names = {flow["name"] for flow in flows_of(result.scenario, objective.target)}
-        calls = map(call_of, explanation.facts["calls"])
+        names = {flow.name for flow in flows_of(result.scenario, objective.target)}
+        calls = map(call_of, explanation.read_facts.calls)
         yield aim
         yield from headlines([call for call in calls if names & set(call.flows)])
     else:
         values = [mean_with_interval(quantity, result) for quantity in objective.quantities]
         yield f"{aim}; now {', '.join(values)}"
     yield ""
-    yield from fact_lines(explanation.facts)
-    yield from line_use(explanation.scenario, result, explanation.facts)
+    yield from fact_lines(explanation.read_facts)
+    yield from line_use(explanation.scenario, result, explanation.read_facts)
     if objective.name == "throughput" and (index := unequal_shares(result)):
         asked = command(explanation.scenario, verb="explain")
         yield f"shares are unequal, {index}: {asked} --for fairness compares changes"
@@ -207,13 +207,12 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
     It names the goodput of all flows if it changes by 5 % or more. It names the bulk flows of a
     table that lose most if they lose 20 % or more. Both are beyond their intervals.
     """
-    scenario = explanation.scenario
-    flows: list[Row] = scenario["flows"]
-    tables: dict[str, list[Row]] = {}
+    flows = explanation.scenario.typed.flows
+    tables: dict[str, list[Flow]] = {}
     for flow in flows:
         if always_demands(flow):
-            direction = f" ({flow['direction']})" if flow["direction"] else ""
-            tables.setdefault(f"{flow['class']}{direction}", []).append(flow)
+            direction = f" ({flow.direction})" if flow.direction else ""
+            tables.setdefault(f"{flow.class_name}{direction}", []).append(flow)
     changes = {name: goodput_change(explanation, gain, members) for name, members in tables.items()}
     lost = {
         name: each
@@ -236,8 +235,8 @@ def of_others(explanation: "Explanation", gain: "Gain") -> str:
     candidate = gain.candidate
     others = [
         flow
-        for flow in explanation.scenario["flows"]
-        if always_demands(flow) and flow["class"] != candidate.subject
+        for flow in explanation.scenario.typed.flows
+        if always_demands(flow) and flow.class_name != candidate.subject
     ]
     change = goodput_change(explanation, gain, others) if others else None
     if candidate.id != "slow-station" or change is None:
@@ -246,7 +245,7 @@ def of_others(explanation: "Explanation", gain: "Gain") -> str:
 
 
 def goodput_change(
-    explanation: "Explanation", gain: "Gain", flows: Sequence[Row]
+    explanation: "Explanation", gain: "Gain", flows: Sequence[Flow]
 ) -> tuple[float, float] | None:
     """Return the goodput of flows before and after a change; None within the noise. [bit/s]"""
     before, after = (total_goodput(result, flows) for result in (gain.base, gain.result))
@@ -260,7 +259,7 @@ def arrow(before_bps: float, after_bps: float) -> str:
     return f"{rounded(1e-6 * before_bps)} -> {rounded(1e-6 * after_bps)} Mb/s"
 
 
-def total_goodput(result: Result, flows: Sequence[Row]) -> list[float]:
+def total_goodput(result: Result, flows: Sequence[Flow]) -> list[float]:
     """Return the goodput of flows together in each replication. [bit/s]"""
     return [fsum(row) for row in zip(*goodputs(result, flows), strict=True)]
 

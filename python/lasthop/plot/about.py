@@ -49,7 +49,7 @@ def _parts(answers: tuple["Answer", ...]) -> Iterator[str]:
     if with_scenario is not None and (changed := changes(with_scenario.scenario)):
         yield changes_text(changed)
     for each in answers:
-        if each.summary["kind"] == "prediction":
+        if each.heading.kind == "prediction":
             yield f"model {each.summary['model']}"
             yield from (f"{name} {value}" for name, value in options(each).items())
 
@@ -57,7 +57,7 @@ def _parts(answers: tuple["Answer", ...]) -> Iterator[str]:
 def options(prediction: "Answer | Prediction") -> dict[str, str]:
     """Options of a model that are not the usual ones."""
     given = prediction.summary.get("options") or {}
-    if prediction.summary["model"] not in MODELS:
+    if prediction.heading.model not in MODELS:
         return {}
     package = import_module(f"lasthop.models.{prediction.summary['model']}")
     usual = package.Options().to_dict() if hasattr(package, "Options") else {}

@@ -88,7 +88,7 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
     shown = [frame for frame in frames if frame.end_s > from_s]
     names = rows_of(shown, ["ap", *(station.name for station in known.stations)])
     text = about(result)
-    name = str(result.summary["scenario"])
+    name = result.heading.scenario
     if ax is not None:
         with one_panel(0.0, ax):
             title(ax, name)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
+from lasthop.answers.estimates import Estimate
 from lasthop.display.columns import shown_with_nodes
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
@@ -33,7 +34,7 @@ WAYS = ", ↑ up, ↓ down"
 
 
 def cell_figure(
-    beside: SideBySide,
+    sides: SideBySide,
     name: str,
     place: Place | None = None,
     *,
@@ -48,7 +49,7 @@ def cell_figure(
 
     Parameters
     ----------
-    beside : SideBySide
+    sides : SideBySide
         The answers.
     name : str
         What stands above everything.
@@ -59,99 +60,99 @@ def cell_figure(
     note : str, optional
         What stands above the legend.
     """
-    stations = beside.station_rows()
-    delays = delay_panels(beside)
-    nodes = nodes_of(beside)
-    users = [*(row for _, row in stations), *wired_of(beside)]
-    classes = sharing_classes(beside)
+    stations = sides.station_rows()
+    delays = delay_panels(sides)
+    nodes = nodes_of(sides)
+    users = [*(row for _, row in stations), *wired_of(sides)]
+    classes = sharing_classes(sides)
     rows = [row for _, row in stations]
-    knows = [q for q in ("goodput_share", "goodput_bps") if is_known(beside, rows, q)]
+    knows = [q for q in ("goodput_share", "goodput_bps") if is_known(sides, rows, q)]
     if not shares and "goodput_bps" in knows:
         knows = ["goodput_bps"]
     rows_of = {"goodput_share": rows, "goodput_bps": users}
     panels = [panel.rows for panel in delays]
     panels += [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows)]
-    has_sojourns = delays and is_known(beside, sojourns_of(beside), "sojourn_s")
-    waits = is_known(beside, nodes, "queue_packets")
-    hidden = {"sojourn_s": "", "queue_packets": ""}
+    has_sojourns = delays and is_known(sides, sojourns_of(sides), "sojourn_s")
+    waits = is_known(sides, nodes, "queue_packets")
+    few_sojourns = few_queues = ""
     if has_sojourns:
-        remaining, hidden["sojourn_s"] = worth_a_row(sojourns_of(beside), "sojourn_s", 1e3)
+        remaining, few_sojourns = worth_a_row(sojourns_of(sides), "sojourn_s", 1e3)
         panels.append(remaining)
     panels += [nodes] * waits
     columns = in_columns([rows_height(len(rows)) for rows in panels])
     if waits and len(columns) > 1:
-        panels[-1], hidden["queue_packets"] = worth_a_row(nodes, "queue_packets")
+        panels[-1], few_queues = worth_a_row(nodes, "queue_packets")
     heights = [rows_height(len(rows)) for rows in panels]
     columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
-    about = beside.about()
+    about = sides.about()
     note = "\n".join(filter(None, (note, meaning_of_groups([row for row, _ in stations])))) or None
     lines = 0 if note is None else 2 + note.count("\n")
-    lines += len(columns) == 1 and (bool(classes or delays) or len(beside.answers) > 1)
+    lines += len(columns) == 1 and (bool(classes or delays) or len(sides.answers) > 1)
     numbers = NumberColumns(COLORS)
     height = tallest(columns, heights) + 12 + 3.2 * lines
     height += headline_mm(name, about, len(columns))
-    height += HEADS_MM * (len(beside.answers) > 1)
+    height += HEADS_MM * (len(sides.answers) > 1)
     with house_style(height, len(columns), place) as figure:
         every = stacked(figure, columns, heights)
         for axes, panel in zip(every, delays, strict=False):
-            panel.draw(axes, beside, numbers)
+            panel.draw(axes, sides, numbers)
         rest = every[len(delays) :]
         for axes in rest[: bool(classes)]:
-            draw_classes(axes, beside, classes, numbers)
+            draw_classes(axes, sides, classes, numbers)
         for quantity, axes in zip(knows, rest[bool(classes) :], strict=False):
             if quantity == "goodput_share":
-                draw_shares(axes, beside, stations, numbers)
+                draw_shares(axes, sides, stations, numbers)
             else:
                 first = stations if knows[0] == quantity else ()
-                draw_goodputs(axes, beside, users, numbers, first)
+                draw_goodputs(axes, sides, users, numbers, first)
         if has_sojourns:
             at = -1 - waits
             title(every[at], "Time in queues")
-            beside.draw(every[at], panels[at], "sojourn_s", 1e3, numbers)
-            every[at].set_xlabel(f"mean time in the queue [ms]{hidden['sojourn_s']}")
+            sides.draw(every[at], panels[at], "sojourn_s", 1e3, numbers)
+            every[at].set_xlabel(f"mean time in the queue [ms]{few_sojourns}")
         if waits:
             title(every[-1], "Queues")
-            beside.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
-            every[-1].set_xlabel(f"mean queue [packets]{hidden['queue_packets']}")
+            sides.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
+            every[-1].set_xlabel(f"mean queue [packets]{few_queues}")
         numbers.write(heads_of=[every[column[0]] for column in columns])
         headline(figure, name, about)
-        explain(figure, every, beside.legend, note=note)
+        explain(figure, every, sides.legend, note=note)
     return figure
 
 
-def is_known(beside: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
+def is_known(sides: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
     """Whether an answer knows a quantity of some row."""
     return any(
         says_something(estimates([row.of(kind) for row in rows], quantity))
-        for kind in beside.answers
+        for kind in sides.answers
     )
 
 
 def draw_shares(
-    axes: Axes, beside: SideBySide, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
+    axes: Axes, sides: SideBySide, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
     """Shares of the cell's goodput, beside equal ones."""
     title(axes, "Share of the goodput")
-    beside.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
-    draw_equal(axes, stations, asking(beside.first), 100.0)
+    sides.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
+    draw_equal(axes, stations, asking(sides.first), 100.0)
     axes.set_xlabel(f"share of goodput [%]{ways(stations)}")
 
 
 def draw_goodputs(
     axes: Axes,
-    beside: SideBySide,
+    sides: SideBySide,
     users: Sequence[Row],
     numbers: NumberColumns,
     first: Sequence[tuple[Sharer, Row]] = (),
 ) -> None:
     """Goodputs; beside equal ones where this is the `first` panel, of these rows."""
     title(axes, "Goodput")
-    beside.draw(axes, users, "goodput_bps", 1e-6, numbers)
-    cells = beside.first.summary.get("cells", ())
+    sides.draw(axes, users, "goodput_bps", 1e-6, numbers)
+    cells = sides.first.summary.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):
-        mean = (cells[0].get("goodput_bps") or {"mean": None})["mean"]
-        if mean is not None:
-            draw_equal(axes, first, asking(beside.first), mean / 1e6)
+        total = Estimate.read(cells[0].get("goodput_bps"))
+        if total is not None:
+            draw_equal(axes, first, asking(sides.first), total.mean / 1e6)
     axes.set_xlabel(f"goodput [Mb/s]{ways(first)}")
 
 
@@ -169,28 +170,26 @@ def asking(answer: "Answer") -> set[str]:
     return {flow.station for flow in bulk if flow.station} or every
 
 
-def nodes_of(beside: SideBySide) -> list[Row]:
+def nodes_of(sides: SideBySide) -> list[Row]:
     """Access points, stations, and queues of links, which have another name for what waits."""
-    hidden = hidden_of(beside.first)
+    hidden = hidden_of(sides.first)
     links = [
-        Row(row.name, {kind: as_node(item) for kind, item in row.said.items()})
-        for row in beside.rows("queues")
+        Row(row.name, {kind: as_node(item) for kind, item in row.items.items()})
+        for row in sides.rows("queues")
         if ("queues", row.name) not in hidden
     ]
-    stations = [row for _, row in beside.station_rows(by_way=False)]
-    return [*beside.rows("aps"), *stations, *links]
+    stations = [row for _, row in sides.station_rows(by_way=False)]
+    return [*sides.rows("aps"), *stations, *links]
 
 
-def sojourns_of(beside: SideBySide) -> list[Row]:
+def sojourns_of(sides: SideBySide) -> list[Row]:
     """Queues of access points, of stations (alike stations as one row), and of links."""
-    hidden = hidden_of(beside.first)
-    groups: list[tuple[str, Sequence[str]]] = [
-        (row.name, (row.name,)) for row in beside.rows("aps")
-    ]
-    groups += [(row.label, row.members) for row, _ in beside.station_rows(by_way=False)]
-    names = [row.name for row in beside.rows("queues")]
+    hidden = hidden_of(sides.first)
+    groups: list[tuple[str, Sequence[str]]] = [(row.name, (row.name,)) for row in sides.rows("aps")]
+    groups += [(row.label, row.members) for row, _ in sides.station_rows(by_way=False)]
+    names = [row.name for row in sides.rows("queues")]
     groups += [(name, (name,)) for name in names if ("queues", name) not in hidden]
-    return beside.grouped("queues", groups)
+    return sides.grouped("queues", groups)
 
 
 def as_node(queue: object) -> dict[str, object]:
@@ -199,13 +198,13 @@ def as_node(queue: object) -> dict[str, object]:
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 
 
-def wired_of(beside: SideBySide) -> list[Row]:
+def wired_of(sides: SideBySide) -> list[Row]:
     """Classes of wired flows."""
-    hidden = hidden_of(beside.first)
-    kind = next(iter(beside.answers))
+    hidden = hidden_of(sides.first)
+    kind = next(iter(sides.answers))
     return [
         row
-        for row in beside.rows("classes")
+        for row in sides.rows("classes")
         if "loss_probability" in row.of(kind) and ("classes", row.name) not in hidden
     ]
 
@@ -215,31 +214,33 @@ def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
     return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)
 
 
-def sharing_classes(beside: SideBySide) -> list[Row]:
+def sharing_classes(sides: SideBySide) -> list[Row]:
     """Classes that share the access point's queue."""
-    if not beside.first.has_scenario:
+    if not sides.first.has_scenario:
         return []
-    known = beside.first.scenario.typed
+    known = sides.first.scenario.typed
     classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
     names = {each.name for each in classes}
-    kind = next(iter(beside.answers))
+    kind = next(iter(sides.answers))
     return [
         row
-        for row in beside.rows("classes")
+        for row in sides.rows("classes")
         if row.name in names and {"target_share", "goodput_bps"} <= row.of(kind).keys()
     ]
 
 
 def draw_classes(
-    axes: Axes, beside: SideBySide, classes: Sequence[Row], numbers: NumberColumns
+    axes: Axes, sides: SideBySide, classes: Sequence[Row], numbers: NumberColumns
 ) -> None:
     """Goodput of each class beside its target, which is a part of what all classes got."""
     title(axes, "Goodput of the classes of a shared queue")
-    beside.draw(axes, classes, "goodput_bps", 1e-6, numbers)
-    kind = next(iter(beside.answers))
+    sides.draw(axes, classes, "goodput_bps", 1e-6, numbers)
+    kind = next(iter(sides.answers))
     items = [row.of(kind) for row in classes]
-    total = sum(item["goodput_bps"]["mean"] or 0.0 for item in items) / 1e6
-    targets = [item["target_share"]["mean"] * total for item in items]
+    goodputs = (Estimate.read(item.get("goodput_bps")) for item in items)
+    total = sum(goodput.mean for goodput in goodputs if goodput is not None) / 1e6
+    shares = (Estimate.read(item.get("target_share")) for item in items)
+    targets = [share.mean * total for share in shares if share is not None]
     rows = range(len(classes))
     axes.vlines(
         targets,
@@ -258,8 +259,8 @@ def worth_a_row(rows: list[Row], quantity: str, scale: float = 1.0) -> tuple[lis
     """Rows that are worth showing, and a note that tells of the others."""
 
     def largest(row: Row) -> float:
-        text = (item.get(quantity) for item in row.said.values())
-        return max((scale * (item["mean"] or 0.0) for item in text if item), default=0.0)
+        values = (Estimate.read(item.get(quantity)) for item in row.items.values())
+        return max((scale * value.mean for value in values if value is not None), default=0.0)
 
     least = SMALL_PART * max(map(largest, rows), default=0.0)
     remaining = [row for row in rows if largest(row) >= least]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from lasthop.answers.digits import plain
+from lasthop.answers.estimates import Estimate
 from lasthop.errors import UserError
 from lasthop.plot.figure import (
     COLUMN_INCHES,
@@ -26,7 +27,9 @@ from lasthop.plot.figure import (
     one_panel,
     title,
 )
-from lasthop.scenario.typed import Csma, CsmaLink, CsmaNode, CsmaScenario
+from lasthop.scenario.csma import Csma, CsmaLink, CsmaNode
+from lasthop.scenario.from_json import Table, read_as
+from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
@@ -105,7 +108,7 @@ def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
     """Draw the conflict graph of an answer; into axes, if they are given."""
     if not isinstance(answer.scenario.typed, CsmaScenario):
         raise UserError("no conflict graph: the scenario has no `csma`")
-    name = str(answer.summary["scenario"])
+    name = answer.heading.scenario
     return conflict_figure([(name, answer)]) if axes is None else conflict_axes(name, answer, axes)
 
 
@@ -134,7 +137,7 @@ def draw_panel(
 def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
     """Lines of the legend, and what each means."""
     has_hidden = any(link.disturbs for answer in answers for link in network(answer).links)
-    has_dummies = any(map(dummies, (item for a in answers for item in a.summary["links"])))
+    has_dummies = any(link.dummies for answer in answers for link in uses(answer))
     lines = [Line2D([], [], color=QUIET, linewidth=0.8, linestyle="-")]
     pale = ", pale for dummy packets" if has_dummies else ""
     meanings = [f"conflict: one waits for the other; discs are air times{pale}"]
@@ -145,15 +148,42 @@ def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
     return lines, meanings
 
 
-def dummies(item: Mapping[str, Any]) -> float:
-    """Air time of a link's dummy packets; none where they could not be seen. [-]"""
-    part = (item.get("dummy_fraction") or {"mean": 0.0})["mean"] or 0.0
-    return float(part) if part >= SEEN else 0.0
+class LinkUse(Table):
+    """Use of the air by a link of an answer."""
+
+    name: str
+    airtime_fraction: Annotated[Estimate | None, Estimate.read] = None
+    dummy_fraction: Annotated[Estimate | None, Estimate.read] = None
+
+    @property
+    def airtime(self) -> float:
+        """Fraction of the time in which the link sends. [-]"""
+        assert self.airtime_fraction is not None, "links of conflict graphs have air times"
+        return self.airtime_fraction.mean
+
+    @property
+    def dummies(self) -> float:
+        """Air time of dummy packets; 0 if it could not be seen. [-]"""
+        part = 0.0 if self.dummy_fraction is None else self.dummy_fraction.mean
+        return part if part >= SEEN else 0.0
+
+
+class FlowRate(Table):
+    """Goodput of a flow of an answer."""
+
+    name: str
+    goodput_bps: Annotated[Estimate | None, Estimate.read] = None
+
+
+def uses(answer: "Answer") -> list[LinkUse]:
+    """Return the use of the air by each link."""
+    return [read_as(LinkUse, item) for item in answer.summary["links"]]
 
 
 def throughputs(answer: "Answer") -> dict[str, float]:
     """Goodput of the flows over each link, where it is known of all of them. [bit/s]"""
-    goodput = {flow["name"]: flow.get("goodput_bps") for flow in answer.summary["flows"]}
+    rates = (read_as(FlowRate, item) for item in answer.summary["flows"])
+    goodput = {flow.name: flow.goodput_bps for flow in rates}
     over: dict[str, float] = {}
     unknown = set()
     for flow in network(answer).flows:
@@ -162,44 +192,43 @@ def throughputs(answer: "Answer") -> dict[str, float]:
             if own is None:
                 unknown.add(link)
             else:
-                over[link] = over.get(link, 0.0) + own["mean"]
+                over[link] = over.get(link, 0.0) + own.mean
     return {link: bps for link, bps in over.items() if link not in unknown}
 
 
 def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> None:
     """The conflict graph of one answer, links in their air time, with their throughputs."""
     carried = throughputs(answer)
-    color = MODEL if answer.summary["kind"] == "prediction" else SIMULATION
+    color = MODEL if answer.heading.kind == "prediction" else SIMULATION
     csma = network(answer)
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
-    for link in csma.links:
-        for other in link.conflicts:
-            if other < link.name:  # both name the conflict
+    for csma_link in csma.links:
+        for other in csma_link.conflicts:
+            if other < csma_link.name:  # both name the conflict
                 continue
-            (x, y), (x_other, y_other) = at[link.name], at[other]
+            (x, y), (x_other, y_other) = at[csma_link.name], at[other]
             ends = [x, x_other], [y, y_other]
             axes.plot(*ends, color=QUIET, linewidth=0.8, linestyle="-", zorder=1)
-        for other in link.disturbs:
+        for other in csma_link.disturbs:
             style = {"arrowstyle": "-|>", "color": HIDDEN, "linestyle": "--", "linewidth": 0.8}
             radius = 1.1 * (area / pi) ** 0.5
             bent = {"connectionstyle": "arc3,rad=0.15", "shrinkA": radius, "shrinkB": radius}
-            axes.annotate("", at[other], at[link.name], arrowprops=style | bent, zorder=1)
-    for item in answer.summary["links"]:
-        if item["name"] not in at:
+            axes.annotate("", at[other], at[csma_link.name], arrowprops=style | bent, zorder=1)
+    for link in uses(answer):
+        if link.name not in at:
             continue
-        airtime = item["airtime_fraction"]["mean"]
-        x, y = at[item["name"]]
+        airtime, idle = link.airtime, link.dummies
+        x, y = at[link.name]
         axes.scatter([x], [y], s=area, facecolor="white", edgecolor=QUIET, zorder=2)
-        idle = dummies(item)
         if idle:
             axes.scatter([x], [y], s=area * airtime, color=color, alpha=0.4, linewidth=0, zorder=3)
         axes.scatter([x], [y], s=area * (airtime - idle), color=color, linewidth=0, zorder=3)
         if len(at) <= MOST_NAMED:
-            text = f"{item['name']}: {100 * (airtime - idle):.0f} %"
+            text = f"{link.name}: {100 * (airtime - idle):.0f} %"
             if idle:
                 text += f" + {100 * idle:.0f} %"
-            if item["name"] in carried:
-                text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
+            if link.name in carried:
+                text += f"\n{plain(carried[link.name] * 1e-6)} Mb/s"
             draw_label(axes, text, (x, y), is_placed=bool(csma.nodes))
 
 

@@ -72,29 +72,29 @@ class DelayPanel:
     label: str
     limit: float | None = None
 
-    def draw(self, axes: Axes, beside: SideBySide, numbers: NumberColumns) -> None:
+    def draw(self, axes: Axes, sides: SideBySide, numbers: NumberColumns) -> None:
         """Draw bars, numbers, and the limit of a good call."""
         title(axes, self.title)
-        beside.draw(axes, self.rows, self.quantity, self.scale, numbers)
+        sides.draw(axes, self.rows, self.quantity, self.scale, numbers)
         if self.limit is not None:
             axes.axvline(self.limit, color="black", linestyle="-.", label=CALL_LIMIT, zorder=3)
             axes.set_xlim(right=max(axes.get_xlim()[1], 1.04 * self.limit))
         axes.set_xlabel(self.label)
 
 
-def delay_panels(beside: SideBySide) -> list[DelayPanel]:
+def delay_panels(sides: SideBySide) -> list[DelayPanel]:
     """Return the panels of delays and losses; none if no delay of the first answer matters."""
-    delays = Delays.of(beside.first)
-    return [panel for panel in _panels(beside, delays) if _says_something(beside, panel)]
+    delays = Delays.of(sides.first)
+    return [panel for panel in _panels(sides, delays) if _says_something(sides, panel)]
 
 
-def rows_of(beside: SideBySide, list_name: str, members: Sequence[Members]) -> list[Row]:
+def rows_of(sides: SideBySide, list_name: str, members: Sequence[Members]) -> list[Row]:
     """Return a row for each group of items, as all answers and measurements have them."""
-    return beside.grouped(list_name, [(each.label, each.names) for each in members])
+    return sides.grouped(list_name, [(each.label, each.names) for each in members])
 
 
-def _panels(beside: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
-    answer = beside.first
+def _panels(sides: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
+    answer = sides.first
     datagrams = _places(delays.datagrams, delays.datagram_list)
 
     def rows(flow_of: Callable[[Call], str]) -> list[Row]:
@@ -102,9 +102,9 @@ def _panels(beside: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
             (call.name, f"call {ARROWS[call.direction]}", flow_of(call)) for call in delays.calls
         ]
         if delays.datagram_list == "flows":
-            return rows_of(beside, "flows", _in_rows(answer, [*calls, *datagrams]))
-        of_classes = rows_of(beside, delays.datagram_list, _in_rows(answer, datagrams))
-        return [*rows_of(beside, "flows", _in_rows(answer, calls)), *of_classes]
+            return rows_of(sides, "flows", _in_rows(answer, [*calls, *datagrams]))
+        of_classes = rows_of(sides, delays.datagram_list, _in_rows(answer, datagrams))
+        return [*rows_of(sides, "flows", _in_rows(answer, calls)), *of_classes]
 
     limits = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
     within = "99 % of packets arrive within [ms]"
@@ -112,22 +112,22 @@ def _panels(beside: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
     label = f"{within}\n{verdicts}" if verdicts else within
     yield DelayPanel("Delay", rows(delays.slowest), DELAY, 1e3, label, limits[0])
     yield DelayPanel("Loss", rows(delays.lossiest), LOST, 100, "lost packets [%]", limits[1])
-    sensors = rows_of(beside, "flows", _in_rows(answer, _places(delays.reports, "flows")))
+    sensors = rows_of(sides, "flows", _in_rows(answer, _places(delays.reports, "flows")))
     label = "95 % of the reports arrive within [ms]"
     yield DelayPanel("Delay of reports", sensors, "report_delay_p95_s", 1e3, label)
     label = "reports that arrive in time [%]"
     yield DelayPanel("Delivery of reports", sensors, "report_delivery", 100, label)
     ending = _in_rows(answer, _places(delays.transfers, delays.transfer_list))
     for column in completion_columns(delays.transfers):
-        transfers = rows_of(beside, delays.transfer_list, ending)
+        transfers = rows_of(sides, delays.transfer_list, ending)
         label = COMPLETION[column.quantity]
         yield DelayPanel("Completion", transfers, column.quantity, 1, label)
 
 
-def _says_something(beside: SideBySide, panel: DelayPanel) -> bool:
+def _says_something(sides: SideBySide, panel: DelayPanel) -> bool:
     """Whether some answer has a value. Losses must not all be zero."""
     values = [
-        estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in beside.answers
+        estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in sides.answers
     ]
     if panel.quantity == LOST:
         return any(each.value > 0 for of_one in values for each in of_one)

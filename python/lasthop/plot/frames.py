@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -26,26 +26,41 @@ class Frame:
     """Places of those among them that were lost, if others were not."""
 
 
+class Row(NamedTuple):
+    """A recorded frame, as the columns have it."""
+
+    start_s: float
+    duration_s: float
+    sender: str
+    kind: str
+    packet: str | None
+    fate: str
+    discarded: bool
+    backoff_slots: int | None
+    rate_bps: float
+    mcs: int | None
+    mpdus: int | None
+    sequence: Sequence[int] | None
+    lost: Sequence[int] | None
+
+
 def rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[Frame]:
     """Frames of columns, in order of their starts."""
-    starts = columns["start_s"]
-    for at in sorted(range(len(starts)), key=starts.__getitem__):
-        row = {name: column[at] for name, column in columns.items()}
-        lost = set(row["lost"] or ()) if row["fate"] == "delivered" else set()
+    every = [Row(*values) for values in zip(*map(columns.__getitem__, Row._fields), strict=True)]
+    for row in sorted(every, key=lambda row: row.start_s):
+        lost = set(row.lost or ()) if row.fate == "delivered" else set()
         yield Frame(
-            start_s=row["start_s"],
-            end_s=row["start_s"] + row["duration_s"],
-            sender=row["sender"],
-            kind=kind_of(row["kind"], row["packet"]),
-            fate=row["fate"],
-            discarded=row["discarded"],
-            slots=row["backoff_slots"],
-            rate_bps=row["rate_bps"],
-            mcs=row["mcs"],
-            mpdus=row["mpdus"],
-            lost=tuple(
-                place for place, number in enumerate(row["sequence"] or ()) if number in lost
-            ),
+            start_s=row.start_s,
+            end_s=row.start_s + row.duration_s,
+            sender=row.sender,
+            kind=kind_of(row.kind, row.packet),
+            fate=row.fate,
+            discarded=row.discarded,
+            slots=row.backoff_slots,
+            rate_bps=row.rate_bps,
+            mcs=row.mcs,
+            mpdus=row.mpdus,
+            lost=tuple(place for place, number in enumerate(row.sequence or ()) if number in lost),
         )
 
 

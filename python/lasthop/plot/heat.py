@@ -57,7 +57,7 @@ class Scale:
         needed = [count - floor(log10(size)) for count, size in digits if size > 0.0]
         return cls(low, high, max([0, *needed]))
 
-    def said(self, value: float) -> str:
+    def text_of(self, value: float) -> str:
         """A number as cells have it."""
         if self.decimals > MOST_DECIMALS:
             return f"{value:.1e}"
@@ -89,7 +89,7 @@ def name_side(axes: Axes, side: str, axis: Axis) -> None:
     """Ticks of a side at its values, or at some of them."""
     step = -(-len(axis.texts) // MOST_TICKS)
     places = range(0, len(axis.texts), step)
-    labels = [axis.said(axis.texts[place]) for place in places]
+    labels = [axis.text_of(axis.texts[place]) for place in places]
     if side == "x":
         axes.set_xticks(places, labels, parse_math=False)
         axes.set_xlabel(axis.label)
@@ -108,7 +108,7 @@ def write_numbers(axes: Axes, values: np.ndarray, scale: Scale) -> None:
         red, green, blue, _ = cmap((value - low) / (high - low) if high > low else 0.5)
         bright = 0.299 * red + 0.587 * green + 0.114 * blue
         axes.annotate(
-            scale.said(float(value)),
+            scale.text_of(float(value)),
             (column, row),
             ha="center",
             va="center",

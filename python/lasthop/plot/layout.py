@@ -34,7 +34,7 @@ class Layout:
         One line each, or one row of a map each.
     is_map : bool
         Whether both are sides of a map.
-    beside : tuple of Axis
+    others : tuple of Axis
         Other paths that vary along `x` as well.
     ticks : Ticks, optional
         What stands at each value of `x`, if all of their values do.
@@ -45,16 +45,16 @@ class Layout:
     lines: Axis | None = None
     line_paths: tuple[int, ...] = ()
     is_map: bool = False
-    beside: tuple[Axis, ...] = ()
+    others: tuple[Axis, ...] = ()
     ticks: Ticks | None = None
 
     @property
     def label(self) -> str:
         """What stands along `x`."""
         if self.ticks is not None:
-            return "\n".join(axis.label for axis in (self.x, *self.beside))
-        others = cut(JOIN.join(axis.path for axis in self.beside))
-        return f"{self.x.label}, with {others}" if others else self.x.label
+            return "\n".join(axis.label for axis in (self.x, *self.others))
+        paths = cut(JOIN.join(axis.path for axis in self.others))
+        return f"{self.x.label}, with {paths}" if paths else self.x.label
 
     def at(self, settings: tuple[str, ...]) -> tuple[str, str]:
         """The value along `x`, and the line, of a point's settings."""
@@ -111,7 +111,7 @@ def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
         others = (*axes[:k], *axes[k + 1 :])
         ticks = ticks_beside(axis, others, {row[k]: row[:k] + row[k + 1 :] for row in rows})
         if ticks is not None or len(rows) > MOST_POINTS:
-            return Layout(axis, (k,), beside=others, ticks=ticks)
+            return Layout(axis, (k,), others=others, ticks=ticks)
     every = tuple(range(len(axes)))
     return Layout(joined(axes, rows, every), every)
 

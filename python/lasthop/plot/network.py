@@ -51,7 +51,7 @@ them.
 
 
 def network_figure(
-    beside: SideBySide,
+    sides: SideBySide,
     name: str,
     place: Place | None = None,
     *,
@@ -65,7 +65,7 @@ def network_figure(
 
     Parameters
     ----------
-    beside : SideBySide
+    sides : SideBySide
         The answers.
     name : str
         What stands above everything.
@@ -76,14 +76,14 @@ def network_figure(
     note : str, optional
         What stands above the legend.
     """
-    delays = delay_panels(beside)
+    delays = delay_panels(sides)
     shown: list[tuple[str, str, float, str, list[Row]]] = []
     panels = [panel for panel in PANELS if delays or panel is not TIME_IN_QUEUES]
     for above, list_name, quantity, scale, label in panels:
         rows = [
             row
-            for row in beside.rows(list_name)
-            if any(quantity in item for item in row.said.values())
+            for row in sides.rows(list_name)
+            if any(quantity in item for item in row.items.values())
         ]
         if rows and above not in [panel[0] for panel in shown]:
             shown.append((above, quantity, scale, label, rows))
@@ -91,17 +91,17 @@ def network_figure(
     heights = [rows_height(len(panel.rows)) for panel in delays]
     heights += [*traced, *(rows_height(len(panel[-1])) for panel in shown)]
     columns = in_columns(heights)
-    about = beside.about()
+    about = sides.about()
     lines = (0 if note is None else 2 + note.count("\n")) + (len(columns) == 1)
     lines += bool(delays)
     height = tallest(columns, heights) + 12 + 3.2 * lines
     height += headline_mm(name, about, len(columns))
-    height += HEADS_MM * (len(beside.answers) > 1)
+    height += HEADS_MM * (len(sides.answers) > 1)
     numbers = NumberColumns(COLORS)
     with house_style(height, len(columns), place) as figure:
         every = stacked(figure, columns, heights)
         for axes, panel in zip(every, delays, strict=False):
-            panel.draw(axes, beside, numbers)
+            panel.draw(axes, sides, numbers)
         rest = every[len(delays) :]
         if swing is not None:
             draw_swing(rest[0], swing)
@@ -109,13 +109,13 @@ def network_figure(
             rest[len(traced) :], shown, strict=True
         ):
             title(axes, above)
-            beside.draw(axes, rows, quantity, scale, numbers)
+            sides.draw(axes, rows, quantity, scale, numbers)
             axes.set_xlabel(label)
         firsts = [every[column[0]] for column in columns]
         heads_of = [axes for axes in firsts if swing is None or axes is not rest[0]]
         numbers.write(heads_of=heads_of or rest[1:2])
         headline(figure, name, about)
-        first, *others = beside.legend
+        first, *others = sides.legend
         order = [first, TRACE, *others, *REST.values(), CYCLE]
         explain(figure, every, order, note=note)
     return figure

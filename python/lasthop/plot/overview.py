@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:
     """Goodputs and queues of a cell; of wires goodputs, use and queues; or a conflict graph."""
-    others, name = SideBySide.of(answer), str(answer.summary["scenario"])
+    others, name = SideBySide.of(answer), answer.heading.scenario
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
-        how = "simulation: " if answer.summary["kind"] == "simulation" else ""
+        how = "simulation: " if answer.heading.kind == "simulation" else ""
         figure = conflict_figure([(f"{how}{OF_LINKS}", answer)], place)
         headline(figure, name, others.about())
         return figure

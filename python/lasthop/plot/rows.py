@@ -88,13 +88,13 @@ def short(name: str) -> str:
 
 
 def bars(
-    axes: Axes, values: Estimates, color: str, label: str, *, beside: bool = False
+    axes: Axes, values: Estimates, color: str, label: str, *, has_marks: bool = False
 ) -> list[str]:
     """Bars from zero with error bars in front of everything; return the numbers for the right side.
 
-    Where something is drawn `beside`, below the bar by `marks`, the bar makes room.
+    If it `has_marks` below it (`marks`), the bar makes room for them.
     """
-    height, up = (0.44, 0.14) if beside else (0.62, 0.0)
+    height, up = (0.44, 0.14) if has_marks else (0.62, 0.0)
     rows = [row - up for row in range(len(values))]
     axes.barh(rows, [each.value for each in values], height=height, color=color, label=label)
     axes.errorbar(
@@ -171,9 +171,9 @@ class NumberColumns:
     """Who may say something, in their order from left to right, each with the colour."""
     panels: list[tuple[Axes, dict[str, list[str]]]] = field(default_factory=list)
 
-    def add(self, axes: Axes, text: dict[str, list[str]]) -> None:
+    def add(self, axes: Axes, numbers: dict[str, list[str]]) -> None:
         """Numbers of a panel, by who says them."""
-        self.panels.append((axes, text))
+        self.panels.append((axes, numbers))
 
     @property
     def several(self) -> bool:
@@ -186,9 +186,9 @@ class NumberColumns:
         for axes in heads_of if self.several else ():
             _raise_title(axes)
         for who, width in self._widths().items():
-            for axes, message in self.panels:
-                if len(message.get(who, ())) <= LABELLED_ROWS:
-                    for row, text in enumerate(message.get(who, ())):
+            for axes, numbers in self.panels:
+                if len(numbers.get(who, ())) <= LABELLED_ROWS:
+                    for row, text in enumerate(numbers.get(who, ())):
                         _beside(axes, text, (1.02, row), indent, self.colors[who])
                 if self.several and axes in heads_of:
                     _above(axes, who, indent, self.colors[who])

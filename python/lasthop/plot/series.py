@@ -71,9 +71,9 @@ def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
     order = [name for name, _ in QUANTITIES if name in known]
     order += [name for name in known if name not in order]
     groups = Groups.of(result)
-    warm_up_s = float(result.summary["warmup_s"])
+    warm_up_s = result.heading.warmup_s
     text = about(result)
-    name = str(result.summary["scenario"])
+    name = result.heading.scenario
     height = 12 + PANEL_MM * len(order) + headline_mm(name, text)
     with house_style(height, place=place) as figure:
         panels = figure.subplots(len(order), sharex=True, squeeze=False)[:, 0]
@@ -209,7 +209,7 @@ def said_of(group: str, way: str, names: Sequence[str]) -> str:
 
 def unit_of(quantity: str) -> tuple[str, float]:
     """Unit of a quantity in pictures, and the factor from the registry's."""
-    unit = str(registry()[quantity]["unit"]) if quantity in registry() else "-"
+    unit = registry()[quantity].unit if quantity in registry() else "-"
     return SCALES.get(unit, (unit, 1.0))
 
 
@@ -232,7 +232,7 @@ def series_figure(result: "Result", quantity: str, place: Place | None = None) -
         )
     unit, scale = unit_of(quantity)
     shown = tracks[:MOST_PANELS]
-    name, text = str(result.summary["scenario"]), about(result)
+    name, text = result.heading.scenario, about(result)
     height = 24 + 11 * len(shown) + headline_mm(name, text)
     with house_style(height, place=place) as figure:
         rows = figure.subplots(len(shown), sharex=True, sharey=True, squeeze=False)[:, 0]

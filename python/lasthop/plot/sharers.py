@@ -153,8 +153,8 @@ def knows_ways(answer: "Answer", name: str) -> bool:
     """Whether what an answer says of a station it says of all of its flows, too."""
     stations = {item["name"]: item for item in answer.summary.get("stations", ())}
     own = [flow for flow in flows_of_stations(answer) if flow["station"] == name]
-    lines = [quantity for quantity in OF_WAYS if quantity in stations.get(name, {})]
-    return all(quantity in flow for quantity in lines for flow in own)
+    quantities = [quantity for quantity in OF_WAYS if quantity in stations.get(name, {})]
+    return all(quantity in flow for quantity in quantities for flow in own)
 
 
 def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
@@ -180,12 +180,13 @@ def together(
         items = [item for part in parts for item in part]
         if not items or any(not part for part in parts):
             continue
-        if any((item.get(quantity) or {}).get("mean") is None for item in items):
+        values = [[Estimate.read(item.get(quantity)) for item in part] for part in parts]
+        if any(value is None for part in values for value in part):
             continue
         if len(items) == 1:
             results[quantity] = items[0][quantity]
             continue
-        sums = [sum(item[quantity]["mean"] for item in part) for part in parts]
+        sums = [sum(value.mean for value in part if value is not None) for part in values]
         runs = [samples.get(item["name"], {}).get(quantity) for item in items]
         results[quantity] = {"mean": fmean(sums), "ci95": interval(runs, len(parts))}
         if len(sums) > 1:

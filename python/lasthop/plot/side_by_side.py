@@ -88,11 +88,11 @@ class Row:
     """One item of all answers, by their kinds; empty where one says nothing of it."""
 
     name: str
-    said: Mapping[str, Item] = field(default_factory=dict)
+    items: Mapping[str, Item] = field(default_factory=dict)
 
     def of(self, kind: str) -> Item:
         """What an answer says."""
-        return self.said.get(kind, {})
+        return self.items.get(kind, {})
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class SideBySide:
     @classmethod
     def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "SideBySide":
         """Answers that there are, in the order in which they are shown."""
-        known = {str(each.summary["kind"]): each for each in answers if each is not None}
+        known = {each.heading.kind: each for each in answers if each is not None}
         return cls({kind: known[kind] for kind in STYLES if kind in known}, measured)
 
     @property
@@ -148,16 +148,16 @@ class SideBySide:
 
         Several members have the interval of their mean, and their range.
         """
-        lines: list[dict[str, Item]] = [{} for _ in groups]
+        by_kind: list[dict[str, Item]] = [{} for _ in groups]
         for kind, answer in self.answers.items():
             items = {str(item["name"]): item for item in answer.summary.get(list_name, ())}
             samples = samples_of(answer).get(list_name, {})
-            for (label, names), row in zip(groups, lines, strict=True):
+            for (label, names), row in zip(groups, by_kind, strict=True):
                 row[kind] = _mean_of(label, names, items, samples)
         measured = self._measured(list_name)
-        for (label, names), row in zip(groups, lines, strict=True):
+        for (label, names), row in zip(groups, by_kind, strict=True):
             row["measurement"] = _mean_of(label, names, measured, {})
-        return [Row(label, row) for (label, _), row in zip(groups, lines, strict=True)]
+        return [Row(label, row) for (label, _), row in zip(groups, by_kind, strict=True)]
 
     def station_rows(self, *, by_way: bool = True) -> list[tuple[Sharer, Row]]:
         """Rows of the stations, alike ones together; both ways of a station in two, unless not
@@ -166,12 +166,12 @@ class SideBySide:
         apart = set(self._measured("stations"))
         results = []
         for row in sharers([*self.answers.values()], by_way=by_way, apart=apart):
-            lines: dict[str, Item] = {
+            items: dict[str, Item] = {
                 kind: item_of(answer, row) for kind, answer in self.answers.items()
             }
             if self.measured is not None:
-                lines["measurement"] = self._measured_of(row)
-            results.append((row, Row(row.label, lines)))
+                items["measurement"] = self._measured_of(row)
+            results.append((row, Row(row.label, items)))
         return results
 
     def _measured_of(self, row: Sharer) -> Item:
@@ -217,13 +217,13 @@ class SideBySide:
         others = [kind for kind in others if says_something(seen[kind])]
         below = any(STYLES[kind].down > 0 for kind in others)
         look = STYLES[main]
-        lines = {look.head: bars(axes, seen[main], look.color, self.label(main), beside=below)}
+        numbers = {look.head: bars(axes, seen[main], look.color, self.label(main), has_marks=below)}
         for kind in others:
             look = STYLES[kind]
             down = look.down if below else 0.0
-            messages = {**look.mark, "label": self.label(kind)}
-            lines[look.head] = marks(axes, seen[kind], messages, down=down)
-        columns.add(axes, lines)
+            style = {**look.mark, "label": self.label(kind)}
+            numbers[look.head] = marks(axes, seen[kind], style, down=down)
+        columns.add(axes, numbers)
         axes.set_xlim(left=0)
         label_rows(axes, [row.name for row in rows])
 

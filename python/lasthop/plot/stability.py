@@ -207,10 +207,10 @@ def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = Fa
         return
     factor = 1e3 if time else 1.0
 
-    def said(value: float, _: int) -> str:
+    def label(value: float, _: int) -> str:
         return f"{factor * value:g}"
 
-    ticks.set_major_formatter(FuncFormatter(said))
+    ticks.set_major_formatter(FuncFormatter(label))
     if logarithmic:  # In one decade or two the powers of ten alone are too few.
         low, high = ticks.get_view_interval()
         if high < 300.0 * low:

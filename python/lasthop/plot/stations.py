@@ -63,7 +63,7 @@ def of_sharers(
 
 
 def bars_figure(
-    beside: SideBySide,
+    sides: SideBySide,
     rows: Sequence[Row],
     quantity: str,
     scale: float,
@@ -75,11 +75,11 @@ def bars_figure(
     """A bar for each row, with 95 % intervals where there are some; the `meaning` of a group's bar
     stands below the axis.
     """
-    [kind] = beside.answers
+    [kind] = sides.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)
     if all(isnan(each.value) for each in values):
         raise UserError(f"the {STYLES[kind].name} of this scenario has no {quantity}")
-    name, about = str(beside.first.summary["scenario"]), beside.about()
+    name, about = sides.first.heading.scenario, sides.about()
     height = rows_height(len(rows)) + (LINE_MM if meaning else 0.0)
     with one_panel(height + headline_mm(name, about), ax) as axes:
         if ax is None:
@@ -87,7 +87,7 @@ def bars_figure(
         else:
             title(axes, name)
         numbers = NumberColumns(COLORS)
-        beside.draw(axes, rows, quantity, scale, numbers)
+        sides.draw(axes, rows, quantity, scale, numbers)
         numbers.write()
         has_intervals = not all(isnan(each.half) for each in values)
         text = f"{label}, 95 % intervals" if has_intervals else label

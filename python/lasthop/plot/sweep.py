@@ -188,7 +188,7 @@ def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
 def line_names(panels: Sequence[Panel], how: Layout) -> dict[str, str]:
     """Lines in their order, with what the legend says of them."""
     if how.lines is not None:
-        return {text: how.lines.said(text) for text in how.lines.texts}
+        return {text: how.lines.text_of(text) for text in how.lines.texts}
     return {name: name for panel in panels for name in panel.names}
 
 
@@ -233,7 +233,7 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]
         name_ticks(axes, how.x, how.ticks)
     elif len(how.x.texts) <= MOST_TICKS:
         axes.xaxis.set_major_locator(FixedLocator(list(how.x.numbers)))
-        axes.set_xticks(list(how.x.numbers), [how.x.said(text) for text in how.x.texts])
+        axes.set_xticks(list(how.x.numbers), [how.x.text_of(text) for text in how.x.texts])
         axes.xaxis.set_minor_locator(NullLocator())
 
 
@@ -288,10 +288,10 @@ def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style])
         low, high = [each.least for each in known], [each.most for each in known]
         axes.hlines(rows, low, high, color=color, alpha=0.25, linewidth=3.0)
     furnish(axes, panel, sideways=True)
-    label_rows(axes, [how.x.said(text) for text in how.x.texts])
+    label_rows(axes, [how.x.text_of(text) for text in how.x.texts])
     axes.set_yticks(
         range(len(how.x.texts)),
-        [fill(how.x.said(text), WIDEST) for text in how.x.texts],
+        [fill(how.x.text_of(text), WIDEST) for text in how.x.texts],
         parse_math=False,
     )
     axes.set_ylabel(how.label)
@@ -301,20 +301,20 @@ def note_of(
     swepts: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
 ) -> str:
     """What lines are of, what bands are, and what is not drawn."""
-    text = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
+    notes = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
     if not how.is_map and any(
         value.most > value.least
         for panel in shown
         for name in panel.names
         for value in panel.swept.items[name].values()
     ):
-        text.append("a group: mean and range")
+        notes.append("a group: mean and range")
     if not how.is_map and any(panel.swept.quantity.limit is not None for panel in shown):
-        text.append(f"dash-dotted: {CALL_LIMIT}")
+        notes.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):
-        text.append(f"the first {len(shown)} of {len(panels)} panels")
-    text += dict.fromkeys(fault for each in swepts for fault in missing(each))
-    return fill("; ".join(text), NOTE_WIDTH)
+        notes.append(f"the first {len(shown)} of {len(panels)} panels")
+    notes += dict.fromkeys(fault for each in swepts for fault in missing(each))
+    return fill("; ".join(notes), NOTE_WIDTH)
 
 
 def missing(each: Swept) -> Iterator[str]:

@@ -101,7 +101,7 @@ class Axis:
         places = self.numbers or tuple(map(float, range(len(self.texts))))
         return dict(zip(self.texts, places, strict=True))
 
-    def said(self, text: str) -> str:
+    def text_of(self, text: str) -> str:
         """A value as ticks and legends have it: in the axis's unit, a table without its braces."""
         if self.numbers:
             return f"{self.numbers[self.texts.index(text)]:.4g}"
@@ -168,7 +168,7 @@ class Quantity:
             if column.quantity == name:
                 unit = column.unit or "-"
                 return cls(list_name, name, f"{column.title} [{unit}]", column.scale)
-        unit = str(registry()[name]["unit"]) if name in registry() else "-"
+        unit = registry()[name].unit if name in registry() else "-"
         return cls(list_name, name, f"{name.replace('_', ' ')} [{unit}]", 1.0)
 
 

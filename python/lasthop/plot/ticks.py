@@ -58,7 +58,7 @@ def ticks_beside(
     if len(axis.texts) > MOST_POINTS or len(others) > MOST_BESIDE:
         return None
     lines = [
-        (axis.said(text), *(o.said(value) for o, value in zip(others, at[text], strict=True)))
+        (axis.text_of(text), *(o.text_of(value) for o, value in zip(others, at[text], strict=True)))
         for text in axis.texts
     ]
     places = [log(x) if axis.logarithmic else x for x in axis.numbers]

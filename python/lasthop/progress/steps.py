@@ -25,7 +25,7 @@ class Step(Protocol):
         """Hear what is under way in it, and how long it will take at most. [s]"""
         ...
 
-    def found(self, what: str) -> None:
+    def report_early(self, what: str) -> None:
         """Hear what is known before it is over, in words that say what is still to come."""
         ...
 
@@ -46,7 +46,7 @@ class Unwatched:
     def expect(self, what: str, time_s: float) -> None:
         """Nothing to do."""
 
-    def found(self, what: str) -> None:
+    def report_early(self, what: str) -> None:
         """Nothing to do."""
 
 

@@ -294,7 +294,7 @@ def runs_of(answer: Reported) -> Iterator[Run]:
 
 def _run(answer: Answer) -> Run:
     scenario = answer.scenario.to_dict()
-    kind = str(answer.summary["kind"])
+    kind = answer.heading.kind
     if not isinstance(answer, Result):
         return Run(kind, scenario, answer.summary)
     return Run(

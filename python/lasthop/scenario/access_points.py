@@ -263,8 +263,8 @@ class AccessPoint:
         """Yield its lines of the table ``[cell]``, each after the comment with its source."""
         for fact in self.facts:
             if not fact.hops or hop in fact.hops:
-                text = textwrap.wrap(fact.source, LINE - 2, break_on_hyphens=False)
-                yield from (f"# {part}" for part in text)
+                parts = textwrap.wrap(fact.source, LINE - 2, break_on_hyphens=False)
+                yield from (f"# {part}" for part in parts)
                 yield fact.line
 
 

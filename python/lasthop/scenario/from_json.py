@@ -45,9 +45,9 @@ AS_THEY_ARE = (float, str, bool, int)
 """Types whose values need not be read."""
 
 
-def named(key: str) -> Any:
-    """Return a field whose key is no name of Python, such as ``class``."""
-    return field(metadata={"key": key})
+def named(key: str, default: Any = MISSING) -> Any:
+    """Return a field whose key is not its name, such as ``class``."""
+    return field(default=default, metadata={"key": key})
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(named,))

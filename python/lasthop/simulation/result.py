@@ -60,12 +60,12 @@ class Result(Answer):
     @property
     def replications(self) -> int:
         """Number of finished replications."""
-        return int(self.summary["replications"])
+        return self.heading.replications
 
     @property
     def seed(self) -> int:
         """Seed of all random streams."""
-        return int(self.summary["seed"])
+        return self.heading.seed
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -124,6 +124,10 @@ class Result(Answer):
         tree: dict[str, dict[str, dict[str, list[float | None]]]]
         tree = json.loads(self._output.samples_json)
         return tree
+
+    def sampled(self, list_name: str, item: str, quantity: str) -> list[float | None] | None:
+        """Return the values of a quantity in each replication; None if there is no such item."""
+        return self.sample_tree.get(list_name, {}).get(item, {}).get(quantity)
 
     @cached_property
     def series(self) -> "pd.DataFrame":

@@ -372,4 +372,4 @@ def _of_list(list_name: str) -> set[str]:
     """Quantities that the registry knows in a list."""
     from lasthop.answers.quantities import registry
 
-    return {name for name, item in registry().items() if list_name in item["lists"]}
+    return {name for name, item in registry().items() if list_name in item.lists}

@@ -138,7 +138,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
     with step("looking for edges of stability") as edges:
         part = np.mean(result.real < 0.0)
-        edges.found(f"stable on {part:.1%} of the chart; its edges are looked for")
+        edges.report_early(f"stable on {part:.1%} of the chart; its edges are looked for")
         ends = (wide - 1.0, high - 1.0)
         jumps, smooth = split(
             case, x, y, changes(result.real) / ends, corners(result.real, pieces) / ends

@@ -8,8 +8,9 @@ setting, a measure or a rule.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.studies.ledger import ClaimResult
 from lasthop.studies.rules import Measured
@@ -18,6 +19,39 @@ from lasthop.studies.study import Run, Runs, Study, Tree
 Kept = Mapping[str, Any]
 """The object: ``runs`` by fingerprint; ``studies`` by key, each with ``points`` (fingerprints by
 name) and ``values``; ``claims`` as `lasthop reproduce --json` has them."""
+
+
+class _Run(Table):
+    """What measures read of a run."""
+
+    samples: Any
+    prediction: Any
+    series: Any = None
+    scenario: bool
+
+
+class _Study(Table):
+    """Fingerprints of the scenarios of a study by name, and the values that it measured."""
+
+    points: Mapping[str, str]
+    values: Mapping[str, Sequence[float | None]]
+
+
+def studies_of(trees: Mapping[str, Any]) -> dict[str, _Study]:
+    """Return the studies of an object."""
+    return {key: read_as(_Study, tree) for key, tree in trees.items()}
+
+
+class _Document(Table):
+    """A reproduction that was stored."""
+
+    runs: Mapping[str, Any]
+    studies: Annotated[dict[str, _Study], studies_of]
+
+
+def read(remaining: Kept) -> _Document:
+    """Return the object as typed values."""
+    return read_as(_Document, remaining)
 
 
 def fingerprint(scenario: Mapping[str, Any], model: str | None) -> str:
@@ -59,28 +93,27 @@ def keep(
 
 def changed_points(study: Study, remaining: Kept) -> list[str]:
     """Return the points of a study that are not the scenarios that were kept."""
-    points: Mapping[str, str] = remaining["studies"][study.key]["points"]
+    points = read(remaining).studies[study.key].points
     now = {name: fingerprint(tree, study.model) for name, tree in study.points.items()}
     return sorted(name for name in {*points, *now} if points.get(name) != now.get(name))
 
 
 def runs_of(study: Study, remaining: Kept) -> dict[str, Run]:
     """Return the runs of a study with what its measure read of them."""
-    runs = {}
-    for name, print_ in remaining["studies"][study.key]["points"].items():
-        run = remaining["runs"][print_]
-        scenario = Scenario(study.points[name]) if run["scenario"] else {}
-        series = run.get("series", {})
-        runs[name] = Run(run["samples"], run["prediction"], series=series, scenario=scenario)
+    document, runs = read(remaining), {}
+    for name, print_ in document.studies[study.key].points.items():
+        run = read_as(_Run, document.runs[print_])
+        scenario = Scenario(study.points[name]) if run.scenario else {}
+        runs[name] = Run(run.samples, run.prediction, series=run.series or {}, scenario=scenario)
     return runs
 
 
 def values_of(remaining: Kept) -> dict[str, dict[str, Measured]]:
     """Return the kept values by subject, under the names that ``claims.toml`` uses."""
     values: dict[str, dict[str, Measured]] = {}
-    for key, study in remaining["studies"].items():
+    for key, study in read(remaining).studies.items():
         subject = key.partition("-")[0]
-        some = {name: Measured(*value) for name, value in study["values"].items()}
+        some = {name: Measured(*value) for name, value in study.values.items()}
         values.setdefault(subject, {}).update(some)
     return values
 

@@ -15,14 +15,15 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cache
 from importlib import resources
 from itertools import compress
 from typing import Any
 
+from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.studies.findings import Finding
 from lasthop.studies.messages import Message
+from lasthop.studies.outcomes import CheckResult, Mark, RelatedResult, mark_of
 from lasthop.studies.rules import (
     Judge,
     Number,
@@ -45,65 +46,6 @@ CAUSES = {
     "ours": "lasthop may be wrong",
 }
 """Why a check is not reproduced."""
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """One check with its verdict, as ``reproduce --json`` prints it, and what it rests on."""
-
-    what: str
-    paper: float | str | None
-    predicted: float | None
-    simulated: float | None
-    ci95: float | None
-    rule: str
-    verdict: Verdict
-    detail: str
-    unit: str
-    inequality: bool
-    model_verdict: Verdict | None
-    words: str
-    softer: str
-    reading: str
-    series: str
-    value: str | None
-    off: float | None
-    verdict_with_margin: Verdict
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
-        names = ("what", "paper", "predicted", "simulated", "ci95", "rule")
-        more = ("detail", "unit", "words", "softer", "reading", "series")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "verdict": self.verdict.value,
-            **{name: getattr(self, name) for name in more},
-            "model_verdict": None if self.model_verdict is None else self.model_verdict.value,
-            "inequality": self.inequality,
-            "value": self.value,
-            "off": self.off,
-            "verdict_with_margin": self.verdict_with_margin.value,
-        }
-
-
-class Mark(Enum):
-    """Status of a claim."""
-
-    HOLDS = "holds"
-    NUMBER_OFF = "number off"
-    FAILS = "does not hold"
-    OPEN = "open"
-
-
-def mark_of(checks: Sequence[CheckResult]) -> Mark:
-    """Return what holds: orders and shapes first, a bound of the paper with its margin."""
-    orders = [each.verdict_with_margin for each in checks if each.inequality]
-    numbers = [each.verdict for each in checks if not each.inequality]
-    if Verdict.DEVIATES in orders:
-        return Mark.FAILS
-    if Verdict.DEVIATES in numbers:
-        return Mark.NUMBER_OFF
-    return Mark.OPEN if Verdict.OPEN in (*orders, *numbers) else Mark.HOLDS
 
 
 @dataclass(frozen=True)
@@ -133,25 +75,6 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class BesideResult:
-    """Additional checks of a claim, with the verdict that they would give."""
-
-    title: str
-    because: str
-    verdict: Verdict
-    checks: tuple[CheckResult, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
-        return {
-            "title": self.title,
-            "because": self.because,
-            "verdict": self.verdict.value,
-            "checks": [check.to_json() for check in self.checks],
-        }
-
-
-@dataclass(frozen=True)
 class ClaimResult:
     """One claim with the verdicts of its checks and the reason for its own.
 
@@ -162,7 +85,7 @@ class ClaimResult:
     verdict: Verdict
     why: str
     checks: tuple[CheckResult, ...]
-    beside: tuple[BesideResult, ...]
+    related: tuple[RelatedResult, ...]
 
     @property
     def mark(self) -> Mark:
@@ -187,7 +110,7 @@ class ClaimResult:
             "verdict": self.verdict.value,
             "why": self.why,
             "checks": [check.to_json() for check in self.checks],
-            "beside": [each.to_json() for each in self.beside],
+            "beside": [each.to_json() for each in self.related],
         }
 
 
@@ -268,11 +191,11 @@ class RelatedChecks:
     because: str
     checks: tuple[Check, ...]
 
-    def result(self, values: Values, rules: Rules, quick: bool) -> BesideResult:
+    def result(self, values: Values, rules: Rules, quick: bool) -> RelatedResult:
         """Judge them by themselves."""
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
-        return BesideResult(self.title, self.because, verdict, checks)
+        return RelatedResult(self.title, self.because, verdict, checks)
 
 
 @dataclass(frozen=True)
@@ -284,14 +207,14 @@ class Claim:
     text: str
     figure: str
     checks: tuple[Check, ...]
-    beside: tuple[RelatedChecks, ...] = ()
+    related: tuple[RelatedChecks, ...] = ()
     kind: str = "detail"
     """Whether it carries a message of the paper, "message", or is a "detail"."""
     differences: tuple[Difference, ...] = ()
 
     def studies(self) -> set[str]:
         """Return the names of the studies, within its subject, that it rests on."""
-        every = [*self.checks, *(check for each in self.beside for check in each.checks)]
+        every = [*self.checks, *(check for each in self.related for check in each.checks)]
         return set().union(*(check.studies() for check in every))
 
     def result(
@@ -317,7 +240,7 @@ class Claim:
         """
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
-        others = tuple(each.result(values, rules, quick) for each in self.beside)
+        others = tuple(each.result(values, rules, quick) for each in self.related)
         why = _why(self, verdict, checks, findings)
         return ClaimResult(self, verdict, why, checks, others)
 
@@ -408,31 +331,99 @@ def _own() -> Ledger:
     return _read(path.read_text(encoding="utf-8"))
 
 
+class _CheckTable(Table):
+    """A check, or a row of checks, as the file has it."""
+
+    what: str
+    kind: str
+    at: tuple[Any, ...] = ("",)
+    paper: Any = None
+    range: Any = None
+    value: str = ""
+    larger: str = ""
+    smaller: str = ""
+    holds: tuple[str, ...] = ()
+    judge: str = "simulation"
+    unit: str = ""
+    words: str = ""
+    softer: str = ""
+    reading: str = ""
+    about: bool = False
+    bound: bool = False
+
+
+class _RelatedTable(Table):
+    """Checks in addition to those of a claim, as the file has them."""
+
+    title: str
+    because: str
+    check: tuple[Any, ...]
+
+
+class _DifferenceTable(Table):
+    """A difference, as the file has it."""
+
+    checks: tuple[str, ...]
+    because: str
+    run: str
+    reason: str
+
+
+class _ClaimTable(Table):
+    """A claim, as the file has it."""
+
+    id: str
+    kind: str
+    text: str
+    figure: str
+    check: tuple[Any, ...]
+    related: tuple[_RelatedTable, ...] = named("beside", ())
+    difference: tuple[_DifferenceTable, ...] = ()
+
+
+class _MessageTable(Table):
+    """A message, as the file has it."""
+
+    subject: str
+    text: str
+    claims: tuple[str, ...]
+    condition: str = ""
+    holds: tuple[str, ...] = ()
+    agrees: tuple[str, ...] = ()
+    judge: str = "simulation"
+
+
+class _File(Table):
+    """Content of ``claims.toml``."""
+
+    rules: Any
+    subject: Mapping[str, str]
+    claim: tuple[Any, ...]
+    message: tuple[_MessageTable, ...] = ()
+
+
 def _read(text: str) -> Ledger:
-    tree = tomllib.loads(text)
-    subjects: dict[str, str] = tree["subject"]
-    claims = tuple(_claim(entry, subjects) for entry in tree["claim"])
+    file = read_as(_File, tomllib.loads(text))
+    claims = tuple(_claim(entry, file.subject) for entry in file.claim)
     twice = {claim.id for claim in claims if [c.id for c in claims].count(claim.id) > 1}
     if twice:
         raise RuleError(f"claims given twice: {', '.join(sorted(twice))}")
-    messages = tuple(_message(entry, claims) for entry in tree.get("message", ()))
-    return Ledger(Rules(**tree["rules"]), subjects, claims, texts_of(text), messages)
+    messages = tuple(_message(entry, claims) for entry in file.message)
+    return Ledger(Rules(**file.rules), file.subject, claims, texts_of(text), messages)
 
 
-def _message(entry: Mapping[str, Any], claims: Sequence[Claim]) -> Message:
+def _message(table: _MessageTable, claims: Sequence[Claim]) -> Message:
     """Return a message, which refers to claims of its subject that carry it."""
     carriers = {claim.id for claim in claims if claim.kind == "message"}
-    subject, text = entry["subject"], entry["text"]
-    for name in entry["claims"]:
+    subject, text = table.subject, table.text
+    for name in table.claims:
         if name not in carriers or name.rpartition("-")[0] != subject:
             raise RuleError(f'message "{text}": {name} is no claim of {subject} of kind "message"')
-    holds = tuple(Shape.parse([chain]) for chain in entry.get("holds", ()))
-    agrees = tuple(entry.get("agrees", ()))
-    if not holds and not agrees:
+    holds = tuple(Shape.parse([chain]) for chain in table.holds)
+    if not holds and not table.agrees:
         raise RuleError(f'message "{text}": neither `holds` nor `agrees`')
-    condition, names = entry.get("condition", ""), tuple(entry["claims"])
-    by_model = entry.get("judge", "simulation") == "model"
-    return Message(subject, text, condition, names, holds, agrees, by_model)
+    by_model = table.judge == "model"
+    return Message(subject, text, table.condition, table.claims, holds, table.agrees, by_model)
 
 
 def texts_of(text: str) -> dict[str, str]:
@@ -440,68 +431,69 @@ def texts_of(text: str) -> dict[str, str]:
     parts = re.split(r"^(?=\[\[claim\]\])", text, flags=re.MULTILINE)[1:]
     results = {}
     for part in parts:
-        messages = re.sub(r"^# -+ \w+\n*\Z", "", part.rstrip() + "\n", flags=re.MULTILINE).rstrip()
-        results[tomllib.loads(part)["claim"][0]["id"]] = messages
+        rule = re.sub(r"^# -+ \w+\n*\Z", "", part.rstrip() + "\n", flags=re.MULTILINE).rstrip()
+        [claim] = tomllib.loads(part)["claim"]
+        results[read_as(_ClaimTable, claim).id] = rule
     return results
 
 
 def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
-    subject = entry["id"].rpartition("-")[0]
+    table = read_as(_ClaimTable, entry)
+    subject = table.id.rpartition("-")[0]
     if subject not in subjects:
-        raise RuleError(f"{entry['id']}: no such subject")
+        raise RuleError(f"{table.id}: no such subject")
     try:
         others = tuple(
-            RelatedChecks(each["title"], each["because"], _all_checks(each["check"]))
-            for each in entry.get("beside", ())
+            RelatedChecks(each.title, each.because, _all_checks(each.check))
+            for each in table.related
         )
-        checks = _all_checks(entry["check"])
-        differences = tuple(_difference(each, checks) for each in entry.get("difference", ()))
-        kind = entry["kind"]
-        if kind not in KINDS:
-            raise RuleError(f"kind: {kind!r} is none of {', '.join(KINDS)}")
+        checks = _all_checks(table.check)
+        differences = tuple(_difference(each, checks) for each in table.difference)
+        if table.kind not in KINDS:
+            raise RuleError(f"kind: {table.kind!r} is none of {', '.join(KINDS)}")
     except (RuleError, KeyError) as error:
-        raise RuleError(f"{entry['id']}: {error}") from error
+        raise RuleError(f"{table.id}: {error}") from error
     return Claim(
-        entry["id"], subject, entry["text"], entry["figure"], checks, others, kind, differences
+        table.id, subject, table.text, table.figure, checks, others, table.kind, differences
     )
 
 
-def _difference(entry: Mapping[str, Any], checks: Sequence[Check]) -> Difference:
+def _difference(table: _DifferenceTable, checks: Sequence[Check]) -> Difference:
     """Return a difference, which refers to checks of its claim."""
     known = {name for check in checks for name in (check.what, check.series)}
-    named = tuple(entry["checks"])
-    for name in named:
+    for name in table.checks:
         if name not in known:
             raise RuleError(f"difference: no check is called {name!r}")
-    if entry["because"] not in CAUSES:
-        raise RuleError(f"because: {entry['because']!r} is none of {', '.join(CAUSES)}")
-    return Difference(named, entry["because"], entry["run"], entry["reason"])
+    if table.because not in CAUSES:
+        raise RuleError(f"because: {table.because!r} is none of {', '.join(CAUSES)}")
+    return Difference(table.checks, table.because, table.run, table.reason)
 
 
 def _all_checks(tables: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
     return tuple(check for table in tables for check in _checks(table))
 
 
-def _checks(table: Mapping[str, Any]) -> list[Check]:
+def _checks(entry: Mapping[str, Any]) -> list[Check]:
     """Return the checks of one table: one, or one for each entry of `at`."""
-    unknown = set(table) - _ALLOWED[table["kind"]]
+    table = read_as(_CheckTable, entry)
+    unknown = set(entry) - _ALLOWED[table.kind]
     if unknown:
         raise RuleError(f"unknown keys: {', '.join(sorted(unknown))}")
-    places = [str(place) for place in table.get("at", [""])]
-    papers = table.get("paper")
+    places = [str(place) for place in table.at]
+    papers = table.paper
     if not isinstance(papers, list):
         papers = [papers] * len(places)
     return [
         Check(
-            what=table["what"].replace("{}", in_words(place)),
+            what=table.what.replace("{}", in_words(place)),
             rule=_rule(table, place, paper),
-            by_model=table.get("judge", "simulation") == "model",
-            unit=table.get("unit", ""),
-            words=table.get("words", ""),
-            softer=table.get("softer", ""),
-            reading=table.get("reading", ""),
-            series=table["what"].replace("{}", ", ".join(map(in_words, places))),
-            bound=bool(table.get("bound", False)),
+            by_model=table.judge == "model",
+            unit=table.unit,
+            words=table.words,
+            softer=table.softer,
+            reading=table.reading,
+            series=table.what.replace("{}", ", ".join(map(in_words, places))),
+            bound=table.bound,
         )
         for place, paper in zip(places, papers, strict=True)
     ]
@@ -512,22 +504,22 @@ def in_words(place: str) -> str:
     return re.sub(r"(?<=\d)_(?=\d)", ".", place).replace("_", " ")
 
 
-def _rule(table: Mapping[str, Any], place: str, paper: float | str | None) -> Number | Shape:
-    def key(name: str) -> str:
-        text: str = table[name].replace("{}", place)
-        if not is_key(text):
-            raise RuleError(f"not a value: {text!r}")
-        return text
+def _rule(table: _CheckTable, place: str, paper: float | str | None) -> Number | Shape:
+    def key(pattern: str) -> str:
+        name = pattern.replace("{}", place)
+        if not is_key(name):
+            raise RuleError(f"not a value: {name!r}")
+        return name
 
-    if table["kind"] == "shape":
-        return Shape.parse([hold.replace("{}", place) for hold in table["holds"]])
-    if table["kind"] == "trend":
-        pair = (Term(1.0, key("smaller")), Term(1.0, key("larger")))
-        return Shape(f"{key('larger')} > {key('smaller')}", (pair,), trend=True)
-    about = bool(table.get("about", False))
+    if table.kind == "shape":
+        return Shape.parse([hold.replace("{}", place) for hold in table.holds])
+    if table.kind == "trend":
+        smaller, larger = key(table.smaller), key(table.larger)
+        pair = (Term(1.0, smaller), Term(1.0, larger))
+        return Shape(f"{larger} > {smaller}", (pair,), trend=True)
     if paper == "model":
-        return Number(key("value"), None, about)
-    if (paper is None) == ("range" not in table):
+        return Number(key(table.value), None, table.about)
+    if (paper is None) == (table.range is None):
         raise RuleError("a number needs either `paper` or `range`")
-    low, high = (paper, paper) if paper is not None else table["range"]
-    return Number(key("value"), (float(low), float(high)), about)
+    low, high = (paper, paper) if paper is not None else table.range
+    return Number(key(table.value), (float(low), float(high)), table.about)

@@ -9,9 +9,70 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lasthop.scenario.from_json import Table, read_as
 from lasthop.studies.rules import Judge, Number, Rules, Shape, Values, Verdict, worst
 
 Tree = Mapping[str, Any]
+
+
+class CheckRow(Table):
+    """A check, as far as it is counted."""
+
+    what: str
+    series: str
+    inequality: bool
+    value: str | None
+    paper: Any
+    off: float | None
+    verdict: str
+    verdict_with_margin: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds, where bounds that the paper states may be missed by 5 %."""
+        return self.verdict_with_margin == REPRODUCED
+
+
+class DifferenceRow(Table):
+    """The cause of a difference, and the checks that have it."""
+
+    checks: tuple[str, ...]
+    because: str
+
+
+class ClaimRow(Table):
+    """A claim, as far as it is counted."""
+
+    id: str
+    checks: tuple[CheckRow, ...]
+    differences: tuple[DifferenceRow, ...]
+
+    @staticmethod
+    def all_of(claims: Iterable[Tree]) -> "list[ClaimRow]":
+        """Return claims of ``reproduce --json``."""
+        return [read_as(ClaimRow, claim) for claim in claims]
+
+    def cause(self, check: CheckRow) -> str:
+        """Return the cause of a difference; `UNKNOWN` where the ledger has none."""
+        causes = (
+            each.because
+            for each in self.differences
+            if check.what in each.checks or check.series in each.checks
+        )
+        return next(causes, UNKNOWN)
+
+
+class MessageRow(Table):
+    """A message, and whether it holds."""
+
+    subject: str
+    text: str
+    condition: str
+    claims: tuple[str, ...]
+    verdict: str
+
+
+UNKNOWN = "not classified"
 
 REPRODUCED = Verdict.REPRODUCED.value
 
@@ -110,43 +171,27 @@ class Closeness:
 
 def closeness(claims: Iterable[Tree]) -> Closeness:
     """Count over some claims; a number that several of them share counts once."""
-    every = [(claim, check) for claim in claims for check in claim["checks"]]
-    orders = [check for _, check in every if check["inequality"]]
+    every = [(claim, check) for claim in ClaimRow.all_of(claims) for check in claim.checks]
+    orders = [check for _, check in every if check.inequality]
     offs = {
-        (claim["id"].rpartition("-")[0], check["value"], str(check["paper"])): abs(check["off"])
+        (claim.id.rpartition("-")[0], check.value, str(check.paper)): abs(check.off)
         for claim, check in every
-        if check["off"] is not None
+        if check.off is not None
     }
-    causes = Counter(cause(claim, check) for claim, check in every if not held(check))
-    exact = sum(check["verdict"] == REPRODUCED for check in orders)
+    causes = Counter(claim.cause(check) for claim, check in every if not check.holds)
+    exact = sum(check.verdict == REPRODUCED for check in orders)
     return Closeness(
-        Count(sum(map(held, orders)), len(orders)),
+        Count(sum(check.holds for check in orders), len(orders)),
         Count(exact, len(orders)),
         tuple(Count(sum(off <= band for off in offs.values()), len(offs)) for band in BANDS),
         causes,
     )
 
 
-def held(check: Tree) -> bool:
-    """Return whether a check holds, where bounds that the paper states may be missed by 5 %."""
-    return bool(check["verdict_with_margin"] == REPRODUCED)
-
-
-UNKNOWN = "not classified"
-
-
-def cause(claim: Tree, check: Tree) -> str:
-    """Return the cause of a difference; `UNKNOWN` where the ledger has none."""
-    for each in claim["differences"]:
-        if check["what"] in each["checks"] or check["series"] in each["checks"]:
-            because: str = each["because"]
-            return because
-    return UNKNOWN
-
-
-def closeness_of(message: Tree, claims: Sequence[Tree]) -> Closeness:
+def closeness_of(message: MessageRow, claims: Sequence[Tree]) -> Closeness:
     """Count over the claims that carry a message."""
-    return closeness(claim for claim in claims if claim["id"] in message["claims"])
+    rows = zip(claims, ClaimRow.all_of(claims), strict=True)
+    return closeness(claim for claim, row in rows if row.id in message.claims)
 
 
 HEADER = (
@@ -162,28 +207,29 @@ HEADER = (
 def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ...]]:
     """Return the table of messages, one cell for each of `HEADER`."""
     results = []
-    for message in messages:
+    for tree in messages:
+        message = read_as(MessageRow, tree)
         count = closeness_of(message, claims)
         numbers = [str(each) for each in count.numbers]
-        cells = (message["subject"], message["text"], holds_text(message), str(count.orders))
+        cells = (message.subject, message.text, holds_text(message), str(count.orders))
         results.append((*cells, *numbers, claims_by_cause(message, claims)))
     return results
 
 
-def holds_text(message: Tree) -> str:
+def holds_text(message: MessageRow) -> str:
     """Return whether a message holds, and under which condition, or what holds instead."""
-    words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message["verdict"]]
-    return f"{words}: {message['condition']}" if message["condition"] else words
+    words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message.verdict]
+    return f"{words}: {message.condition}" if message.condition else words
 
 
-def claims_by_cause(message: Tree, claims: Sequence[Tree]) -> str:
+def claims_by_cause(message: MessageRow, claims: Sequence[Tree]) -> str:
     """Return the causes of the differences of its claims, with the claims."""
     places: dict[str, list[str]] = {}
-    for claim in claims:
-        if claim["id"] in message["claims"]:
-            missed = [each for each in claim["checks"] if not held(each)]
-            for because in dict.fromkeys(cause(claim, check) for check in missed):
-                places.setdefault(because, []).append(claim["id"])
+    for claim in ClaimRow.all_of(claims):
+        if claim.id in message.claims:
+            missed = [check for check in claim.checks if not check.holds]
+            for because in dict.fromkeys(map(claim.cause, missed)):
+                places.setdefault(because, []).append(claim.id)
     return "; ".join(f"{because}: {', '.join(names)}" for because, names in places.items())
 
 
@@ -198,8 +244,9 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
         Each cause in words.
     """
     total = closeness(claims)
-    holding = [each for each in messages if each["verdict"] == REPRODUCED]
-    under = sum(bool(each["condition"]) for each in holding)
+    read = [read_as(MessageRow, each) for each in messages]
+    holding = [message for message in read if message.verdict == REPRODUCED]
+    under = sum(bool(message.condition) for message in holding)
     within = ", ".join(
         f"{count.count} ({count.percent}) within {100 * band:.0f} %"
         for count, band in zip(total.numbers, BANDS, strict=True)
@@ -210,7 +257,7 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
     )
     exact = total.orders_exact.count
     margin = f" ({exact} without the margin of 5 % on bounds that papers state)"
-    checks = sum(len(claim["checks"]) for claim in claims)
+    checks = sum(len(claim.checks) for claim in ClaimRow.all_of(claims))
     lines = []
     if messages:
         lines.append(

@@ -26,7 +26,7 @@ class Abscissa:
         Place of a value on the axis.
     ticks : sequence or mapping
         Values that are labelled, perhaps with words of their own; by default round numbers.
-    beside : float
+    offset : float
         Distance at which points of different labels stand side by side where labels have colours;
         by default they stand on one another. [places]
     """
@@ -34,7 +34,7 @@ class Abscissa:
     label: str
     places: Callable[[Any], float] = float
     ticks: Sequence[Any] | Mapping[Any, str] = ()
-    beside: float = 0.0
+    offset: float = 0.0
 
     def labels(self) -> dict[float, str]:
         """Return the places of the ticks with what is written there."""

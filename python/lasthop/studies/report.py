@@ -9,8 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 from lasthop.answers.digits import estimate, plain
-from lasthop.studies.ledger import CAUSES, BesideResult, CheckResult, Claim, ClaimResult
+from lasthop.studies.ledger import CAUSES, Claim, ClaimResult
 from lasthop.studies.messages import HEADER, rows, summary
+from lasthop.studies.outcomes import CheckResult, RelatedResult
 from lasthop.studies.rules import Verdict
 from lasthop.studies.study import BY_MODEL
 
@@ -210,11 +211,11 @@ def _claim(result: ClaimResult) -> str:
         f'<h3 id="{claim.id}">{claim.id} {_verdict(result.verdict)}</h3>'
         f"<p>{escape(claim.text)} ({escape(stands_in(claim.figure))})</p>{why}"
         + _checks(result.checks)
-        + "".join(_beside(each) for each in result.beside)
+        + "".join(_beside(each) for each in result.related)
     )
 
 
-def _beside(result: BesideResult) -> str:
+def _beside(result: RelatedResult) -> str:
     return (
         f"<p>Beside it, {escape(result.title)}: {_verdict(result.verdict)}. "
         f"{escape(result.because[:1].upper() + result.because[1:])}</p>{_checks(result.checks)}"

@@ -61,8 +61,8 @@ class Reproduction:
 
     def __repr__(self) -> str:
         counts = Counter(result.verdict.value for result in self.results)
-        messages = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        lines = [f"Reproduction({len(self.results)} claims: {messages or 'none'})"]
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        lines = [f"Reproduction({len(self.results)} claims: {verdicts or 'none'})"]
         lines += [f"{each.claim.id}: {each.verdict.value}: {each.why}" for each in self.results]
         left = len(lines) - MOST_LINES
         return "\n".join(
@@ -204,17 +204,17 @@ class Task:
         """
         runs = self.plan.run(directory, progress, jobs, executor)
         values: dict[str, dict[str, Measured]] = {}
-        items: dict[str, list[Finding]] = {}
+        by_claim: dict[str, list[Finding]] = {}
         for study in self.studies:
             values.setdefault(study.subject, {}).update(study.values(runs[study.key]))
             for name, finding in findings.of(study, runs[study.key]).items():
-                items.setdefault(name, []).append(finding)
+                by_claim.setdefault(name, []).append(finding)
         results = tuple(
             claim.result(
                 values.get(claim.subject, {}),
                 self.ledger.rules,
                 quick=self.quick,
-                findings=items.get(claim.id, ()),
+                findings=by_claim.get(claim.id, ()),
             )
             for claim in self.claims
         )

@@ -6,9 +6,10 @@ quantities acts on both. Values derived from a run (a ratio, a step, a mean over
 their interval from the replications and their prediction from the model by the same formula.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,28 @@ Tree = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Values by list of the result, item and quantity."""
 
 
+class Arithmetic(ABC):
+    """Objects that are added, subtracted, multiplied and divided."""
+
+    @abstractmethod
+    def combined(self, other: Self | float, operation: np.ufunc) -> Self:
+        """Return the result of an operation."""
+
+    def __add__(self, other: Self | float) -> Self:
+        return self.combined(other, np.add)
+
+    def __sub__(self, other: Self | float) -> Self:
+        return self.combined(other, np.subtract)
+
+    def __mul__(self, other: Self | float) -> Self:
+        return self.combined(other, np.multiply)
+
+    def __truediv__(self, other: Self | float) -> Self:
+        return self.combined(other, np.divide)
+
+
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(Arithmetic):
     """One quantity in every replication, with its prediction.
 
     Parameters
@@ -42,19 +63,8 @@ class Quantity:
     samples: NDArray[np.float64]
     predicted: float | None = None
 
-    def __add__(self, other: "Quantity | float") -> "Quantity":
-        return self._combined(other, np.add)
-
-    def __sub__(self, other: "Quantity | float") -> "Quantity":
-        return self._combined(other, np.subtract)
-
-    def __mul__(self, other: "Quantity | float") -> "Quantity":
-        return self._combined(other, np.multiply)
-
-    def __truediv__(self, other: "Quantity | float") -> "Quantity":
-        return self._combined(other, np.divide)
-
-    def _combined(self, other: "Quantity | float", operation: np.ufunc) -> "Quantity":
+    def combined(self, other: "Quantity | float", operation: np.ufunc) -> "Quantity":
+        """Return the result of an operation in every replication, and of the predictions."""
         right = other if isinstance(other, Quantity) else Quantity(np.asarray(other), other)
         with np.errstate(divide="ignore", invalid="ignore"):
             samples = operation(self.samples, right.samples)
@@ -168,6 +178,10 @@ class Run:
         predicted = self.prediction.get(list_name, {}).get(item, {}).get(quantity)
         return Quantity(samples, predicted)
 
+    def has(self, list_name: str, item: str, quantity: str) -> bool:
+        """Return whether an item has a quantity."""
+        return quantity in self.samples[list_name][item]
+
     def items(self, list_name: str) -> list[str]:
         """Return the names of a list's items, in the order of the result."""
         return list(self.samples[list_name])
@@ -187,6 +201,69 @@ class Run:
 
 
 Runs = Mapping[str, Run]
+
+Read = Callable[[Run], Quantity]
+"""Function that reads a quantity of one run."""
+
+
+@dataclass(frozen=True)
+class Reading(Arithmetic):
+    """Function that reads a quantity of a run; arithmetic acts on what is read.
+
+    Parameters
+    ----------
+    function : callable
+        From a run to the quantity.
+    """
+
+    function: Callable[[Run], Quantity]
+
+    def __call__(self, run: Run) -> Quantity:
+        """Return the quantity."""
+        return self.function(run)
+
+    def combined(self, other: "Reading | float", operation: np.ufunc) -> "Reading":
+        """Return the reading of the result of an operation."""
+        return Reading(
+            lambda run: self(run).combined(
+                other(run) if isinstance(other, Reading) else other, operation
+            )
+        )
+
+
+def reading(list_name: str, item: str, quantity: str) -> Reading:
+    """Return the reading of one quantity of one item, such as ``("cells", "cell", "jain")``."""
+    return Reading(lambda run: run.quantity(list_name, item, quantity))
+
+
+def mean_reading(list_name: str, prefix: str, quantity: str) -> Reading:
+    """Return the reading of the mean of a quantity over the items whose names begin so."""
+    return Reading(
+        lambda run: mean_of(
+            [
+                run.quantity(list_name, name, quantity)
+                for name in run.items(list_name)
+                if name.startswith(prefix)
+            ]
+        )
+    )
+
+
+def changed(tree: Mapping[str, Any], **values: Any) -> dict[str, Any]:
+    """Return a scenario with other values; of a table, only the given keys are changed."""
+    return {
+        **tree,
+        **{
+            key: changed(tree.get(key, {}), **value) if isinstance(value, Mapping) else value
+            for key, value in values.items()
+        },
+    }
+
+
+def about(claim: str, finding: Callable[[Runs], str]) -> Callable[[Runs], dict[str, str]]:
+    """Return the findings of a study about a single claim."""
+    return lambda runs: {claim: finding(runs)}
+
 
 BY_MODEL = "by the model only"
 """Basis of most studies without points."""

@@ -6,12 +6,25 @@ from itertools import product
 from typing import Any
 
 from lasthop.studies.panel import Line
-from lasthop.studies.study import Quantity, Run, Runs
+from lasthop.studies.study import Quantity, Read, Run, Runs
 
-__all__ = ["Reading", "Sweep", "tag"]
+__all__ = ["Point", "Sweep", "tag"]
 
-Reading = Callable[[Run], Quantity]
-"""Function that reads a quantity of one run."""
+
+@dataclass(frozen=True)
+class Point:
+    """One scenario and its name."""
+
+    name: str
+    scenario: Mapping[str, Any]
+
+    def points(self) -> dict[str, Mapping[str, Any]]:
+        """Return the scenario by its name."""
+        return {self.name: self.scenario}
+
+    def run(self, runs: Runs) -> Run:
+        """Return its run."""
+        return runs[self.name]
 
 
 def tag(value: Any) -> str:
@@ -65,15 +78,19 @@ class Sweep:
         """Return every scenario by its name."""
         return {self.point(place): self.scenario(**place) for place in self.places()}
 
+    def run(self, runs: Runs, **place: Any) -> Run:
+        """Return the run at a value of every setting."""
+        return runs[self.point(place)]
+
     def runs(self, runs: Runs) -> list[Run]:
         """Return the runs of all points, in order."""
         return [runs[self.point(place)] for place in self.places()]
 
-    def read(self, runs: Runs, reading: Reading) -> list[Quantity]:
+    def read(self, runs: Runs, reading: Read) -> list[Quantity]:
         """Return a quantity at all points, in order."""
         return [reading(run) for run in self.runs(runs)]
 
-    def values(self, runs: Runs, table: Mapping[str, Reading]) -> dict[str, Quantity]:
+    def values(self, runs: Runs, table: Mapping[str, Read]) -> dict[str, Quantity]:
         """Return quantities at all points, by names with the settings in braces."""
         return {
             _filled(name, place): reading(run)
@@ -81,7 +98,7 @@ class Sweep:
             for name, reading in table.items()
         }
 
-    def lines(self, label: str, over: str, reading: Reading, variant: str = "") -> list[Line]:
+    def lines(self, label: str, over: str, reading: Read, variant: str = "") -> list[Line]:
         """Return the lines over one setting, one for each combination of the others.
 
         Parameters

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from lasthop.models.dcf.airtime import exchange_s
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import AccessCategory, CellScenario, Tcp
+from lasthop.scenario.transports import Tcp
+from lasthop.scenario.typed import AccessCategory, CellScenario
 from lasthop.tuning.categories import (
     CATEGORIES,
     categories_in_use,

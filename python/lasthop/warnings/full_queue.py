@@ -30,7 +30,7 @@ transient; a drop of the full queue restarts no count.
 from itertools import pairwise
 from math import ceil, inf
 
-from lasthop.scenario.typed import Pi, Pie, Proportional, Queue, Red
+from lasthop.scenario.queues import Pi, Pie, Proportional, Queue, Red
 
 __all__ = ["DRAWN", "lock_time_s"]
 

@@ -39,19 +39,18 @@ from typing import Any
 
 from lasthop.errors import listed
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
+from lasthop.scenario.csma import CsmaFlow
+from lasthop.scenario.queues import Queue, Threshold
+from lasthop.scenario.transports import Udp
 from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
-    CsmaFlow,
     CsmaScenario,
     Flow,
     Link,
-    Queue,
     Scenario,
     Station,
     TcpFlow,
-    Threshold,
-    Udp,
     UdpFlow,
 )
 from lasthop.warnings.full_queue import DRAWN, lock_time_s

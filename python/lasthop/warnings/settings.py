@@ -10,6 +10,8 @@ from typing import Any
 from lasthop import _core
 from lasthop.channel import frame_error, highest_mcs, highest_rate, mcs_frame_error
 from lasthop.errors import listed
+from lasthop.scenario.queues import Vbs
+from lasthop.scenario.transports import Tcp
 from lasthop.scenario.typed import (
     CellScenario,
     CsmaScenario,
@@ -17,9 +19,7 @@ from lasthop.scenario.typed import (
     Scenario,
     SensorFlow,
     Station,
-    Tcp,
     UdpFlow,
-    Vbs,
     VbsClass,
 )
 

@@ -112,14 +112,14 @@ def _halves_apart(
         allowed = max(first_ci95 + second_ci95, APART * 0.5 * (first + second))
         if abs(second - first) <= allowed:
             continue
-        lines = [
+        goodputs = [
             estimate(1e-6 * mean, 1e-6 * ci95)
             for mean, ci95 in ((first, first_ci95), (second, second_ci95))
         ]
         yield (
-            f"the goodput {words} is {lines[0]} Mb/s in the first half of the measured time and "
-            f"{lines[1]} in the second: the run is not in a steady state; a `warmup` longer than "
-            f"{scenario.warmup_s:g} s, or a longer `duration`, may help"
+            f"the goodput {words} is {goodputs[0]} Mb/s in the first half of the measured time and "
+            f"{goodputs[1]} in the second: the run is not in a steady state; a `warmup` longer "
+            f"than {scenario.warmup_s:g} s, or a longer `duration`, may help"
         )
 
 

@@ -130,21 +130,23 @@ class Differences:
             is_random=base.is_random or case.is_random,
         )
 
-    def _best(self, measure: Measure, found: Mapping[tuple[str, str], Difference]) -> set[str]:
+    def _best(
+        self, measure: Measure, differences: Mapping[tuple[str, str], Difference]
+    ) -> set[str]:
         """Names of the best cases of a column: better than the scenario as it is, and than all
         other cases.
         """
         better = {
             each.case.name: each
             for each in self.runs[1:]
-            if found[each.case.name, measure.key].verdict == "better"
+            if differences[each.case.name, measure.key].verdict == "better"
             and (each.has_good_calls or measure not in self.call_measures)
         }
         if not better:
             return set()
 
         def merit(name: str) -> float:
-            return measure.direction * (found[name, measure.key].mean or 0.0)
+            return measure.direction * (differences[name, measure.key].mean or 0.0)
 
         most = max(map(merit, better))
         first = [each for name, each in better.items() if merit(name) == most]

@@ -97,7 +97,7 @@ def requested_measures(requested: str, result: Result) -> list[Measure]:
     The quantity without a list is that of the first list that has it.
     """
     list_name, _, quantity = requested.rpartition(".")
-    lists = [list_name] if list_name else registry()[quantity]["lists"]
+    lists = [list_name] if list_name else registry()[quantity].lists
     for each in lists:
         items = having(result.sample_tree.get(each, {}), quantity)
         if items:
@@ -209,7 +209,7 @@ def of_dict(tree: Mapping[str, Any]) -> Measure:
         str(tree["label"]),
     )
     if (
-        measure.list_name not in registry()[measure.quantity]["lists"]
+        measure.list_name not in registry()[measure.quantity].lists
         or measure.over not in REDUCTIONS
     ):
         raise ValueError(f"not a column: {measure.key}")

@@ -195,10 +195,10 @@ def test_first_findings_are_printed_if_the_rest_takes_long(
     tell = announcing.note
     monkeypatch.setattr(announcing, "note", lambda line: (tell(line), has_printed.set()))
     with watched_by(Announced().watch), step("edges") as edges:
-        edges.found("half is stable")  # ends within a second
+        edges.report_early("half is stable")  # ends within a second
     monkeypatch.setattr(announcing, "SOON_S", 0.0)
     with watched_by(Announced().watch), step("edges") as edges:
-        edges.found("a third is stable")
+        edges.report_early("a third is stable")
         assert has_printed.wait(60.0)
     assert capsys.readouterr().err == "note: a third is stable\n"
 

@@ -94,7 +94,7 @@ def test_the_part_of_the_slow_station_is_of_the_air_time_of_three():
 
 def test_the_length_of_the_queue_is_a_part_of_its_limit():
     run = a_run(queues={"ap": {"occupancy_packets": np.array([150.0])}})
-    assert shares.held(300)(run).samples == pytest.approx([0.5])
+    assert (shares.cell.occupancy / 300)(run).samples == pytest.approx([0.5])
 
 
 def test_the_oscillation_is_that_of_the_settled_capacity():

@@ -13,6 +13,7 @@ sys.path.append(str(ROOT / "tests" / "mutations"))
 
 import fault as faults  # noqa: E402
 import mutations  # noqa: E402
+from places import definitions as defined  # noqa: E402
 from places import places_in  # noqa: E402
 
 
@@ -50,9 +51,10 @@ def test_kinds_of_faults_are_of_different_lines(drawn):
 def test_code_that_measures_is_found_from_studies_and_drawing_is_not():
     places = places_in(ROOT)
     definitions = {
-        (module.file.removeprefix("python/lasthop/studies/"), getattr(node, "name", ""))
+        (module.file.removeprefix("python/lasthop/studies/"), name)
         for module, nodes in places.measures()
         for node in nodes
+        for name in defined([node])
     }
     for place in [
         ("hotspot/cell.py", "fairness"),

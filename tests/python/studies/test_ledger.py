@@ -4,7 +4,8 @@ import pytest
 
 from lasthop.studies import ledger
 from lasthop.studies.findings import Finding
-from lasthop.studies.ledger import Ledger, Mark
+from lasthop.studies.ledger import Ledger
+from lasthop.studies.outcomes import Mark
 from lasthop.studies.rules import Measured, RuleError, Rules, Verdict, worst
 
 LOSSES = Finding("losses; without them 100", "demo-fig", ("still",))
@@ -265,7 +266,7 @@ def test_a_secondary_check_is_judged_and_does_not_count():
     [claim] = book.claims
     result = claim.result({"fig.a": Measured(110.0, 1.0)}, book.rules)
     assert result.verdict is DEVIATES
-    [secondary] = result.beside
+    [secondary] = result.related
     assert (secondary.title, secondary.because, secondary.verdict) == (
         "first rule",
         "coarse",

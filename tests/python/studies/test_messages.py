@@ -123,11 +123,12 @@ def test_every_difference_of_the_stored_run_has_a_cause_with_its_run():
     for claim in claims.load()["claims"]:
         if claim["id"].startswith("ax-"):
             continue
-        for check in claim["checks"]:
-            if check["verdict"] != "reproduced":
-                because = messages.cause(claim, check)
-                if because == messages.UNKNOWN:
-                    missing.append((claim["id"], check["what"]))
+        [row] = messages.ClaimRow.all_of([claim])
+        missing += [
+            (row.id, check.what)
+            for check in row.checks
+            if check.verdict != "reproduced" and row.cause(check) == messages.UNKNOWN
+        ]
         for each in claim["differences"]:
             assert each["run"] or each["because"] in ("number", "rule", "ours"), claim["id"]
             assert each["reason"], claim["id"]

@@ -55,7 +55,7 @@ def test_every_number_of_the_paper_is_used_by_a_check():
     read = {
         (claim.id, key)
         for claim in ledger.load().claims
-        for check in (*claim.checks, *(other for each in claim.beside for other in each.checks))
+        for check in (*claim.checks, *(other for each in claim.related for other in each.checks))
         for key in check.rule.reads()
     }
     assert set(TYPED) <= read

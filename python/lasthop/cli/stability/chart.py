@@ -1,24 +1,24 @@
 """`lasthop stability chart`."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.cli.options import Json, MaxMemory, MaxTime
-from lasthop.cli.picture import Plot
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, preset
+from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import (
+    OUT,
+    PARAMETERS,
     CaseName,
-    Out,
     Over,
-    Parameters,
     axes,
     over_parts,
     picture_path,
     read_case,
     save,
 )
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.chart import Chart
@@ -27,15 +27,13 @@ if TYPE_CHECKING:
 def chart(
     name: CaseName,
     over: Over,
-    settings: Parameters = None,
-    size: Annotated[
-        int, typer.Option(metavar="N", min=2, max=2000, help="Use N values of each parameter.")
-    ] = 100,
-    out: Out = None,
-    plot: Plot = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    size: int = preset(100, "N", "Use N values of each parameter.", min=2, max=2000),
+    out: Path | None = OUT,
+    plot: str | None = PLOT,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Draw the region of two parameters in which the equilibrium is stable; give --over twice."""
     from lasthop.stability.chart import chart as find
@@ -72,17 +70,17 @@ def print_chart(result: "Chart") -> None:
         )
 
 
-def described(found: "Chart") -> dict[str, Any]:
+def described(result: "Chart") -> dict[str, Any]:
     """Return a chart as an object."""
 
     def lists(array: Any) -> Any:
         return [[None if value != value else value for value in row] for row in array.tolist()]
 
     return {
-        "x": {"parameter": found.x.name, "values": found.x_values.tolist()},
-        "y": {"parameter": found.y.name, "values": found.y_values.tolist()},
-        "rightmost_root_real": lists(found.abscissa),
-        "rightmost_root_imag": lists(found.frequency),
+        "x": {"parameter": result.x.name, "values": result.x_values.tolist()},
+        "y": {"parameter": result.y.name, "values": result.y_values.tolist()},
+        "rightmost_root_real": lists(result.abscissa),
+        "rightmost_root_imag": lists(result.frequency),
         "hopf_curves": [
             {
                 "x": curve.x.tolist(),
@@ -90,7 +88,7 @@ def described(found: "Chart") -> dict[str, Any]:
                 "frequency": curve.frequency.tolist(),
                 "boundary": curve.boundary.tolist(),
             }
-            for curve in found.curves
+            for curve in result.curves
         ],
-        "jumps": {"x": found.jumps[:, 0].tolist(), "y": found.jumps[:, 1].tolist()},
+        "jumps": {"x": result.jumps[:, 0].tolist(), "y": result.jumps[:, 1].tolist()},
     }

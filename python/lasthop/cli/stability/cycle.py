@@ -2,21 +2,21 @@
 
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json, MaxMemory, MaxTime
-from lasthop.cli.picture import Plot
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, flag, preset
+from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import certain
 from lasthop.cli.stability.options import (
+    OUT,
+    PARAMETERS,
     Asked,
     CaseName,
-    Out,
     Over,
-    Parameters,
     axes,
     over_parts,
     picture_path,
@@ -24,7 +24,6 @@ from lasthop.cli.stability.options import (
     save,
 )
 from lasthop.cli.tables import print_table
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.axis import Axis
@@ -38,29 +37,23 @@ ROWS = 14
 def cycle(
     name: CaseName,
     over: Over,
-    settings: Parameters = None,
-    count: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=2,
-            max=1000,
-            help="Compute at most N cycles; with --constrained, use N values of the parameter.",
-        ),
-    ] = 30,
-    constrained: Annotated[
-        bool,
-        typer.Option(
-            "--constrained",
-            help="Integrate the equations up and down the range, with limited queues and "
-            "probabilities.",
-        ),
-    ] = False,
-    out: Out = None,
-    plot: Plot = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    count: int = preset(
+        30,
+        "N",
+        "Compute at most N cycles; with --constrained, use N values of the parameter.",
+        min=2,
+        max=1000,
+    ),
+    constrained: bool = flag(
+        "--constrained",
+        "Integrate the equations up and down the range, with limited queues and probabilities.",
+    ),
+    out: Path | None = OUT,
+    plot: str | None = PLOT,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Compute the cycles from each Hopf point of a range: period, amplitude, stability, folds.
 
@@ -159,7 +152,7 @@ def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
     return certain(value, end.error * abs(value if swing is None else swing))
 
 
-def described_sweep(found: "Sweep") -> dict[str, Any]:
+def described_sweep(swept: "Sweep") -> dict[str, Any]:
     """Return what motions end in as an object."""
 
     def described(end: "Settled | None") -> dict[str, Any] | None:
@@ -178,10 +171,10 @@ def described_sweep(found: "Sweep") -> dict[str, Any]:
         }
 
     return {
-        "parameter": found.parameter,
+        "parameter": swept.parameter,
         "motions": [
             {"value": float(value), "up": described(up), "down": described(down)}
-            for value, up, down in zip(found.values, found.up, found.down, strict=True)
+            for value, up, down in zip(swept.values, swept.up, swept.down, strict=True)
         ],
     }
 

@@ -1,21 +1,25 @@
 """`lasthop stability equilibrium`."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json, MaxMemory, MaxTime
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME
 from lasthop.cli.stability.answers import number, root_object, unit_of
-from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
+from lasthop.cli.stability.options import PARAMETERS, Asked, CaseName, read_case
 from lasthop.cli.tables import print_table
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
+    from lasthop.stability.conditions import Condition
+    from lasthop.stability.loop import Loop
+    from lasthop.stability.spectrum import Roots
 
+QUEUE = "queue"
+"""State with the packets of a flow in the queue."""
 SUBJECTS = {"004": "red", "000": "vbs"}
 """Subject of each paper that has conditions."""
 LOOP = {
@@ -33,40 +37,92 @@ LOOP = {
 
 def equilibrium(
     name: CaseName,
-    settings: Parameters = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Find the equilibrium and its stability, and evaluate the stability conditions of the
     papers."""
     asked = read_case(name, settings)
     with asked.answering(max_time, max_memory):
-        answer = described(asked.case)
+        answer = Equilibrium.of(asked.case)
         doubts = list(doubts_of(asked))
     if as_json:
-        asked.printed(**answer)
+        asked.printed(**answer.to_dict())
         warn(*doubts)
         return
     asked.introduce()
-    typer.echo(f"{verdict(answer)}\n")
-    rows = [[state, number(value), unit_of(state)] for state, value in answer["states"].items()]
-    if asked.fluid is not None and "queue" in answer["states"]:
-        total = answer["states"]["queue"] * asked.fluid.flows
-        rows.append(["queue of all", number(total), "packets"])
-    rows += [[f"loss at queue {k + 1}", number(p), "-"] for k, p in enumerate(answer["loss"])]
-    rows += [[f"delay {k + 1}", number(d), "s"] for k, d in enumerate(answer["delays_s"])]
+    typer.echo(f"{verdict(answer.spectrum)}\n")
+    rows = [[state, number(value), unit_of(state)] for state, value in answer.states.items()]
+    if asked.fluid is not None and (queue := answer.states.get(QUEUE)) is not None:
+        rows.append(["queue of all", number(queue * asked.fluid.flows), "packets"])
+    rows += [[f"loss at queue {k}", number(p), "-"] for k, p in enumerate(answer.loss, 1)]
+    rows += [[f"delay {k}", number(d), "s"] for k, d in enumerate(asked.case.delays, 1)]
     print_table(["at rest", "value", "unit"], rows)
-    conditions = [
-        [paper_of(each["equation"]), *map(number, (each["left"], each["right"])), *worth(each)]
-        for each in answer["conditions"]
-    ]
-    if conditions:
+    if answer.conditions:
         heads = ["condition", "left side", "must be below", "says", "which is"]
+        conditions = [
+            [paper_of(each.equation), number(each.left), number(each.right), *worth(each)]
+            for each in answer.conditions
+        ]
         print_table(heads, conditions)
     print_loops(answer)
     asked.list_parameters()
     warn(*doubts)
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """Equilibrium of a case, its stability, the papers' conditions, and the loop of a PI queue."""
+
+    case: "Case"
+    states: dict[str, float]
+    """Values at rest, by state."""
+    loss: list[float]
+    spectrum: "Roots"
+    conditions: "Sequence[Condition]"
+    loop: "Loop | None" = None
+    designed: "Loop | None" = None
+    """The loop with the coefficients of its paper's rule."""
+
+    @classmethod
+    def of(cls, case: "Case") -> "Equilibrium":
+        """Return the equilibrium of a case."""
+        from lasthop.stability.conditions import conditions
+        from lasthop.stability.loop import designed, loop
+        from lasthop.stability.spectrum import roots
+
+        rest = [float(value) for value in case.equilibrium]
+        states = dict(zip(case.model.states, rest, strict=True))
+        loss = [float(p) for p in case.model.loss(case.derived, rest)]
+        answer = cls(case, states, loss, roots(case, 2), list(conditions(case)))
+        if "probability" not in case.model.states:
+            return answer
+        better = designed(case)
+        return replace(answer, loop=loop(case), designed=None if better is None else loop(better))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the equilibrium as JSON."""
+        names = ("equation", "kind", "left", "right", "holds")
+        tree = {
+            "states": self.states,
+            "loss": self.loss,
+            "delays_s": self.case.delays,
+            "stable": self.spectrum.stable,
+            "rightmost_root": root_object(complex(self.spectrum.values[0])),
+            "period_s": self.spectrum.period,
+            "conditions": [
+                {name: getattr(each, name) for name in names} for each in self.conditions
+            ],
+        }
+        if self.loop is None:
+            return tree
+        return {
+            **tree,
+            "loop": asdict(self.loop),
+            "designed": self.designed and asdict(self.designed),
+        }
 
 
 def paper_of(equation: str) -> str:
@@ -75,13 +131,12 @@ def paper_of(equation: str) -> str:
     return f"{SUBJECTS[number]}, eq. {which}"
 
 
-def worth(condition: dict[str, Any]) -> tuple[str, str]:
+def worth(condition: "Condition") -> tuple[str, str]:
     """Return what a condition says, and what that is worth."""
-    if condition["kind"] == "exact":
-        return ("stable" if condition["holds"] else "unstable"), "exact"
-    if condition["kind"] == "sufficient":
-        return ("stable" if condition["holds"] else "nothing"), "sufficient"
-    return ("stable" if condition["holds"] else "nothing"), "wrong in the paper"
+    if condition.kind == "exact":
+        return ("stable" if condition.holds else "unstable"), "exact"
+    kind = "sufficient" if condition.kind == "sufficient" else "wrong in the paper"
+    return ("stable" if condition.holds else "nothing"), kind
 
 
 def doubts_of(asked: Asked) -> Iterator[str]:
@@ -94,62 +149,26 @@ def doubts_of(asked: Asked) -> Iterator[str]:
             yield warning_text("red", doubt)
 
 
-def described(case: "Case") -> dict[str, Any]:
-    """Return equilibrium, verdict and conditions as an object."""
-    from lasthop.stability.conditions import conditions
-    from lasthop.stability.spectrum import roots
-
-    rest = [float(value) for value in case.equilibrium]
-    result = roots(case, 2)
-    return {
-        "states": dict(zip(case.model.states, rest, strict=True)),
-        "loss": [float(p) for p in case.model.loss(case.derived, rest)],
-        "delays_s": case.delays,
-        "stable": result.stable,
-        "rightmost_root": root_object(complex(result.values[0])),
-        "period_s": result.period,
-        "conditions": [
-            {name: getattr(each, name) for name in ("equation", "kind", "left", "right", "holds")}
-            for each in conditions(case)
-        ],
-        **loops_of(case),
-    }
-
-
-def loops_of(case: "Case") -> dict[str, Any]:
-    """Return the loop of a PI queue, as it is and with the coefficients of its paper's rule."""
-    from lasthop.stability.loop import designed, loop
-
-    if "probability" not in case.model.states:
-        return {}
-    better = designed(case)
-    return {"loop": asdict(loop(case)), "designed": better and asdict(loop(better))}
-
-
 def digits(key: str, value: float | None) -> str:
     """Return a number of a loop; a and b with digits enough for their small difference."""
-    from lasthop.cli.stability.answers import number
-
     return f"{value:.6e}" if key in ("a", "b") and value is not None else number(value)
 
 
-def print_loops(answer: dict[str, Any]) -> None:
+def print_loops(answer: Equilibrium) -> None:
     """Print the loop of a PI queue, next to that of its paper's rule."""
-    from lasthop.cli.tables import print_table
-
-    if "loop" in answer:
-        both = [answer["loop"], answer["designed"] or dict.fromkeys(LOOP)]
+    if answer.loop is not None:
+        both = [answer.loop, answer.designed]
         rows = [
-            [name, *(digits(key, each[key]) for each in both), unit]
+            [name, *(digits(key, getattr(each, key, None)) for each in both), unit]
             for key, (name, unit) in LOOP.items()
         ]
         print_table(["PI", "as it is", "designed", "unit"], rows)
 
 
-def verdict(answer: dict[str, Any]) -> str:
+def verdict(spectrum: "Roots") -> str:
     """Return in a sentence what a small disturbance does."""
-    rate, period = answer["rightmost_root"]["real"], answer["period_s"]
-    what = "decays" if answer["stable"] else "grows"
-    swing = f", period {number(period)} s" if period else ""
-    state = "stable" if answer["stable"] else "unstable"
-    return f"{state}: a disturbance {what} by a factor of e in {number(abs(1.0 / rate))} s{swing}"
+    what = "decays" if spectrum.stable else "grows"
+    swing = f", period {number(spectrum.period)} s" if spectrum.period else ""
+    state = "stable" if spectrum.stable else "unstable"
+    time = number(abs(1.0 / float(spectrum.values[0].real)))
+    return f"{state}: a disturbance {what} by a factor of e in {time} s{swing}"

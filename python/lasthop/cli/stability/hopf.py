@@ -1,16 +1,17 @@
 """`lasthop stability hopf`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lasthop.cli.options import Json, MaxMemory, MaxTime
-from lasthop.cli.picture import Plot
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME
+from lasthop.cli.picture import PLOT
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import (
+    OUT,
+    PARAMETERS,
     CaseName,
-    Out,
     Over,
-    Parameters,
     axes,
     over_parts,
     picture_path,
@@ -18,7 +19,6 @@ from lasthop.cli.stability.options import (
     save,
 )
 from lasthop.cli.tables import print_table
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 def hopf(
     name: CaseName,
     over: Over,
-    settings: Parameters = None,
-    out: Out = None,
-    plot: Plot = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    out: Path | None = OUT,
+    plot: str | None = PLOT,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Find the values of a parameter at which the equilibrium becomes stable or unstable.
 

@@ -2,25 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from lasthop.cli.options import Json, MaxMemory, MaxTime, pairs
-from lasthop.cli.picture import Plot
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, flag, pairs, preset, unset
+from lasthop.cli.picture import PLOT
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import number, unit_of
 from lasthop.cli.stability.options import (
+    OUT,
+    PARAMETERS,
     CaseName,
-    Out,
-    Parameters,
     picture_path,
     read_case,
     save,
 )
 from lasthop.cli.tables import print_table
 from lasthop.errors import UserError
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.integrate import Trajectory
@@ -33,26 +33,18 @@ POINTS = 1001
 
 def integrate(
     name: CaseName,
-    settings: Parameters = None,
-    until: Annotated[str, typer.Option(metavar="TIME", help="Stop at this time.")] = "100 s",
-    start: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="STATE=VALUE",
-            help="Set a state of the past, such as window=20. The other states are at equilibrium.",
-        ),
-    ] = None,
-    free: Annotated[
-        bool,
-        typer.Option(
-            "--free", help="Let queues and probabilities leave their range, as in theory."
-        ),
-    ] = False,
-    out: Out = None,
-    plot: Plot = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    until: str = preset("100 s", "TIME", "Stop at this time."),
+    start: list[str] | None = unset(
+        "STATE=VALUE",
+        "Set a state of the past, such as window=20. The other states are at equilibrium.",
+    ),
+    free: bool = flag("--free", "Let queues and probabilities leave their range, as in theory."),
+    out: Path | None = OUT,
+    plot: str | None = PLOT,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Integrate the equations from a constant past, by default with windows 5 % above
     equilibrium."""

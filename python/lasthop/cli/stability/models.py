@@ -1,25 +1,21 @@
 """`lasthop stability models`."""
 
-from typing import Annotated
-
 import typer
 
-from lasthop.cli.options import Json
+from lasthop.cli.options import JSON
 from lasthop.cli.stability.answers import print_json
 from lasthop.cli.stability.options import read_case, worded
 from lasthop.cli.tables import print_table
 
 
 def models(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="CASE",
-            help="List the parameters of this model, case or scenario.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Json = False,
+    name: str | None = typer.Argument(
+        None,
+        metavar="CASE",
+        help="List the parameters of this model, case or scenario.",
+        show_default=False,
+    ),
+    as_json: bool = JSON,
 ) -> None:
     """List models and cases of papers, or the parameters of one model or case."""
     if name is None:

@@ -2,20 +2,19 @@
 
 import typer
 
-from lasthop.cli.options import Json, MaxMemory, MaxTime
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME
 from lasthop.cli.stability.answers import number, root_object
-from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
+from lasthop.cli.stability.options import PARAMETERS, CaseName, Over, axes, read_case
 from lasthop.cli.tables import print_table
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 
 def normal_form(
     name: CaseName,
     over: Over,
-    settings: Parameters = None,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Find whether the oscillation at a Hopf point is small and stable, or large and sudden.
 

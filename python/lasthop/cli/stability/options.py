@@ -13,7 +13,7 @@ import typer
 
 from lasthop.answers.pictures import PICTURES, is_picture
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import OUT_RULE, file_name, pairs, read_scenario, stem, unset
+from lasthop.cli.options import out_option, pairs, read_scenario, stem, unset
 from lasthop.cli.picture import place, save_picture
 from lasthop.cli.stability.answers import number, print_json
 from lasthop.cli.tables import print_table
@@ -34,15 +34,11 @@ CaseName = Annotated[
         "models and the cases.",
     ),
 ]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help='Set a parameter, such as rtt="200 ms"; in a scenario file, replace a value by its '
-        "key path.",
-    ),
-]
+PARAMETERS = unset(
+    "NAME=VALUE",
+    'Set a parameter, such as rtt="200 ms"; in a scenario file, replace a value by its key path.',
+    "--set",
+)
 Over = Annotated[
     list[str],
     typer.Option(
@@ -78,16 +74,10 @@ SPAN = re.compile(r"((?:(?!\.\.).)+)\.\.((?:(?!\.\.|:|\slog\s).)+)(?::(.+)|\s+lo
 """A range: its ends, perhaps a step or a number of values with equal ratios."""
 
 
-Out = Annotated[
-    Path | None,
-    unset(
-        "DIR",
-        f"{OUT_RULE} The only file is a picture. If DIR ends in .png, .pdf or .svg, DIR is the "
-        "name of the picture, as with --plot.",
-        "--out",
-        parser=file_name,
-    ),
-]
+OUT = out_option(
+    "The only file is a picture. If DIR ends in .png, .pdf or .svg, DIR is the name of the "
+    "picture, as with --plot."
+)
 
 
 def picture_path(

@@ -1,15 +1,13 @@
 """`lasthop stability roots`."""
 
 from math import ceil, log10
-from typing import Annotated
 
 import typer
 
-from lasthop.cli.options import Json, MaxMemory, MaxTime
+from lasthop.cli.options import JSON, MAX_MEMORY, MAX_TIME, preset
 from lasthop.cli.stability.answers import number, root_object
-from lasthop.cli.stability.options import CaseName, Parameters, read_case
+from lasthop.cli.stability.options import PARAMETERS, CaseName, read_case
 from lasthop.cli.tables import print_table
-from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 LEAST = -9
 """Power of ten below which a distance is rounding, which processors do in different ways."""
@@ -17,13 +15,11 @@ LEAST = -9
 
 def roots(
     name: CaseName,
-    settings: Parameters = None,
-    count: Annotated[
-        int, typer.Option(metavar="N", min=1, max=40, help="Find at most N roots.")
-    ] = 6,
-    max_time: MaxTime = MAX_TIME_S,
-    max_memory: MaxMemory = MAX_MEMORY_BYTES,
-    as_json: Json = False,
+    settings: list[str] | None = PARAMETERS,
+    count: int = preset(6, "N", "Find at most N roots.", min=1, max=40),
+    max_time: float = MAX_TIME,
+    max_memory: float = MAX_MEMORY,
+    as_json: bool = JSON,
 ) -> None:
     """Find the rightmost characteristic roots. Roots far to the left may be missing."""
     from lasthop.stability.spectrum import roots as find

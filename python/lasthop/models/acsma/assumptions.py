@@ -12,7 +12,8 @@ from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import Utility
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import ModelError
-from lasthop.scenario.typed import Csma, CsmaScenario, Readable, read
+from lasthop.scenario.csma import Csma
+from lasthop.scenario.typed import CsmaScenario, Readable, read
 
 ASSUMPTIONS = BY_MODEL["acsma"]
 """The scope that the paper states, by its sections: what follows on "the assumption"."""

@@ -28,7 +28,8 @@ from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
 from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import ModelError
-from lasthop.scenario.typed import Csma, CsmaFlow, CsmaScenario, Readable, Scenario
+from lasthop.scenario.csma import Csma, CsmaFlow
+from lasthop.scenario.typed import CsmaScenario, Readable, Scenario
 
 NO_LOSS = 1e-9
 """Loss of a wired link that is none but for the solver's residual. [-]"""

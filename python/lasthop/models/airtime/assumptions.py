@@ -8,7 +8,8 @@ from lasthop.models.airtime.receivers import Receiver
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.errors import Doubt, ModelError
-from lasthop.scenario.typed import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
+from lasthop.scenario.queues import Mac80211, Threshold
+from lasthop.scenario.typed import CellScenario, TcpFlow, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["airtime"]
 """Assumptions by number, as words after "the assumption" (``docs/papers/airtime.md``)."""

@@ -12,7 +12,7 @@ earlier segment of its round is lost. ``window`` is the receive window :math:`W_
 from functools import lru_cache
 from math import expm1, log1p, sqrt
 
-from lasthop.scenario.typed import DELAYED_ACK
+from lasthop.scenario.transports import DELAYED_ACK
 
 
 def _check_loss(loss: float) -> None:

@@ -2,7 +2,7 @@ r"""Stations in the hot-spot model: their connections and access priority."""
 
 from dataclasses import dataclass
 
-from lasthop.scenario.typed import DELAYED_ACK
+from lasthop.scenario.transports import DELAYED_ACK
 
 
 @dataclass(frozen=True)

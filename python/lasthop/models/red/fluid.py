@@ -10,7 +10,8 @@ from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
-from lasthop.scenario.typed import CellScenario, Link, Readable, Scenario, Tcp, read
+from lasthop.scenario.transports import Tcp
+from lasthop.scenario.typed import CellScenario, Link, Readable, Scenario, read
 from lasthop.stability import Case, Model
 from lasthop.stability.models import MODELS
 from lasthop.stability.models.pi import Pi

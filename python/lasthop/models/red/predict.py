@@ -7,7 +7,8 @@ from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.timeouts import doubted_loss
-from lasthop.scenario.typed import Readable, Scenario, Tcp, TcpFlow, read
+from lasthop.scenario.transports import Tcp
+from lasthop.scenario.typed import Readable, Scenario, TcpFlow, read
 from lasthop.stability import NoEquilibriumError, roots
 
 SLOW = 0.1

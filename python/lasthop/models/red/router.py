@@ -6,7 +6,8 @@ from math import expm1, inf
 from typing import Any
 
 from lasthop.models.errors import ModelError
-from lasthop.scenario.typed import Link, Pi, Proportional, Red, Threshold
+from lasthop.scenario.queues import Pi, Proportional, Red, Threshold
+from lasthop.scenario.typed import Link
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lasthop.models.errors import ModelError
-from lasthop.scenario.typed import DELAYED_ACK, Tcp
+from lasthop.scenario.transports import DELAYED_ACK, Tcp
 from lasthop.stability.series import larger
 from lasthop.stability.windows import RULES, WindowRule
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lasthop.models.errors import Doubt
 from lasthop.models.hotspot.padhye import send_rate
 from lasthop.models.red.fluid import Fluid
-from lasthop.scenario.typed import Tcp
+from lasthop.scenario.transports import Tcp
 from lasthop.stability.models import drop
 
 FACTOR = 1.5

@@ -15,7 +15,8 @@ from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
-from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
+from lasthop.scenario.queues import Vbs
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["vbs"]
 """Sections II to VI of the paper: what follows on "the assumption", by number."""

@@ -9,7 +9,9 @@ from lasthop.models.dcf import airtime
 from lasthop.models.vbs.cell import Cell, FlowClass, Frame, StationKind
 from lasthop.models.vbs.window import Law
 from lasthop.scenario import typed
-from lasthop.scenario.typed import CellScenario, Flow, SensorFlow, Station, Tcp, TcpFlow, Vbs
+from lasthop.scenario.queues import Vbs
+from lasthop.scenario.transports import Tcp
+from lasthop.scenario.typed import CellScenario, Flow, SensorFlow, Station, TcpFlow
 
 NO_SHARING = 0.6
 """Occupancy of a cell whose queue is not shared; it has no effect there. [-]"""

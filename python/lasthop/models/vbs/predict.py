@@ -18,7 +18,8 @@ from lasthop.models.vbs.assumptions import (
 from lasthop.models.vbs.fixed_point import Solution, solutions
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import Picture, connections, picture_of
-from lasthop.scenario.typed import CellScenario, Readable, Scenario, Station, Vbs, VbsClass
+from lasthop.scenario.queues import Vbs
+from lasthop.scenario.typed import CellScenario, Readable, Scenario, Station, VbsClass
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:

@@ -91,9 +91,10 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
         f"growth_acsma_{vector}": growth(*ADAPTIVE.at(vector=vector).runs(runs))
         for vector in VECTORS
     }
-    values["growth_lcsma"] = growth(*LEGACY.at(load=LOAD).runs(runs))
-    values["growth_lcsma_light"] = growth(*LEGACY.at(load=LIGHT_LOAD).runs(runs))
-    return values
+    return values | {
+        "growth_lcsma": growth(*LEGACY.at(load=LOAD).runs(runs)),
+        "growth_lcsma_light": growth(*LEGACY.at(load=LIGHT_LOAD).runs(runs)),
+    }
 
 
 STUDY = Study(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, about, listed
 
 TIMES = ("socket", "handshake", "packet", "close")
 """Operations with CPU and elapsed times."""
@@ -33,32 +33,29 @@ def _cost(name: str, where: str = "rounds") -> Quantity:
 
 def _measure(_: Runs) -> dict[str, Quantity]:
     values = {f"{name}_s": _cost(f"{name}_s") for name in TIMES}
-    values["open_s"] = values["socket_s"] + values["handshake_s"]
+    values |= {"open_s": _cost("socket_s") + _cost("handshake_s")}
     return values | {f"memory_{name}_mb": _cost(f"memory_{name}_mb") for name in MEMORIES}
 
 
-def _findings(_: Runs) -> dict[str, str]:
+def _finding(_: Runs) -> str:
     every = listed(_cost(f"{name}_s") * 1e6 for name in TIMES)
     busy, waited = (_cost(f"handshake{what}_s", "slow") * 1e6 for what in ("", "_elapsed"))
-    costs = measured_costs()
-    return {
-        "acsma-25": (
-            f"initialising a socket, the handshake, sending a packet and closing take {every} us "
-            "of CPU time over loopback, including the work of the other end. If loopback is a "
-            f"link of {costs['slow_mbps']} Mb/s, the handshake takes {busy} us of CPU time, but "
-            f"{waited} us of elapsed time. So a handshake takes many times as long as everything "
-            "else because it waits for the network, not because of its work. The memory is that "
-            "of the process. For the 100 threads, the kernel has stacks of another "
-            f"{_cost('stacks_threads_mb')} MB. The measurement was made on {costs['on']}, "
-            f"{costs['date']}"
-        )
-    }
+    where, on, date = (measured_costs()[name] for name in ("slow_mbps", "on", "date"))
+    return (
+        f"initialising a socket, the handshake, sending a packet and closing take {every} us of "
+        "CPU time over loopback, including the work of the other end. If loopback is a link of "
+        f"{where} Mb/s, the handshake takes {busy} us of CPU time, but {waited} us of elapsed "
+        "time. So a handshake takes many times as long as everything else because it waits for the "
+        "network, not because of its work. The memory is that of the process. For the 100 threads, "
+        f"the kernel has stacks of another {_cost('stacks_threads_mb')} MB. The measurement was "
+        f"made on {on}, {date}"
+    )
 
 
 STUDY = Study(
     key="acsma-costs",
     title="Section 5.3.5: times and memory of a program's connections",
     measure=_measure,
-    findings=_findings,
+    findings=about("acsma-25", _finding),
     basis="from a stored measurement",
 )

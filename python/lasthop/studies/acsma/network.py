@@ -24,6 +24,7 @@ import numpy as np
 
 from lasthop.studies.picture import Abscissa, Line
 from lasthop.studies.study import Quantity, Run, mean_of, theory
+from lasthop.studies.sweep import Point
 
 if TYPE_CHECKING:
     from lasthop.models.acsma.network import Network
@@ -109,6 +110,8 @@ class Variant:
     """Settings by scheme to which these are added."""
 
 
+PATIENT = Variant("an initial RTO of 30 s", tcp={"initial_rto": "30 s"})
+
 VARIANTS: Mapping[str, Variant] = {
     "theory": Variant(
         "continuous time without silences",
@@ -116,7 +119,7 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "slots": Variant("slots without silences", SLOTS, base=TREATMENTS),
     "silences": Variant("silences in continuous time", SILENCES, base=TREATMENTS),
-    "patient": Variant("an initial RTO of 30 s", tcp={"initial_rto": "30 s"}),
+    "patient": PATIENT,
     "opened": Variant("handshakes", tcp={"handshake": True}),
     "smooth": Variant("n_s the mean of the last two", {"smoothing": 0.5}),
     "delayed": Variant("delayed ACKs", tcp={"delayed_ack": True}),
@@ -138,8 +141,11 @@ def variant(
     return scenario(title, topology, tcp=variant.tcp, **settings)
 
 
-LIGHT: Tree = {"service_rate": 650, "acks": "contend", **MODULE}
-"""n-ACK with ACKs that use the air only for their bytes."""
+LIGHT_PPS = 650
+"""C of n-ACK with ACKs that use the air only for their bytes. [packets/s]"""
+
+LIGHT_ACKS: Tree = {"service_rate": LIGHT_PPS, "acks": "contend", **MODULE}
+"""Settings of `csma` with such ACKs."""
 
 WORDS: Mapping[str, str] = {"lcsma": "L-CSMA", "hack": "h-ACK", "nack": "n-ACK"}
 
@@ -179,21 +185,17 @@ def scenario(
         item, other = pair.split(between)
         table[item].setdefault("conflicts", []).append(other)
     flows: dict[str, dict[str, Any]] = {
-        f"user-{flow}" if flow.isdigit() else flow: {"route": route.split()}
-        for flow, route in routes.items()
+        flow: {"route": route.split()}
+        for flow, route in zip(flows_of(topology), routes.values(), strict=True)
     }
+    datagrams = {"packet": "1040 B", "header": "40 B", "arrivals": "poisson"}
     for flow, rate_pps in (udp_pps or {}).items():
-        flows[flow]["udp"] = {
-            "rate": f"{rate_pps * PACKET_BITS:.9g} bps",
-            "packet": "1040 B",
-            "header": "40 B",
-            "arrivals": "poisson",
-        }
+        flows[flow] |= {"udp": {"rate": f"{rate_pps * PACKET_BITS:.9g} bps", **datagrams}}
     rules: dict[str, Any] = {"link": table}
     if csma.get("access", "adaptive") == "adaptive":
         rules |= {"beta": BETA, "r_per_packet": PER_PACKET}
         if csma.get("connections") != "one" and not udp_pps:
-            rules["k"] = K
+            rules |= {"k": K}
     tree: dict[str, Any] = {
         "name": name,
         "warmup": f"{seconds[0]:g} s",
@@ -212,16 +214,26 @@ def scenario(
         "flow": flows,
     }
     if wires:
-        tree["link"] = {
-            wire: {
-                "from": wire.split("-")[0],
-                "to": wire.split("-")[1],
-                "rate": f"{rate:.9g} bps",
-                "queue": 50,
-            }
-            for wire, rate in wires.items()
+        pairs = {wire: wire.split("-") for wire in wires}
+        tables = {
+            wire: {"from": start, "to": end, "rate": f"{wires[wire]:.9g} bps", "queue": 50}
+            for wire, (start, end) in pairs.items()
         }
+        tree |= {"link": tables}
     return tree
+
+
+def flows_of(topology: str) -> list[str]:
+    """Return the names of the flows of a topology."""
+    from lasthop.models.acsma.topologies import TOPOLOGIES as SHAPES
+
+    *_, routes = SHAPES[topology]
+    return [f"user-{name}" if name.isdigit() else name for name in routes]
+
+
+NACK = Point("nack", scenario("topology a, n-ACK", **SCHEMES["nack"]))
+LIGHT = Point("light", scenario("topology a, n-ACK, short ACKs", **LIGHT_ACKS))
+"""Topology a with n-ACK, and with short ACKs."""
 
 
 @cache
@@ -250,15 +262,11 @@ def entropy_gap(topology: str) -> float:
 # what figures read
 
 
-def acks_contend(run: Run) -> bool:
-    """Return whether a run is of n-ACK, which the model leaves out."""
-    return bool(run.scenario) and run.scenario["csma"]["acks"] == "contend"
-
-
 def quantity(run: Run, list_name: str, item: str, name: str) -> Quantity:
     """Return a quantity, with the model's value unless the model leaves out ACKs that contend."""
     result = run.quantity(list_name, item, name)
-    return Quantity(result.samples) if acks_contend(run) else result
+    is_nack = bool(run.scenario) and run.scenario["csma"]["acks"] == "contend"
+    return Quantity(result.samples) if is_nack else result
 
 
 def rate(run: Run, flow: str | int) -> Quantity:

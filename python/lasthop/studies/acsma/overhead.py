@@ -1,8 +1,8 @@
 """Table 6.5: the part of the CPU time that sends data, (5.50), with n-ACK in topology a."""
 
 from lasthop.studies.acsma import network
-from lasthop.studies.acsma.network import LINKS, SCHEMES
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.acsma.network import LIGHT, LINKS, NACK
+from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed
 
 
 def efficiency(run: Run, user: int) -> Quantity:
@@ -18,31 +18,26 @@ def efficiency(run: Run, user: int) -> Quantity:
 
 
 def _measure(runs: Runs) -> dict[str, Quantity]:
-    each = {user: efficiency(runs["nack"], user) for user in LINKS}
+    each = {user: efficiency(NACK.run(runs), user) for user in LINKS}
     return {
         **{f"efficiency_{user}": item for user, item in each.items()},
         **{f"overhead_{user}": network.known(1.0) - item for user, item in each.items()},
     }
 
 
-def _findings(runs: Runs) -> dict[str, str]:
-    light = listed(network.of_all(efficiency, runs["light"]))
-    return {
-        "acsma-13": (
-            "the efficiency falls with the number of connections that are opened, and user 2 "
-            "opens more of them here than in the paper. With ACKs as short as their bytes (C = "
-            f"{network.LIGHT['service_rate']}) it is {light}"
-        )
-    }
+def _finding(runs: Runs) -> str:
+    light = listed(network.of_all(efficiency, LIGHT.run(runs)))
+    return (
+        "the efficiency falls with the number of connections that are opened, and user 2 opens "
+        "more of them here than in the paper. With ACKs as short as their bytes (C = "
+        f"{network.LIGHT_PPS}) it is {light}"
+    )
 
 
 STUDY = Study(
     key="acsma-table6_5",
     title="Table 6.5: CPU time of opening and closing connections",
-    points={
-        "nack": network.scenario("topology a, n-ACK", **SCHEMES["nack"]),
-        "light": network.scenario("topology a, n-ACK, short ACKs", **network.LIGHT),
-    },
+    points={**NACK.points(), **LIGHT.points()},
     measure=_measure,
-    findings=_findings,
+    findings=about("acsma-13", _finding),
 )

@@ -5,11 +5,10 @@ The conflict graphs of d and e are choices, see ``docs/papers/acsma.md``.
 
 from collections.abc import Callable
 
-from lasthop.models.acsma.topologies import TOPOLOGIES
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import VARIANTS, WORDS
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed, mean_of
 
 SHOWN = ("lcsma", "hack", "nack")
 
@@ -49,7 +48,7 @@ def _varied(runs: Runs, reading: Callable[[Run], Quantity]) -> str:
 
 def _picture(topology: str) -> Picture:
     """Return the throughput of every flow under each scheme, and the optimum."""
-    flows = [f"user-{name}" if name.isdigit() else name for name in TOPOLOGIES[topology][3]]
+    flows = network.flows_of(topology)
     lines = [
         Line(
             WORDS[scheme],
@@ -79,34 +78,31 @@ def _middle(run: Run) -> Quantity:
 
 def _measure_hops(runs: Runs) -> dict[str, Quantity]:
     lcsma, scheme = runs["lcsma"], runs["nack"]
-    middle = network.rate(scheme, "middle")
     names = scheme.items("flows")
     optimal = network.best("d")[names.index("middle")]
     others = [network.rate(lcsma, name) for name in names if name != "middle"]
     return {
-        "lcsma_middle": network.rate(lcsma, "middle"),
+        "lcsma_middle": _middle(lcsma),
         "lcsma_others": mean_of(others),
-        "scheme_middle": middle,
-        "distance_middle": network.known(1.0) - middle / optimal,
+        "scheme_middle": _middle(scheme),
+        "distance_middle": network.known(1.0) - _middle(scheme) / optimal,
     }
 
 
-def _hop_findings(runs: Runs) -> dict[str, str]:
-    middle = {scheme: network.rate(runs[scheme], "middle") for scheme in SHOWN}
-    with_entropy = network.best("d", network.BETA)[runs["nack"].items("flows").index("middle")]
-    smooth = [network.rate(runs[f"{scheme}-smoother"], "middle") for scheme in SHOWN[1:]]
-    interval_s = runs["nack"].scenario["csma"]["connections_interval_s"]
-    return {
-        "acsma-14": (
-            f"the middle flow gets {middle['lcsma']} packets/s over L-CSMA, {middle['hack']} with "
-            f"h-ACK and {middle['nack']} with n-ACK. The optimum at C = {network.C_PPS:g} is "
-            f"{network.best('d')[1]:.4g}, and {with_entropy:.4g} with the entropy. Its round-trip "
-            f"times are longer than the interval of {interval_s:g} s after which connections are "
-            "opened and closed, so most connections are young. If n_s is smoothed with a weight "
-            f"of {SMOOTHING} for the past, the flow gets {listed(smooth)} with h-ACK and n-ACK. "
-            f"Variants: {_varied(runs, _middle)}"
-        )
-    }
+def _hop_finding(runs: Runs) -> str:
+    lcsma, hack, nack = (runs[scheme] for scheme in SHOWN)
+    with_entropy = network.best("d", network.BETA)[nack.items("flows").index("middle")]
+    smooth = [_middle(runs[f"{scheme}-smoother"]) for scheme in SHOWN[1:]]
+    interval_s = nack.scenario["csma"]["connections_interval_s"]
+    return (
+        f"the middle flow gets {_middle(lcsma)} packets/s over L-CSMA, {_middle(hack)} with h-ACK "
+        f"and {_middle(nack)} with n-ACK. The optimum at C = {network.C_PPS:g} is "
+        f"{network.best('d')[1]:.4g}, and {with_entropy:.4g} with the entropy. Its round-trip "
+        f"times are longer than the interval of {interval_s:g} s after which connections are "
+        "opened and closed, so most connections are young. If n_s is smoothed with a weight of "
+        f"{SMOOTHING} for the past, the flow gets {listed(smooth)} with h-ACK and n-ACK. Variants: "
+        f"{_varied(runs, _middle)}"
+    )
 
 
 FIG6_14 = Study(
@@ -114,15 +110,15 @@ FIG6_14 = Study(
     title="Figure 6.14: three flows of two hops, topology d",
     points=_points("d"),
     measure=_measure_hops,
-    findings=_hop_findings,
+    findings=about("acsma-14", _hop_finding),
     draw=_picture("d").draw,
 )
 
 
 def _measure_wires(runs: Runs) -> dict[str, Quantity]:
-    lcsma = runs["lcsma"]
+    lcsma, _, nack = (runs[scheme] for scheme in SHOWN)
     return {
-        "gap_scheme": network.gap(runs["nack"], "e"),
+        "gap_scheme": network.gap(nack, "e"),
         "gap_lcsma": network.gap(lcsma, "e"),
         **{
             f"lcsma_{flow.replace('-', '_')}": network.rate(lcsma, flow)
@@ -131,24 +127,27 @@ def _measure_wires(runs: Runs) -> dict[str, Quantity]:
     }
 
 
+FLOWS_OF_E = network.flows_of("e")
+
+
 def _wire_findings(runs: Runs) -> dict[str, str]:
-    each = {scheme: listed(network.rates(runs[scheme])) for scheme in SHOWN}
+    lcsma, hack, nack = (listed(network.rates(runs[scheme])) for scheme in SHOWN)
     optimal = ", ".join(f"{value:.4g}" for value in network.best("e"))
-    smooth = network.gap(runs["nack-smoother"], "e")
-    gaps = {name: network.gap(runs[name], "e") for name in ("hack", "light", "lcsma-delayed")}
-    delayed = network.gap(runs["nack-delayed"], "e")
+    smooth, hack_gap, light_gap, lcsma_delayed, delayed = (
+        network.gap(runs[name], "e")
+        for name in ("nack-smoother", "hack", "light", "lcsma-delayed", "nack-delayed")
+    )
     return {
         "acsma-23": (
             f"the entropy causes {network.entropy_gap('e'):.2f} of the scheme's gap. With h-ACK "
-            f"the gap is {gaps['hack']}, and with ACKs as short as their bytes {gaps['light']}. "
-            f"With delayed ACKs it is {delayed}, and that of L-CSMA is {gaps['lcsma-delayed']}"
+            f"the gap is {hack_gap}, and with ACKs as short as their bytes {light_gap}. With "
+            f"delayed ACKs it is {delayed}, and that of L-CSMA is {lcsma_delayed}"
         ),
         "acsma-15": (
-            f"the throughputs of {', '.join(runs['nack'].items('flows'))} are {each['lcsma']} "
-            f"packets/s over L-CSMA. With h-ACK they are {each['hack']}, with a gap of "
-            f"{network.gap(runs['hack'], 'e')}. With n-ACK they are {each['nack']}, and the gap "
-            f"with smoothed n_s is {smooth}. The optimum is {optimal}. The conflicts of e are our "
-            f"choice. Variants: {_varied(runs, lambda run: network.gap(run, 'e'))}"
+            f"the throughputs of {', '.join(FLOWS_OF_E)} are {lcsma} packets/s over L-CSMA. With "
+            f"h-ACK they are {hack}, with a gap of {hack_gap}. With n-ACK they are {nack}, and the "
+            f"gap with smoothed n_s is {smooth}. The optimum is {optimal}. The conflicts of e are "
+            f"our choice. Variants: {_varied(runs, lambda run: network.gap(run, 'e'))}"
         ),
     }
 
@@ -157,7 +156,7 @@ OTHERS_OF_E = {
     "light": network.scenario(
         "topology e, n-ACK, short ACKs",
         "e",
-        **{key: network.LIGHT[key] for key in ("service_rate", "acks", "slotted", "difs")},
+        **{key: network.LIGHT_ACKS[key] for key in ("service_rate", "acks", "slotted", "difs")},
     ),
     "lcsma-delayed": network.scenario(
         "topology e, L-CSMA, delayed ACKs", "e", tcp={"delayed_ack": True}, **RULES["lcsma"]

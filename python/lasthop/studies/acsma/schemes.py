@@ -17,8 +17,8 @@ from lasthop.studies.acsma.network import (
     WORDS,
 )
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, listed, mean_of
+from lasthop.studies.sweep import Point, Sweep
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps of L-CSMA, table 6.1. [-]"""
@@ -50,7 +50,7 @@ def _other(kind: str, topology: str) -> dict[str, Any]:
             "L-CSMA, queues that never overflow",
             {**SCHEMES["lcsma"], "queue": ROOM},
         ),
-        "light": ("n-ACK, short ACKs", network.LIGHT),
+        "light": ("n-ACK, short ACKs", network.LIGHT_ACKS),
         "larger": (
             "k as much larger as Reno's windows are smaller",
             {**SCHEMES["hack"], "k": network.K / WINDOW_FACTOR},
@@ -78,11 +78,12 @@ VARIED = Sweep(
     {"variant": tuple(VARIANTS), "scheme": CURES, "topology": TOPOLOGIES},
 )
 
-ALONE = {
-    "nack-smooth": network.scenario(
+ALONE = Point(
+    "nack-smooth",
+    network.scenario(
         "topology a, n-ACK, smoothed", **SCHEMES["nack"], smoothing=0.9, rounding="nearest"
     ),
-}
+)
 
 
 def _off(run: Run, topology: str) -> list[Quantity]:
@@ -126,7 +127,7 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
 def _shown(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
     for topology in TOPOLOGIES:
-        table: dict[str, Reading] = {
+        table: dict[str, Read] = {
             "gap_{variant}_{scheme}_{topology}": partial(network.gap, topology=topology),
             "total_{variant}_{scheme}_{topology}": network.total,
         }
@@ -177,31 +178,31 @@ def _window_over_loss(run: Run, user: int) -> Quantity:
 
 def _findings(runs: Runs) -> dict[str, str]:
     entropy = ", ".join(f"{network.entropy_gap(topology):.2f}" for topology in TOPOLOGIES)
-    text = ", ".join(
+    paper_rates = ", ".join(
         f"{-STARVING[topology] * network.C_PPS / gap:.2g}" for topology, gap in PAPER_GAPS.items()
     )
-    back = listed(network.of_all(_on_air_back, runs["nack-a"]))
-    windows = listed(network.of_all(_window_over_loss, runs["hack-a"]))
-    smooth = _off(runs["nack-smooth"], "a")[1] * 100.0
+    hack, nack = BY_SCHEME.at(scheme=CURES, topology="a").runs(runs)
+    back = listed(network.of_all(_on_air_back, nack))
+    windows = listed(network.of_all(_window_over_loss, hack))
+    smooth = _off(ALONE.run(runs), "a")[1] * 100.0
     offs = "; ".join(
         f"{VARIANTS[name].words}: {_off_in_words(runs, f'{name}-hack')} (h-ACK) and "
         f"{_off_in_words(runs, f'{name}-nack')} (n-ACK)"
         for name in VARIANTS
     )
-    light = network.LIGHT["service_rate"]
     farthest = listed(_farthest(runs, topology) * 100.0 for topology in TOPOLOGIES)
     return {
         "acsma-4": (
-            f"with {VARIANTS['patient'].words} instead of 3 s, the user that is farthest from the "
+            f"with {network.PATIENT.words} instead of 3 s, the user that is farthest from the "
             f"optimum under n-ACK is off by {farthest} % in a, b and c. With the judged settings, "
             f"users are off the optimum by {_off_in_words(runs, 'hack')} with h-ACK. With n-ACK "
             f"they are off by {_off_in_words(runs, 'nack')}. The exchange of an ACK then takes "
             f"{network.ACK_PART:.2g} of that of a data packet. So backward links use {back} % of "
             "the air time in a, which the optimum ignores. With ACKs as short as their bytes (C = "
-            f"{light}), users are off by {_off_in_words(runs, 'light')}. With smoothed numbers of "
-            f"connections, rounded to the nearest, user 2 of a is off by {smooth} % with n-ACK. "
-            "Part of the rest is caused by Reno. Its mean window under random losses is "
-            f"{RANDOM_LOSS} / sqrt(p) by Mathis et al., and sqrt(2 / p) by (3.6). With h-ACK in "
+            f"{network.LIGHT_PPS}), users are off by {_off_in_words(runs, 'light')}. With smoothed "
+            f"numbers of connections, rounded to the nearest, user 2 of a is off by {smooth} % "
+            "with n-ACK. Part of the rest is caused by Reno. Its mean window under random losses "
+            f"is {RANDOM_LOSS} / sqrt(p) by Mathis et al., and sqrt(2 / p) by (3.6). With h-ACK in "
             f"a, windows times sqrt(p) are {windows}. With k = {network.K / WINDOW_FACTOR:.3g} "
             f"instead of {network.K:g}, users are off by {_off_in_words(runs, 'larger')} with "
             f"h-ACK. Variants: {offs}"
@@ -213,7 +214,7 @@ def _findings(runs: Runs) -> dict[str, str]:
             f"and c. It is {_starving(runs, 'plain')} if links do not wait for EIFS after frames "
             f"that they sense beyond 250 m. It is {_starving(runs, 'room')} if queues have {ROOM} "
             f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give "
-            f"{text}, the last for two users. Variants: {_by_variant(runs, network.gap)}"
+            f"{paper_rates}, the last for two users. Variants: {_by_variant(runs, network.gap)}"
         ),
         "acsma-6": (
             "variants, in packets/s: " + _by_variant(runs, lambda run, _: network.total(run))
@@ -242,7 +243,7 @@ PICTURE = Picture(
 FIG6_2 = Study(
     key="acsma-fig6_2",
     title="Figure 6.2, tables 6.1 and 6.2: throughputs in topologies a, b and c",
-    points={**BY_SCHEME.points(), **ISOLATING.points(), **VARIED.points(), **ALONE},
+    points={**BY_SCHEME.points(), **ISOLATING.points(), **VARIED.points(), **ALONE.points()},
     measure=_measure,
     shown=_shown,
     findings=_findings,
@@ -287,7 +288,7 @@ IN_A = Sweep(
 
 
 def _shown_connections(runs: Runs) -> dict[str, Quantity]:
-    of_users: dict[str, Reading] = {
+    of_users: dict[str, Read] = {
         f"connections_{{variant}}_{user}": partial(network.connections, user=user) for user in LINKS
     }
     return IN_A.values(runs, of_users)
@@ -299,20 +300,18 @@ def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
     return "; ".join(f"{item.words}: {listed(network.of_all(reading, run))}" for item, run in each)
 
 
-def _settling_findings(runs: Runs) -> dict[str, str]:
+def _settling_finding(runs: Runs) -> str:
     heavy, light = (
-        listed(network.of_all(network.connections, runs[point]))
-        for point in ("nack-whole", "light")
+        listed(network.of_all(network.connections, run))
+        for run in (SETTLING.run(runs, scheme="nack", window="whole"), network.LIGHT.run(runs))
     )
     varied = _of_nack(runs, network.connections)
-    return {
-        "acsma-7": (
-            f"with n-ACK users have {heavy} connections here, where the exchange of an ACK takes "
-            f"{network.ACK_PART:.2g} of that of a data packet. With ACKs as short as their bytes "
-            f"(C = {network.LIGHT['service_rate']}) they have {light}. So the count depends on "
-            f"the air time of ACKs, which the paper does not give. Variants with n-ACK: {varied}"
-        )
-    }
+    return (
+        f"with n-ACK users have {heavy} connections here, where the exchange of an ACK takes "
+        f"{network.ACK_PART:.2g} of that of a data packet. With ACKs as short as their bytes (C = "
+        f"{network.LIGHT_PPS}) they have {light}. So the count depends on the air time of ACKs, "
+        f"which the paper does not give. Variants with n-ACK: {varied}"
+    )
 
 
 SETTLED = Picture(
@@ -329,14 +328,10 @@ SETTLED = Picture(
 FIG6_3 = Study(
     key="acsma-fig6_3",
     title="Figures 6.3 and 6.4: aggressiveness and connections, topology a",
-    points={
-        **SETTLING.points(),
-        **IN_A.points(),
-        "light": network.scenario("topology a, n-ACK, short ACKs", **network.LIGHT),
-    },
+    points={**SETTLING.points(), **IN_A.points(), **network.LIGHT.points()},
     measure=_measure_settling,
     shown=_shown_connections,
-    findings=_settling_findings,
+    findings=about("acsma-7", _settling_finding),
     draw=SETTLED.draw,
 )
 
@@ -352,33 +347,31 @@ def _retransmissions(run: Run, user: int) -> Quantity:
 
 
 def _measure_means(runs: Runs) -> dict[str, Quantity]:
-    run = runs["nack"]
+    run = network.NACK.run(runs)
     values = {f"aggressiveness_{link}": network.aggressiveness(run, link) for link in LINKS}
     return values | {f"retransmissions_{user}": _retransmissions(run, user) for user in LINKS}
 
 
-def _mean_findings(runs: Runs) -> dict[str, str]:
-    run = runs["nack"]
+def _mean_finding(runs: Runs) -> str:
+    run = network.NACK.run(runs)
     r = network.of_all(network.aggressiveness, run)
     rates = network.of_all(network.rate, run)
     again = listed(item * rate for item, rate in zip(r, rates, strict=True))
     of_r = _of_nack(runs, lambda run, link: network.aggressiveness(run, link) * 1e3)
     of_again = _of_nack(runs, _retransmissions)
-    return {
-        "acsma-20": (
-            f"mean r is {listed(each * 1e3 for each in r)} thousandths here, and section 6.1.6 of "
-            f"the paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper "
-            f"computes its retransmissions as Thr r, which is {again} packets/s here. The other "
-            f"retransmissions follow timeouts. Variants for r in thousandths: {of_r}. Variants "
-            f"for retransmissions: {of_again}"
-        )
-    }
+    return (
+        f"mean r is {listed(each * 1e3 for each in r)} thousandths here, and section 6.1.6 of the "
+        f"paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper computes its "
+        f"retransmissions as Thr r, which is {again} packets/s here. The other retransmissions "
+        f"follow timeouts. Variants for r in thousandths: {of_r}. Variants for retransmissions: "
+        f"{of_again}"
+    )
 
 
 FIG6_4 = Study(
     key="acsma-fig6_4",
     title="Section 6.1.7: aggressiveness and retransmissions of n-ACK, topology a",
-    points={"nack": network.scenario("topology a, n-ACK", **SCHEMES["nack"]), **IN_A.points()},
+    points={**network.NACK.points(), **IN_A.points()},
     measure=_measure_means,
-    findings=_mean_findings,
+    findings=about("acsma-20", _mean_finding),
 )

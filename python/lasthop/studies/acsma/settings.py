@@ -17,6 +17,7 @@ from lasthop.studies.study import (
     Run,
     Runs,
     Study,
+    about,
     largest,
     listed,
     mean_of,
@@ -49,19 +50,17 @@ OF_DUMMIES = Sweep(
 )
 
 
-def _dummy_findings(runs: Runs) -> dict[str, str]:
+def _dummy_finding(runs: Runs) -> str:
     costs = []
     for name in OF_DUMMIES.settings["variant"]:
         without, others = OF_DUMMIES.at(variant=name).read(runs, network.total)
         cost = (network.known(1.0) - others / without) * 100.0
         costs.append(f"{network.VARIANTS[name].words}: {Quantity(cost.samples)} %")
-    return {
-        "acsma-9": (
-            "links with dummy packets are hardly ever silent, so all links wait, and after frames "
-            "that they cannot read they wait for EIFS. Their cost in the variants with n-ACK is "
-            f"as follows: {'; '.join(costs)}"
-        )
-    }
+    return (
+        "links with dummy packets are hardly ever silent, so all links wait, and after frames that "
+        "they cannot read they wait for EIFS. Their cost in the variants with n-ACK is as follows: "
+        f"{'; '.join(costs)}"
+    )
 
 
 FIG6_9 = Study(
@@ -69,7 +68,7 @@ FIG6_9 = Study(
     title="Figure 6.9: dummy packets while a queue is empty",
     points={**DUMMY.points(), **OF_DUMMIES.points()},
     measure=lambda runs: DUMMY.values(runs, {"{scheme}_{name}": network.total}),
-    findings=_dummy_findings,
+    findings=about("acsma-9", _dummy_finding),
     draw=by_user(
         {
             f"{scheme}-{name}": f"{network.WORDS[scheme]}, {word} dummy packets"
@@ -84,6 +83,9 @@ PRODUCT = 20_000.0
 KS = {"44_7": 44.7, "28_3": 28.3, "20": 20.0, "14": 14.0, "10": 10.0, "5": 5.0}
 """k with beta such that k^2 beta is `PRODUCT`, by the names of values."""
 
+
+LARGEST, REFERENCE = "44_7", "14"
+"""The largest k, and the k with which others are compared."""
 
 ALIKE = ("28_3", "20", "14", "10")
 """Settings with equal throughput, according to the paper."""
@@ -109,14 +111,15 @@ def _losses(run: Run, user: int) -> Quantity:
 
 def _measure_product(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
+    rates = {name: network.rates(runs[name]) for name in KS}
     for name in KS:
-        if name != "14":
-            pair = network.rates(runs[name]), network.rates(runs["14"])
+        if name != REFERENCE:
+            pair = rates[name], rates[REFERENCE]
             values[f"distance_{name}"] = network.distance(*pair)
             values[f"largest_distance_{name}"] = network.largest_distance(*pair)
-    values["distance_all"] = _widest([network.rates(runs[name]) for name in ALIKE])
+    values |= {"distance_all": _widest([rates[name] for name in ALIKE])}
     for user in LINKS:
-        for name in ("44_7", "20"):
+        for name in (LARGEST, "20"):
             values[f"losses_{name}_{user}"] = _losses(runs[name], user)
         values[f"connections_5_{user}"] = network.connections(runs["5"], user)
     return values
@@ -124,12 +127,12 @@ def _measure_product(runs: Runs) -> dict[str, Quantity]:
 
 def _product_findings(runs: Runs) -> dict[str, str]:
     windows = ", ".join(f"{network.window(runs[n], 2)} at k = {k:g}" for n, k in KS.items())
-    lost = runs["44_7"].quantity("flows", "user-2", "loss_probability")
-    r = network.link(runs["44_7"], 2, "aggressiveness")
-    room = runs["44_7"].scenario["csma"]["queue_packets"]
+    run = runs[LARGEST]
+    lost, r = run.quantity("flows", "user-2", "loss_probability"), network.aggressiveness(run, 2)
+    room = run.scenario["csma"]["queue_packets"]
     text = (
         f"user 2's windows are {windows}. If fewer than three packets follow a lost packet, Reno "
-        f"cannot use fast retransmit and waits for a timeout. At k = {KS['44_7']:g} user 2 loses "
+        f"cannot use fast retransmit and waits for a timeout. At k = {KS[LARGEST]:g} user 2 loses "
         f"a fraction of {lost} of its packets, although r is {r}, since the queue of {room} "
         "packets is full"
     )
@@ -224,15 +227,13 @@ def _measure_betas(runs: Runs) -> dict[str, Quantity]:
     return values | {"starvation_1800": Quantity(np.asarray(silences))}
 
 
-def _beta_findings(runs: Runs) -> dict[str, str]:
+def _beta_finding(runs: Runs) -> str:
     totals, gaps = (_by_variant(BY_BETA, runs, read) for read in (network.total, network.gap))
-    return {
-        "acsma-11": (
-            f"silences are read in bins of {STEP_S} s. The paper's ten seconds are read from its "
-            f"only figure, which shows the first twenty. Variants for the totals: {totals}. "
-            f"Variants for the gaps: {gaps}"
-        )
-    }
+    return (
+        f"silences are read in bins of {STEP_S} s. The paper's ten seconds are read from its only "
+        f"figure, which shows the first twenty. Variants for the totals: {totals}. Variants for "
+        f"the gaps: {gaps}"
+    )
 
 
 FIG6_11 = Study(
@@ -243,7 +244,7 @@ FIG6_11 = Study(
         **{f"silence-{seed}": _recorded(seed) for seed in range(1, SEEDS + 1)},
     },
     measure=_measure_betas,
-    findings=_beta_findings,
+    findings=about("acsma-11", _beta_finding),
     draw=by_user({f"{beta}": f"beta = {beta}" for beta in BETAS}).draw,
 )
 
@@ -275,20 +276,18 @@ def _shown_ks(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def _k_findings(runs: Runs) -> dict[str, str]:
+def _k_finding(runs: Runs) -> str:
     second = listed(BY_K.at(kind=PLAIN).read(runs, lambda run: network.rate(run, 2)))
     best = [network.best("a", network.BETA, k) for k in FEW_KS]
     model = ", ".join(f"{sum(rates):.0f}" for rates in best)
     model_second = ", ".join(f"{rates[1]:.0f}" for rates in best)
     totals, gaps = (_by_variant(BY_K, runs, read) for read in (network.total, network.gap))
-    return {
-        "acsma-12": (
-            f"the totals rise with k, and so do those of the model, whose optimum has {model} "
-            "packets/s, because the weight of the entropy falls as 1 / k^2. But in the model user "
-            f"2 gains ({model_second} packets/s), while here it has {second}. Variants for the "
-            f"totals: {totals}. Variants for the gaps: {gaps}"
-        )
-    }
+    return (
+        f"the totals rise with k, and so do those of the model, whose optimum has {model} "
+        "packets/s, because the weight of the entropy falls as 1 / k^2. But in the model user 2 "
+        f"gains ({model_second} packets/s), while here it has {second}. Variants for the totals: "
+        f"{totals}. Variants for the gaps: {gaps}"
+    )
 
 
 FIG6_12 = Study(
@@ -297,6 +296,6 @@ FIG6_12 = Study(
     points=BY_K.points(),
     measure=_measure_ks,
     shown=_shown_ks,
-    findings=_k_findings,
+    findings=about("acsma-12", _k_finding),
     draw=by_user({f"{k}": f"k = {k}" for k in FEW_KS}).draw,
 )

@@ -11,7 +11,7 @@ from lasthop.models.acsma.legacy import PAPER_ACCESS_INTENSITY
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, USERS
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed
 from lasthop.studies.sweep import Sweep
 
 R_MAX = 0.01
@@ -53,18 +53,15 @@ THROUGHPUTS = Picture(
 )
 
 
-def _legacy(runs: Runs) -> dict[str, str]:
+def _legacy(runs: Runs) -> str:
     legacy, slots, plain = (
         listed(network.of_all(network.rate, runs[point])) for point in ("legacy", "lcsma", "plain")
     )
-    return {
-        "acsma-1": (
-            f"with 802.11's slots and binary backoff, users get {slots} packets/s. They get "
-            f"{plain} if links do not wait for EIFS after frames that they sense beyond 250 m. "
-            f"With the idealised backoff of (4.1) at rho = {PAPER_ACCESS_INTENSITY} they get "
-            f"{legacy}"
-        )
-    }
+    return (
+        f"with 802.11's slots and binary backoff, users get {slots} packets/s. They get {plain} if "
+        "links do not wait for EIFS after frames that they sense beyond 250 m. With the idealised "
+        f"backoff of (4.1) at rho = {PAPER_ACCESS_INTENSITY} they get {legacy}"
+    )
 
 
 FIG4_2 = Study(
@@ -82,7 +79,7 @@ FIG4_2 = Study(
         "plain": network.scenario("one connection over L-CSMA without EIFS", **network.PLAIN),
     },
     measure=_throughputs,
-    findings=_legacy,
+    findings=about("acsma-1", _legacy),
     draw=THROUGHPUTS.draw,
 )
 
@@ -123,17 +120,15 @@ OVER_TIME = Picture(
 )
 
 
-def _climbing(runs: Runs) -> dict[str, str]:
+def _climbing(runs: Runs) -> str:
     run = runs[LATE]
     waiting = [run.quantity("queues", f"{link}", "occupancy_packets") for link in LINKS]
-    return {
-        "acsma-2": (
-            f"r reaches {R_MAX} with {R_MAX / network.PER_PACKET:.0f} packets queued. Links whose "
-            "users get some throughput have that many. The TCP of a starving user waits for "
-            f"timeouts, so its link has fewer. The queues are {listed(waiting)} packets in the "
-            "order of links, since in some runs users 3 and 4 starve one another too"
-        )
-    }
+    return (
+        f"r reaches {R_MAX} with {R_MAX / network.PER_PACKET:.0f} packets queued. Links whose "
+        "users get some throughput have that many. The TCP of a starving user waits for timeouts, "
+        f"so its link has fewer. The queues are {listed(waiting)} packets in the order of links, "
+        "since in some runs users 3 and 4 starve one another too"
+    )
 
 
 FIG4_3 = Study(
@@ -141,8 +136,16 @@ FIG4_3 = Study(
     title="Figure 4.3: aggressiveness of the links with one connection per user",
     points=AVERAGES.points(),
     measure=_measure_r,
-    findings=_climbing,
+    findings=about("acsma-2", _climbing),
     draw=OVER_TIME.draw,
+)
+
+BY_BETA = Sweep(
+    "{beta}",
+    lambda beta: network.scenario(
+        "one connection over A-CSMA with AQM", **{**SINGLE, "beta": beta}
+    ),
+    {"beta": STARVING_BETAS},
 )
 
 EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
@@ -150,7 +153,7 @@ EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
 
 
 def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
-    run = runs["800"]
+    run = BY_BETA.run(runs, beta=800)
     values = {
         f"aggressiveness_ratio_{link}": value / EQUAL
         for link, value in zip(LINKS, network.of_all(network.aggressiveness, run), strict=True)
@@ -173,7 +176,7 @@ def _waiting(run: Run, user: int) -> Quantity:
 
 def _round_trips(runs: Runs) -> str:
     """Return what round trips are, and what r and queues are of them."""
-    run = runs["800"]
+    run = BY_BETA.run(runs, beta=800)
     queues = network.of_all(_waiting, run)
     r = network.of_all(network.aggressiveness, run)
     held = listed(item * network.PER_PACKET / each for item, each in zip(queues, r, strict=True))
@@ -187,8 +190,8 @@ def _round_trips(runs: Runs) -> str:
 
 def _betas(runs: Runs) -> dict[str, str]:
     by_beta = "; ".join(
-        f"{listed(network.of_all(network.rate, runs[f'{beta}']))} packets/s at beta {beta}"
-        for beta in STARVING_BETAS
+        f"{listed(network.of_all(network.rate, run))} packets/s at beta {beta}"
+        for beta, run in zip(STARVING_BETAS, BY_BETA.runs(runs), strict=True)
     )
     other = {
         words: listed(network.of_all(network.rate, runs[point]))
@@ -197,8 +200,8 @@ def _betas(runs: Runs) -> dict[str, str]:
     text = "; ".join(f"{words}: {rates}" for words, rates in other.items())
     return {
         "acsma-3": (
-            f"r is near {EQUAL:.3g} on every link at any beta. Since the access depends on beta "
-            f"r, the throughputs depend on beta: {by_beta}. The paper does not give how r follows "
+            f"r is near {EQUAL:.3g} on every link at any beta. Since the access depends on beta r, "
+            f"the throughputs depend on beta: {by_beta}. The paper does not give how r follows "
             "from a queue. With equal r, a larger beta r starves user 2 more. Throughputs with "
             f"other settings, in packets/s: {text}"
         ),
@@ -234,12 +237,7 @@ WITH_AQM = Picture(
 FIGB_1 = Study(
     key="acsma-figb_1",
     title="Figure B.1: one connection per user and AQM, topology a",
-    points={
-        f"{beta}": network.scenario(
-            "one connection over A-CSMA with AQM", **{**SINGLE, "beta": beta}
-        )
-        for beta in STARVING_BETAS
-    }
+    points=BY_BETA.points()
     | {
         "double": network.scenario(
             "one connection over A-CSMA with AQM, a larger r",

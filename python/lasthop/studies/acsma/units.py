@@ -15,7 +15,7 @@ def _occupancy(run: Run, back: bool) -> Quantity:
 
 
 def _measure_units(runs: Runs) -> dict[str, Quantity]:
-    by_bytes, by_packets = runs["bytes"], runs["packets"]
+    by_packets, by_bytes = UNITS.at(acks="").runs(runs)
     values = {
         "total_bytes": network.total(by_bytes),
         "total_packets": network.total(by_packets),
@@ -47,17 +47,17 @@ SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
 
 
 def _unit_findings(runs: Runs) -> dict[str, str]:
-    run = runs["bytes-light"]
-    ratio = _queues_back(run)
+    light_packets, light_bytes = UNITS.at(acks="-light").runs(runs)
+    ratio = _queues_back(light_bytes)
     text = ", ".join(f"{total} ({where})" for where, total in SAME_SETTING_PPS.items())
     return {
         "acsma-8": (
             f"the paper's own totals for n-ACK with queues in packets are {text} packets/s. With "
-            f"ACKs as short as their bytes (C = {network.LIGHT['service_rate']}) the total is "
-            f"{network.total(runs['packets-light'])} packets/s with queues in packets and "
-            f"{network.total(run)} with queues in bytes. In bytes, the backward queues are "
+            f"ACKs as short as their bytes (C = {network.LIGHT_PPS}) the total is "
+            f"{network.total(light_packets)} packets/s with queues in packets and "
+            f"{network.total(light_bytes)} with queues in bytes. In bytes, the backward queues are "
             f"{ratio} times as long as the forward queues, and users have "
-            f"{listed(network.of_all(network.connections, run))} connections"
+            f"{listed(network.of_all(network.connections, light_bytes))} connections"
         ),
         "acsma-24": _units_by_variant(runs),
     }
@@ -65,8 +65,8 @@ def _unit_findings(runs: Runs) -> dict[str, str]:
 
 def _units_by_variant(runs: Runs) -> str:
     """Return what queues in bytes do under each variant."""
-    packets, by_bytes = runs["packets"], runs["bytes"]
-    rates = " and ".join(listed(network.rates(run)) for run in (packets, by_bytes))
+    by_packets, by_bytes = UNITS.at(acks="").runs(runs)
+    rates = " and ".join(listed(network.rates(run)) for run in (by_packets, by_bytes))
     queues = [
         by_bytes.quantity("queues", f"{link}/back", "occupancy_packets")
         / by_bytes.quantity("queues", f"{link}", "occupancy_packets")
@@ -94,7 +94,7 @@ def _units_by_variant(runs: Runs) -> str:
 
 UNIT_WORDS = {
     "dummy": "dummy packets",
-    **{name: one.words for name, one in network.VARIANTS.items()},
+    **{name: variant.words for name, variant in network.VARIANTS.items()},
 }
 """Other settings of n-ACK under which both units are compared."""
 
@@ -118,7 +118,7 @@ UNITS = Sweep(
     lambda unit, acks: network.scenario(
         f"n-ACK, queues in {unit}",
         queue_unit=unit,
-        **(network.LIGHT if acks else SCHEMES["nack"]),
+        **(network.LIGHT_ACKS if acks else SCHEMES["nack"]),
     ),
     {"unit": ("packets", "bytes"), "acks": ("", "-light")},
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, about, listed, mean_reading, reading
 from lasthop.studies.sweep import Sweep
 
 SIZES: dict[str, dict[str, Any]] = {
@@ -87,14 +87,10 @@ ROOMY = Sweep(
 )
 
 
-def _gain(read: list[Quantity], reference: Quantity) -> list[Quantity]:
-    return [each / reference for each in read]
-
-
 def gains(runs: Runs, sweep: Sweep, phy: str, size: str) -> list[Quantity]:
     """Return goodput along a sweep over that with CWmin 15, one PPDU an access. [-]"""
-    reference = cell.total(runs[BY_LIMIT.point({"phy": phy, "size": size, "limit": 0})])
-    return _gain(sweep.at(phy=phy, size=size).read(runs, cell.total), reference)
+    reference = cell.total(BY_LIMIT.run(runs, phy=phy, size=size, limit=0))
+    return [each / reference for each in sweep.at(phy=phy, size=size).read(runs, cell.total)]
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -113,14 +109,11 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | BY_LIMIT.at(limit=0).values(runs, {"total_{phy}_{size}": cell.total})
 
 
-def acks(run: Run) -> Quantity:
-    """Return the mean length of a station's aggregates. [MPDUs]"""
-    return cell.mean_over(run, "station", "mpdus_per_ppdu")
+acks = mean_reading("stations", "station", "mpdus_per_ppdu")
+"""Mean length of a station's aggregates. [MPDUs]"""
 
-
-def busy(run: Run) -> Quantity:
-    """Return the part of the time in which the medium is busy. [-]"""
-    return run.quantity("cells", "cell", "busy_fraction")
+busy = reading("cells", "cell", "busy_fraction")
+"""Part of the time in which the medium is busy. [-]"""
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
@@ -137,44 +130,27 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the aggregates that a limit leaves, and what PIFS access does to the FIFO."""
     lengths = listed(BY_LIMIT.at(phy="ax", size="full").read(runs, cell.aggregate))
-    bare, pifs = runs["ax-full-txop0"], runs["ax-full-pifs0"]
+    bare, pifs = (sweep.run(runs, phy="ax", size="full", limit=0) for sweep in (BY_LIMIT, BY_PIFS))
     roomy = ROOMY.at(phy="ax").read(runs, cell.total)
-    return {
-        "ax-5": (
-            f"full aggregates in 802.11ax have {lengths} MPDUs with limits of "
-            f"{', '.join(map(str, LIMITS_US))} us. A limit cuts what would fit into one PPDU, and "
-            "a sufficiently long opportunity sends packets before they can gather into an "
-            f"aggregate. With PIFS access the medium is busy for a fraction {busy(pifs)} of the "
-            f"time instead of {busy(bare)}. The queue is sent as soon as ACKs have refilled it. "
-            "ACKs come in bursts, and the bursts of segments that they release overflow the FIFO "
-            f"of {cell.ROOM} packets, so that windows shrink simultaneously. With a FIFO of "
-            f"{AMPLE} packets, which like the paper's queues never overflows, the cell carries "
-            f"{roomy[0]} Mb/s with one PPDU per access. It carries {roomy[1]} with opportunities "
-            f"of {LONG_US} us and {roomy[2]} with PIFS access"
-        )
-    }
-
-
-def _lines(sweep: Sweep, over: str, size: str, phy: str) -> Line:
-    return Line(
-        WORDS[size],
-        sweep.settings[over],
-        lambda runs: gains(runs, sweep, phy, size),
+    return (
+        f"full aggregates in 802.11ax have {lengths} MPDUs with limits of "
+        f"{', '.join(map(str, LIMITS_US))} us. A limit cuts what would fit into one PPDU, and a "
+        "sufficiently long opportunity sends packets before they can gather into an aggregate. "
+        f"With PIFS access the medium is busy for a fraction {busy(pifs)} of the time instead of "
+        f"{busy(bare)}. The queue is sent as soon as ACKs have refilled it. ACKs come in bursts, "
+        f"and the bursts of segments that they release overflow the FIFO of {cell.ROOM} packets, "
+        f"so that windows shrink simultaneously. With a FIFO of {AMPLE} packets, which like the "
+        f"paper's queues never overflows, the cell carries {roomy[0]} Mb/s with one PPDU per "
+        f"access. It carries {roomy[1]} with opportunities of {LONG_US} us and {roomy[2]} with "
+        "PIFS access"
     )
 
 
-def _panels(phy: str) -> list[Panel]:
-    return [
-        Panel(
-            "goodput [-]",
-            [_lines(BY_LIMIT, "limit", size, phy) for size in SIZES],
-            f"relative to one PPDU, {cell.PHY_WORDS[phy]}",
-            levels={"as with one PPDU": 1.0},
-        )
-    ]
+def _line(size: str, phy: str) -> Line:
+    return Line(WORDS[size], LIMITS_US, lambda runs: gains(runs, BY_LIMIT, phy, size))
 
 
 PICTURE = Picture(
@@ -183,7 +159,15 @@ PICTURE = Picture(
         places=evenly(LIMITS_US),
         ticks={limit: f"{limit / 1000:g}" if limit else "one PPDU" for limit in LIMITS_US},
     ),
-    [panel for phy in PHYS for panel in _panels(phy)],
+    [
+        Panel(
+            "goodput [-]",
+            [_line(size, phy) for size in SIZES],
+            f"relative to one PPDU, {cell.PHY_WORDS[phy]}",
+            levels={"as with one PPDU": 1.0},
+        )
+        for phy in PHYS
+    ],
 )
 
 STUDY = Study(
@@ -192,6 +176,6 @@ STUDY = Study(
     points={**BY_LIMIT.points(), **BY_CWMIN.points(), **BY_PIFS.points(), **ROOMY.points()},
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-5", finding),
     draw=PICTURE.draw,
 )

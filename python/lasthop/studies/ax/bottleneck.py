@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, reading
+from lasthop.studies.sweep import Sweep
 
 CARRIED_MBPS = 530
 """Somewhat more than either cell carries. [Mb/s]"""
@@ -112,19 +112,14 @@ TRACES = Sweep(
 )
 
 
-def eta(run: Run) -> Quantity:
-    """Return the goodput of the station with four connections over the mean of the others. [-]"""
-    return cell.goodput(run, "first") / cell.goodput(run, "others")
+eta = cell.goodput("first") / cell.goodput("others")
+"""Goodput of the station with four connections over the mean of the others. [-]"""
 
+capacity = reading("links", "vsb", "capacity_bps") / 1e6
+"""Time average of C. [Mb/s]"""
 
-def capacity(run: Run) -> Quantity:
-    """Return the time average of C. [Mb/s]"""
-    return run.quantity("links", "vsb", "capacity_bps") / 1e6
-
-
-def pings(run: Run) -> Quantity:
-    """Return the mean round-trip time of the pings. [ms]"""
-    return run.quantity("links", "vsb", "ping_rtt_s") * 1e3
+pings = reading("links", "vsb", "ping_rtt_s") * 1e3
+"""Mean round-trip time of the pings. [ms]"""
 
 
 def settled(run: Run) -> NDArray[np.float64]:
@@ -186,37 +181,34 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return values | LEAVES.values(runs, {"loss_{phy}_{way}_leaf200": cell.loss})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return why the default does nothing, what short leaves do, and where both queues meet."""
-    default, calm = (runs[f"ax-down-{threshold}"] for threshold in (40, CALM))
-    leaf = runs["ax-down-leaf200"]
-    return {
-        "ax-4": (
-            f"with downloads in 802.11ax and the default of 40 ms, pings take {pings(default)} "
-            f"ms. The FIFO has {cell.occupancy(default)} packets, so C is {capacity(default)} "
-            f"Mb/s, its cap. With {CALM} ms C is {capacity(calm)}, and pings take {pings(calm)} "
-            "ms. With the default leaves of 200 packets, less than an aggregate, eta is "
-            f"{eta(leaf)}, and the cell carries {cell.total(leaf)} Mb/s. The leaves drop packets "
-            f"that arrive in bursts, and the FIFO loses {cell.loss(leaf)} of the packets. The "
-            f"settled C varies by {swing(runs, 'ax', 'full')} of its mean, and by "
-            f"{swing(runs, 'ax', 'short')} with aggregates of 0.5 ms. Over the ten seeds, eta "
-            f"depends on the fraction of time in which C is above {CARRIED_MBPS} Mb/s, more than "
-            f"the cell carries. The correlation is {correlation(runs, 'ax'):.2f}. In 802.11ac it "
-            f"is {correlation(runs, 'ac'):.2f}"
-        )
-    }
+    default, calm = SWEEP.at(phy="ax", way="down", threshold=(40, CALM)).runs(runs)
+    leaf = LEAVES.run(runs, phy="ax", way="down")
+    return (
+        f"with downloads in 802.11ax and the default of 40 ms, pings take {pings(default)} ms. The "
+        f"FIFO has {cell.occupancy(default)} packets, so C is {capacity(default)} Mb/s, its cap. "
+        f"With {CALM} ms C is {capacity(calm)}, and pings take {pings(calm)} ms. With the default "
+        f"leaves of 200 packets, less than an aggregate, eta is {eta(leaf)}, and the cell carries "
+        f"{cell.total(leaf)} Mb/s. The leaves drop packets that arrive in bursts, and the FIFO "
+        f"loses {cell.loss(leaf)} of the packets. The settled C varies by "
+        f"{swing(runs, 'ax', 'full')} of its mean, and by {swing(runs, 'ax', 'short')} with "
+        "aggregates of 0.5 ms. Over the ten seeds, eta depends on the fraction of time in which C "
+        f"is above {CARRIED_MBPS} Mb/s, more than the cell carries. The correlation is "
+        f"{correlation(runs, 'ax'):.2f}. In 802.11ac it is {correlation(runs, 'ac'):.2f}"
+    )
 
 
-def _lines(phy: str, read: Reading) -> list[Line]:
+def _lines(phy: str, read: Read) -> list[Line]:
     """Return lines over thresholds, and flat ones where the Linux queue is alone."""
     lines = SWEEP.at(phy=phy).lines("four {way}", "threshold", read)
     for way in WAYS:
-        point = BARE.point({"phy": phy, "way": way, "kind": "linux"})
+        linux = BARE.at(phy=phy, way=way, kind="linux")
         lines.append(
             Line(
                 f"four {SWEEP.words[way]}",
                 THRESHOLDS,
-                lambda runs, point=point: [read(runs[point])] * len(THRESHOLDS),  # type: ignore[misc]
+                lambda runs, linux=linux: linux.read(runs, read) * len(THRESHOLDS),  # type: ignore[misc]
                 "Linux queue only",
             )
         )
@@ -259,6 +251,6 @@ STUDY = Study(
     },
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-4", finding),
     draw=PICTURE.draw,
 )

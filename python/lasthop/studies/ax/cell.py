@@ -9,7 +9,7 @@ CUBIC with delayed ACKs and a receive window that never limits. Everything is as
 from collections.abc import Mapping
 from typing import Any
 
-from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.study import Reading, mean_reading, reading
 
 Tree = Mapping[str, Any]
 
@@ -99,36 +99,19 @@ def scenario(
     }
 
 
-def names(run: Run, prefix: str) -> list[str]:
-    """Return the names of the stations that begin so."""
-    return [name for name in run.items("stations") if name.startswith(prefix)]
+def goodput(prefix: str) -> Reading:
+    """Return the reading of the mean goodput of the stations whose names begin so. [Mb/s]"""
+    return mean_reading("stations", prefix, "goodput_bps") / 1e6
 
 
-def mean_over(run: Run, prefix: str, quantity: str) -> Quantity:
-    """Return the mean of a quantity over the stations whose names begin so."""
-    return mean_of([run.quantity("stations", name, quantity) for name in names(run, prefix)])
+total = reading("cells", "cell", "goodput_bps") / 1e6
+"""Goodput of the cell. [Mb/s]"""
 
+aggregate = reading("aps", "ap", "mpdus_per_ppdu")
+"""Mean length of the access point's aggregates. [MPDUs]"""
 
-def goodput(run: Run, prefix: str) -> Quantity:
-    """Return the mean goodput of the stations whose names begin so. [Mb/s]"""
-    return mean_over(run, prefix, "goodput_bps") / 1e6
+occupancy = reading("queues", "ap", "occupancy_packets")
+"""Mean length of the access point's queue. [packets]"""
 
-
-def total(run: Run) -> Quantity:
-    """Return the goodput of the cell. [Mb/s]"""
-    return run.quantity("cells", "cell", "goodput_bps") / 1e6
-
-
-def aggregate(run: Run) -> Quantity:
-    """Return the mean length of the access point's aggregates. [MPDUs]"""
-    return run.quantity("aps", "ap", "mpdus_per_ppdu")
-
-
-def occupancy(run: Run) -> Quantity:
-    """Return the mean length of the access point's queue. [packets]"""
-    return run.quantity("queues", "ap", "occupancy_packets")
-
-
-def loss(run: Run) -> Quantity:
-    """Return the probability that the access point's queue drops a packet. [-]"""
-    return run.quantity("queues", "ap", "drop_probability")
+loss = reading("queues", "ap", "drop_probability")
+"""Probability that the access point's queue drops a packet. [-]"""

@@ -8,8 +8,8 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Runs, Study, about, listed
+from lasthop.studies.sweep import Sweep
 
 LAWS = ("plain", "vbs", "regulated")
 WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
@@ -66,14 +66,8 @@ FRAMES = Sweep(
 FAIR = Sweep("{phy}-fair", lambda phy: scenario(phy, "fair"), {"phy": cell.BOTH})
 
 
-def ratio(run: Run) -> Quantity:
-    """Return the goodput of the class with many downloads over the other's. [-]"""
-    return cell.goodput(run, "many") / cell.goodput(run, "few")
-
-
-def held(room: int) -> Reading:
-    """Return the reading of the part of its room that the queue holds. [-]"""
-    return lambda run: cell.occupancy(run) / float(room)
+ratio = cell.goodput("many") / cell.goodput("few")
+"""Goodput of the class with many downloads over the other's. [-]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -82,7 +76,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
         runs, {"ratio_{phy}_{law}_{room}": ratio, "total_{phy}_{law}_{room}": cell.total}
     )
     for room in ROOMS:
-        values |= BY_ROOM.at(room=room).values(runs, {"held_{phy}_{law}_{room}": held(room)})
+        values |= BY_ROOM.at(room=room).values(
+            runs, {"held_{phy}_{law}_{room}": cell.occupancy / room}
+        )
     values |= BY_DELAY.values(runs, {"ratio_{phy}_{law}_wire{delay}": ratio})
     values |= FRAMES.values(runs, {"ratio_{phy}_{law}_frames": ratio})
     return values | FAIR.values(runs, {"ratio_{phy}_fair": ratio, "total_{phy}_fair": cell.total})
@@ -90,33 +86,35 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return what the queue holds, over the wire's delay."""
-    return BY_DELAY.values(runs, {"held_{phy}_{law}_wire{delay}": held(cell.ROOM)})
+    return BY_DELAY.values(runs, {"held_{phy}_{law}_wire{delay}": cell.occupancy / cell.ROOM})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the determining ratio: the time of the full buffer over that of the wire."""
     mine = BY_DELAY.at(phy="ax", law="vbs")
-    ratios, parts = listed(mine.read(runs, ratio)), listed(mine.read(runs, held(cell.ROOM)))
+    ratios, parts = (
+        listed(mine.read(runs, ratio)),
+        listed(mine.read(runs, cell.occupancy / cell.ROOM)),
+    )
     delays = ", ".join(f"{delay:g}" for delay in DELAYS)
     frames = FRAMES.at(phy="ax")
-    return {
-        "ax-3": (
-            f"in 802.11ax with a buffer of {cell.ROOM} packets, Algorithm 1 leaves a ratio of "
-            f"{ratios} with wires of {delays} ms each way. The queue then fills {parts} of the "
-            "buffer. At 500 Mb/s the buffer drains in 24 ms, and a station with one connection "
-            f"does not refill its share before it is sent. With a buffer of {cell.FRAME_ROOM} "
-            "packets that are sent singly, which takes more than 100 ms, Algorithm 1 and the "
-            "regulator leave ratios of "
-            f"{listed(frames.at(law=['vbs', 'regulated']).read(runs, ratio))}. Drop-tail leaves "
-            f"{ratio(runs['ax-plain-frames'])}"
-        )
-    }
+    return (
+        f"in 802.11ax with a buffer of {cell.ROOM} packets, Algorithm 1 leaves a ratio of {ratios} "
+        f"with wires of {delays} ms each way. The queue then fills {parts} of the buffer. At 500 "
+        "Mb/s the buffer drains in 24 ms, and a station with one connection does not refill its "
+        f"share before it is sent. With a buffer of {cell.FRAME_ROOM} packets that are sent "
+        "singly, which takes more than 100 ms, Algorithm 1 and the regulator leave ratios of "
+        f"{listed(frames.at(law=['vbs', 'regulated']).read(runs, ratio))}. Drop-tail leaves "
+        f"{ratio(FRAMES.run(runs, phy='ax', law='plain'))}"
+    )
 
 
-def _held(phy: str, law: str) -> Callable[[Runs], list[Quantity]]:
+def _held(law: str) -> Callable[[Runs], list[Quantity]]:
     """Return what reads the part of its room that the queue holds, over rooms."""
-    points = [(room, BY_ROOM.point({"phy": phy, "law": law, "room": room})) for room in ROOMS]
-    return lambda runs: [held(room)(runs[point]) for room, point in points]
+    sweep = BY_ROOM.at(phy="ax", law=law)
+    return lambda runs: [
+        length / room for length, room in zip(sweep.read(runs, cell.occupancy), ROOMS, strict=True)
+    ]
 
 
 PICTURE = Picture(
@@ -133,7 +131,7 @@ PICTURE = Picture(
         ),
         Panel(
             "mean queue / FIFO size [-]",
-            [Line(words, ROOMS, _held("ax", law)) for law, words in WORDS.items()],
+            [Line(words, ROOMS, _held(law)) for law, words in WORDS.items()],
             f"occupancy of the FIFO, {cell.PHY_WORDS['ax']}",
             levels={"c B": OCCUPANCY},
         ),
@@ -146,6 +144,6 @@ STUDY = Study(
     points={**BY_ROOM.points(), **BY_DELAY.points(), **FRAMES.points(), **FAIR.points()},
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-3", finding),
     draw=PICTURE.draw,
 )

@@ -4,8 +4,8 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Runs, Study, about, mean_reading, reading
+from lasthop.studies.sweep import Sweep
 
 MCSS = (0, 1, 2, 4, 7)
 """Modulation of the slow station, which has one stream. [-]"""
@@ -36,30 +36,20 @@ SWEEP = Sweep(
 )
 
 
-def fast(run: Run) -> Quantity:
-    """Return the goodput of a fast station. [Mb/s]"""
-    return cell.goodput(run, "fast")
+fast, slow = cell.goodput("fast"), cell.goodput("slow")
+"""Goodput of a fast station, and of the slow station. [Mb/s]"""
 
+evenness = slow / fast
+"""Goodput of the slow station over that of a fast station. [-]"""
 
-def slow(run: Run) -> Quantity:
-    """Return the goodput of the slow station. [Mb/s]"""
-    return cell.goodput(run, "slow")
+OF_SLOW = reading("stations", "slow", "airtime_fraction")
+air = OF_SLOW / (OF_SLOW + mean_reading("stations", "fast", "airtime_fraction") * 2.0)
+"""The slow station's part of the three stations' air time. [-]"""
 
-
-def evenness(run: Run) -> Quantity:
-    """Return the goodput of the slow station over a fast one's. [-]"""
-    return slow(run) / fast(run)
-
-
-def air(run: Run) -> Quantity:
-    """Return the slow station's part of the three stations' air time. [-]"""
-    own = run.quantity("stations", "slow", "airtime_fraction")
-    return own / (own + cell.mean_over(run, "fast", "airtime_fraction") * 2.0)
-
-
-def length(prefix: str) -> Reading:
-    """Return the reading of the mean aggregate to the stations whose names begin so. [MPDUs]"""
-    return lambda run: cell.mean_over(run, prefix, "downlink_mpdus_per_ppdu")
+LENGTHS = {
+    name: mean_reading("stations", name, "downlink_mpdus_per_ppdu") for name in ("fast", "slow")
+}
+"""Mean aggregate to a fast station, and to the slow station. [MPDUs]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -72,7 +62,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return the same over the slow station's modulation."""
     readings = {"fast": fast, "slow": slow, "air": air}
-    lengths = {f"mpdus_{who}": length(who) for who in ("fast", "slow")}
+    lengths = {f"mpdus_{name}": length for name, length in LENGTHS.items()}
     return SWEEP.values(
         runs,
         {
@@ -82,19 +72,17 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     )
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the benefit of equal shares of the air for each, and the aggregates that cause it."""
     fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
-    lengths = [length(who)(run) for run in (fifo, linux) for who in ("fast", "slow")]
-    return {
-        "ax-2": (
-            f"with downloads in 802.11ax, each fast station gets {fast(fifo)} Mb/s with the FIFO "
-            f"and {fast(linux)} with the Linux queue. The slow station gets {slow(fifo)} and "
-            f"{slow(linux)}. With the FIFO, aggregates of the slow station have {lengths[1]} "
-            f"MPDUs, and those of a fast station {lengths[0]}. With the Linux queue they have "
-            f"{lengths[3]} and {lengths[2]}"
-        )
-    }
+    lengths = [length(run) for run in (fifo, linux) for length in LENGTHS.values()]
+    return (
+        f"with downloads in 802.11ax, each fast station gets {fast(fifo)} Mb/s with the FIFO and "
+        f"{fast(linux)} with the Linux queue. The slow station gets {slow(fifo)} and "
+        f"{slow(linux)}. With the FIFO, aggregates of the slow station have {lengths[1]} MPDUs, "
+        f"and those of a fast station {lengths[0]}. With the Linux queue they have {lengths[3]} "
+        f"and {lengths[2]}"
+    )
 
 
 def _lines(load: str) -> list[Line]:
@@ -143,6 +131,6 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-2", finding),
     draw=PICTURE.draw,
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, about, listed
 from lasthop.studies.sweep import Sweep
 
 MIXES = {"1_1": (1, 1), "1_4": (1, 4), "4_1": (4, 1), "4_4": (4, 4)}
@@ -41,9 +41,8 @@ SWEEP = Sweep(
 )
 
 
-def evenness(run: Run) -> Quantity:
-    """Return the goodput of a download over that of an upload: 1 is even, 0 starving. [-]"""
-    return cell.goodput(run, "down") / cell.goodput(run, "up")
+evenness = cell.goodput("down") / cell.goodput("up")
+"""Goodput of a download over that of an upload: 1 is even, 0 starving. [-]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -61,26 +60,23 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     return fifos | short
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what aggregates and the stations' own queues do to it."""
     first = cell.BOTH[0]
     four = SWEEP.at(phy=first, mix="4_4")
     losses = listed(four.at(queue=ROOMS).read(runs, cell.loss))
     short, full = (evenness(runs[f"{first}-{each}"]) for each in ("short", "4_4-300"))
     item, room = (evenness(runs[f"{first}-{name}"]) for name in ("1_1-3000", "room"))
-    return {
-        "ax-1": (
-            f"with four uploads against four downloads, the FIFO of {', '.join(map(str, ROOMS))} "
-            f"packets drops {losses} of the packets: segments of downloads, but ACKs of uploads. "
-            f"With a FIFO of 300 packets the goodput of a download is {full} of that of an "
-            f"upload, and {short} with aggregates of 0.5 ms. Each aggregate of an upload is "
-            "answered by a burst of as many ACKs. A FIFO that is not much larger cannot hold "
-            "these ACKs together with segments. With one upload against one download and a FIFO "
-            f"of 3000 packets, the ratio is {item}, since the upload waits and loses packets in "
-            "its station's own queue of 1000. If that queue has 3000 packets too, the ratio is "
-            f"{room}"
-        )
-    }
+    return (
+        f"with four uploads against four downloads, the FIFO of {', '.join(map(str, ROOMS))} "
+        f"packets drops {losses} of the packets: segments of downloads, but ACKs of uploads. With "
+        f"a FIFO of 300 packets the goodput of a download is {full} of that of an upload, and "
+        f"{short} with aggregates of 0.5 ms. Each aggregate of an upload is answered by a burst of "
+        "as many ACKs. A FIFO that is not much larger cannot hold these ACKs together with "
+        "segments. With one upload against one download and a FIFO of 3000 packets, the ratio is "
+        f"{item}, since the upload waits and loses packets in its station's own queue of 1000. If "
+        f"that queue has 3000 packets too, the ratio is {room}"
+    )
 
 
 PICTURE = Picture(
@@ -88,7 +84,7 @@ PICTURE = Picture(
         "size of the FIFO [packets], Linux queue",
         places=evenly(QUEUES),
         ticks={queue: str(queue) if queue != "linux" else "Linux" for queue in QUEUES},
-        beside=0.12,
+        offset=0.12,
     ),
     [
         Panel(
@@ -112,6 +108,6 @@ STUDY = Study(
     },
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("ax-1", finding),
     draw=PICTURE.draw,
 )

@@ -37,7 +37,7 @@ def family_figure(
     every = [points for lines in drawn for points in lines]
     result = styles(list(dict.fromkeys(points.line.label for points in every)))
     middle = (len(result) - 1) / 2.0
-    shifts = {label: (k - middle) * abscissa.beside for k, label in enumerate(result)}
+    shifts = {label: (k - middle) * abscissa.offset for k, label in enumerate(result)}
     keys = [*_keys(result, every), *_other_keys(panels)]
     columns = legend_columns([str(key.get_label()) for key in keys])
     rows = -(-len(keys) // columns)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lasthop.answers.digits import plain
-from lasthop.studies.study import Quantity, Run, Runs, mean_of, require
+from lasthop.studies.study import Quantity, Run, Runs, mean_reading, reading, require
 
 CWMINS = (3, 7, 15, 31, 63, 127, 255)
 """Smallest contention windows of the paper's sweeps. [slots]"""
@@ -94,32 +94,28 @@ def _words(table: Tree) -> str:
     return " ".join(f"{key} {value}" for key, value in table.items())
 
 
-def throughput(run: Run) -> Quantity:
-    """Return the aggregate throughput. [Mb/s]"""
-    return run.quantity("cells", run.items("cells")[0], "goodput_bps") / 1e6
+throughput = reading("cells", "cell", "goodput_bps") / 1e6
+"""Aggregate throughput. [Mb/s]"""
 
+active = reading("cells", "cell", "active_stations")
+"""Mean number of active stations, without the access point. [-]"""
 
-def active(run: Run) -> Quantity:
-    """Return the mean number of active stations, without the access point. [-]"""
-    return run.quantity("cells", run.items("cells")[0], "active_stations")
+ap_loss = reading("queues", "ap", "drop_probability")
+"""Part of the packets that the access point drops. [-]"""
+
+ap_collisions = reading("aps", "ap", "collision_rate")
+"""Collision rate of the access point. [-]"""
+
+station_collisions = mean_reading("stations", "", "collision_rate")
+"""Collision rate of a station, the mean over all, which are alike. [-]"""
 
 
 def lossless(runs: Runs) -> None:
     """Require the paper's queues, which never overflow."""
     for name, run in runs.items():
-        lost = run.quantity("queues", run.items("aps")[0], "drop_probability")
-        require(float(lost.samples.max()) == 0.0, f"run {name}: the access point drops packets")
-
-
-def ap_collisions(run: Run) -> Quantity:
-    """Return the collision rate of the access point. [-]"""
-    return run.quantity("aps", run.items("aps")[0], "collision_rate")
-
-
-def station_collisions(run: Run) -> Quantity:
-    """Return the collision rate of a station, the mean over all, which are alike. [-]"""
-    names = run.items("stations")
-    return mean_of([run.quantity("stations", name, "collision_rate") for name in names])
+        require(
+            float(ap_loss(run).samples.max()) == 0.0, f"run {name}: the access point drops packets"
+        )
 
 
 def predicted(quantity: Quantity) -> str:

@@ -3,8 +3,8 @@
 from lasthop.studies.edca import cell, counters
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Runs, Study
+from lasthop.studies.sweep import Sweep
 
 STATED = {15: 4.56, 31: 4.46}
 """Aggregate throughput of downloads that the paper prints, by CWmin. [Mb/s]"""
@@ -117,7 +117,7 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def lines(reading: Reading, variant: str = "") -> list[Line]:
+def lines(reading: Read, variant: str = "") -> list[Line]:
     """Return the lines of both directions over CWmin."""
     return SWEEP.lines("{way}load", "cwmin", reading, variant)
 

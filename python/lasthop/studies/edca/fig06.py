@@ -10,8 +10,19 @@ from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, STATIONS
 from lasthop.studies.edca.fig05 import LONG_RTO, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, listed, smallest
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import (
+    Quantity,
+    Read,
+    Run,
+    Runs,
+    Study,
+    about,
+    along,
+    largest,
+    listed,
+    smallest,
+)
+from lasthop.studies.sweep import Sweep
 
 SMALL_AP = (3, 7, 15)
 """Windows of the access point for which a throughput that falls, rises and falls is read. [slots]
@@ -115,8 +126,8 @@ def findings(runs: Runs) -> dict[str, str]:
             "with equal parameters the AP and each active station win the channel equally often, "
             "and the AP must win every second time. So the mean of 1/(1 + active) over successes "
             "is 1/2, and since this function is convex, the mean of active is at least one. Over "
-            f"time, which the paper shows, the chain has {chain}. One step to unequal windows, "
-            f"the number is below one: {cell.active(runs['31-15'])} at (31, 15)"
+            f"time, which the paper shows, the chain has {chain}. One step to unequal windows, the "
+            f"number is below one: {cell.active(runs['31-15'])} at (31, 15)"
         ),
         "edca-10": (
             f"{falls} throughput {swept} of the stations is "
@@ -141,29 +152,26 @@ def why_stations_are_active(run: Run) -> str:
     )
 
 
-def up_findings(runs: Runs) -> dict[str, str]:
+def up_finding(runs: Runs) -> str:
     """Return why more stations of uploads are active, and what doubling does."""
     up, down, two = runs["up-15-7"], runs["down-15-7"], runs["up-31-7"]
-    return {
-        "edca-21": (
-            "over time, uploads have more active stations than downloads, because stations then "
-            "send the long frames, while many of them are active. One step from equal windows, at "
-            f"(15, 7), uploads have {cell.active(up)} active stations and downloads "
-            f"{cell.active(down)}. The chain has {cell.predicted(cell.active(up))} and "
-            f"{cell.predicted(cell.active(down))}. Two steps from equal windows, at (31, 7), "
-            f"uploads have {cell.active(two)}. At equal windows the number is at least one (study "
-            f"fig06). In addition, {why_stations_are_active(runs['up-3-3'])} throughput {SWEPT} "
-            f"of the stations is {listed(UP_FIXED.read(runs, cell.throughput))} Mb/s. The AP's "
-            f"collision rate is {listed(UP_FIXED.read(runs, cell.ap_collisions))}. Both curves "
-            "behave as the text says"
-        )
-    }
+    return (
+        "over time, uploads have more active stations than downloads, because stations then send "
+        "the long frames, while many of them are active. One step from equal windows, at (15, 7), "
+        f"uploads have {cell.active(up)} active stations and downloads {cell.active(down)}. The "
+        f"chain has {cell.predicted(cell.active(up))} and {cell.predicted(cell.active(down))}. Two "
+        f"steps from equal windows, at (31, 7), uploads have {cell.active(two)}. At equal windows "
+        "the number is at least one (study fig06). In addition, "
+        f"{why_stations_are_active(runs['up-3-3'])} throughput {SWEPT} of the stations is "
+        f"{listed(UP_FIXED.read(runs, cell.throughput))} Mb/s. The AP's collision rate is "
+        f"{listed(UP_FIXED.read(runs, cell.ap_collisions))}. Both curves behave as the text says"
+    )
 
 
 def picture(sweep: Sweep, title: str) -> Picture:
     """Return the quantities over the stations' CWmin, a line for each of the access point."""
 
-    def panel(y_label: str, reading: Reading, title: str = "", *, from_zero: bool = True) -> Panel:
+    def panel(y_label: str, reading: Read, title: str = "", *, from_zero: bool = True) -> Panel:
         return Panel(y_label, sweep.lines("AP {ap}", "station", reading), title, from_zero)
 
     return Picture(
@@ -197,5 +205,5 @@ UP_STUDY = Study(
     },
     measure=lambda runs: measure(runs, "up", UP_SWEEP),
     draw=picture(UP_SWEEP, "seven uploads, by CWmin of the AP").draw,
-    findings=up_findings,
+    findings=about("edca-21", up_finding),
 )

@@ -7,8 +7,8 @@ queue of the paper's analysis (section 4).
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMIN, WINDOW
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, largest
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, largest
+from lasthop.studies.sweep import Sweep
 
 AP_LIMITS = (1, 2, 4, 8, 16, 28)
 """TXOP limits of the access point, up to all packets that there are. [packets]"""
@@ -49,25 +49,22 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | {"best_down": largest(SWEEP.at(order="fifo").read(runs, cell.throughput))}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what a FIFO queue does, and why more stations are active than in the chain."""
     fifo, mixed, widest = runs["fifo-4-4"], runs["mixed-4-4"], runs["mixed-28-4"]
-    return {
-        "edca-12": (
-            "a FIFO queue keeps the packets that a station sends in one burst together. So a "
-            "burst of the AP reaches fewer stations, and each of them answers in one burst. At "
-            f"limits (4, 4) the throughput is {cell.throughput(fifo)} Mb/s with "
-            f"{cell.active(fifo)} active stations. With a mixed queue it is "
-            f"{cell.throughput(mixed)} Mb/s with {cell.active(mixed)}. The chain has "
-            f"{cell.predicted(cell.throughput(mixed))} Mb/s for a mixed queue. For FIFO, with "
-            f"runs of packets as super-packets, it has {cell.predicted(cell.throughput(fifo))}. "
-            f"At an AP limit of 2, a station limit of 4 instead of 1 gains {_gain(runs, 'fifo')} "
-            f"with FIFO and {_gain(runs, 'mixed')} with a mixed queue. The chain counts active "
-            "stations at the start of a burst, but stations become active during the burst. At "
-            f"(28, 4) with a mixed queue the number over time is {cell.active(widest)}, against "
-            f"{cell.predicted(cell.active(widest))}"
-        )
-    }
+    return (
+        "a FIFO queue keeps the packets that a station sends in one burst together. So a burst of "
+        "the AP reaches fewer stations, and each of them answers in one burst. At limits (4, 4) "
+        f"the throughput is {cell.throughput(fifo)} Mb/s with {cell.active(fifo)} active stations. "
+        f"With a mixed queue it is {cell.throughput(mixed)} Mb/s with {cell.active(mixed)}. The "
+        f"chain has {cell.predicted(cell.throughput(mixed))} Mb/s for a mixed queue. For FIFO, "
+        f"with runs of packets as super-packets, it has {cell.predicted(cell.throughput(fifo))}. "
+        f"At an AP limit of 2, a station limit of 4 instead of 1 gains {_gain(runs, 'fifo')} with "
+        f"FIFO and {_gain(runs, 'mixed')} with a mixed queue. The chain counts active stations at "
+        "the start of a burst, but stations become active during the burst. At (28, 4) with a "
+        f"mixed queue the number over time is {cell.active(widest)}, against "
+        f"{cell.predicted(cell.active(widest))}"
+    )
 
 
 def _gain(runs: Runs, order: str) -> str:
@@ -79,7 +76,7 @@ def held_together(ap: int, station: int) -> bool:
     return WINDOW % station == 0 and ap % station == 0
 
 
-def exact(reading: Reading) -> Reading:
+def exact(reading: Read) -> Read:
     """Return a reading without the model's value where the model is not exact."""
 
     def read(run: Run) -> Quantity:
@@ -94,7 +91,7 @@ def exact(reading: Reading) -> Reading:
     return read
 
 
-def panel(order: str, y_label: str, reading: Reading, title: str) -> Panel:
+def panel(order: str, y_label: str, reading: Read, title: str) -> Panel:
     """Return a quantity over the access point's limit with one order of its queue."""
     variant = "mixed" if order == "mixed" else ""
     lines = SWEEP.at(order=order).lines("limit {station}", "ap", exact(reading), variant)
@@ -124,5 +121,5 @@ STUDY = Study(
     measure=measure,
     regime=cell.lossless,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("edca-12", finding),
 )

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Runs, Study, along, largest
+from lasthop.studies.study import Quantity, Runs, Study, about, along, largest
 from lasthop.studies.sweep import Sweep
 
 NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
@@ -56,7 +56,7 @@ def _top(throughput: NDArray[np.float64]) -> float:
     return float(np.clip(-slope / (2.0 * curvature), EXPONENTS[0], EXPONENTS[-1]))
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return where the optima are."""
     values = measure(runs)
     largest_up = max(CWMINS, key=lambda cw: float(values[f"up_{cw}"].samples.mean()))
@@ -65,17 +65,15 @@ def findings(runs: Runs) -> dict[str, str]:
     ack_bytes = tcp["header_bytes"]
     data_bytes = ack_bytes + tcp["mss_bytes"]
     differences = ", ".join(cell.difference(values[f"down_{cwmin}"]) for cwmin in CWMINS)
-    return {
-        "edca-13": (
-            f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where a "
-            f"fraction of {values['collision_at_best']} of their attempts collides. For uploads, "
-            f"the best of the sweep is {largest_up}, with {cell.station_collisions(up)}. Their "
-            f"colliding frames have {data_bytes} bytes instead of {ack_bytes}. At CWmin "
-            f"{', '.join(map(str, CWMINS))} the simulation differs from the model by "
-            f"{differences}. After a busy medium a frozen backoff has at least one slot left, so "
-            "the first slot is hardly used. The p-persistent backoff ignores this"
-        )
-    }
+    return (
+        f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where a fraction "
+        f"of {values['collision_at_best']} of their attempts collides. For uploads, the best of "
+        f"the sweep is {largest_up}, with {cell.station_collisions(up)}. Their colliding frames "
+        f"have {data_bytes} bytes instead of {ack_bytes}. At CWmin {', '.join(map(str, CWMINS))} "
+        f"the simulation differs from the model by {differences}. After a busy medium a frozen "
+        "backoff has at least one slot left, so the first slot is hardly used. The p-persistent "
+        "backoff ignores this"
+    )
 
 
 PICTURE = Picture(
@@ -105,5 +103,5 @@ STUDY = Study(
     regime=cell.lossless,
     shown=lambda runs: SWEEP.at(cwmin=CWMINS).values(runs, {"active_{way}_{cwmin}": cell.active}),
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("edca-13", finding),
 )

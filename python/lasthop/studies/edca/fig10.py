@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Runs, Study, along
+from lasthop.studies.study import Quantity, Runs, Study, about, along
 from lasthop.studies.sweep import Sweep
 
 DELAYS = (
@@ -56,22 +56,20 @@ def simulated(quantities: list[Quantity]) -> list[Quantity]:
     return [Quantity(quantity.samples) for quantity in quantities]
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return how immediate access makes the bump, and how high it is."""
     values = measure(runs)
     before, at, gone, none = (runs[f"{us}us"] for us in (EXCHANGE - 1, EXCHANGE, GONE, 0))
-    return {
-        "edca-15": (
-            f"from {EXCHANGE} us on, ACKs that find the medium idle are sent without backoff. "
-            f"Between {EXCHANGE - 1} and {EXCHANGE} us the throughput rises from "
-            f"{cell.throughput(before)} to {cell.throughput(at)} Mb/s, while the number of active "
-            f"stations changes from {cell.active(before)} to {cell.active(at)}. At that edge the "
-            f"throughput is above the analysis by a fraction of {values['deviation']}, and above "
-            f"the run without delay by {values['spread']}. With longer delays, each slot lets the "
-            f"AP's own backoff end first more often. At {GONE} us the throughput is "
-            f"{cell.throughput(gone)} Mb/s, and without delay {cell.throughput(none)}"
-        )
-    }
+    return (
+        f"from {EXCHANGE} us on, ACKs that find the medium idle are sent without backoff. Between "
+        f"{EXCHANGE - 1} and {EXCHANGE} us the throughput rises from {cell.throughput(before)} to "
+        f"{cell.throughput(at)} Mb/s, while the number of active stations changes from "
+        f"{cell.active(before)} to {cell.active(at)}. At that edge the throughput is above the "
+        f"analysis by a fraction of {values['deviation']}, and above the run without delay by "
+        f"{values['spread']}. With longer delays, each slot lets the AP's own backoff end first "
+        f"more often. At {GONE} us the throughput is {cell.throughput(gone)} Mb/s, and without "
+        f"delay {cell.throughput(none)}"
+    )
 
 
 PICTURE = Picture(
@@ -93,6 +91,6 @@ STUDY = Study(
     measure=measure,
     regime=cell.lossless,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("edca-15", finding),
     model="edca",
 )

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.fig05 import SHORT_RTO
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture
-from lasthop.studies.study import Figure, Quantity, Runs, Study, along
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, along
 from lasthop.studies.sweep import Sweep
 
 DELAYS = (0, 10, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200)
@@ -75,7 +75,7 @@ def knee(throughput: NDArray[np.float64]) -> float:
     return float(DELAYS[k - 1] + part * (DELAYS[k] - DELAYS[k - 1]))
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what the minimum timeout does, which the paper does not give."""
     start = SWEEP.at(loss=LOSSES[-1], delay=0)
     levels = [start.at(window=window).read(runs, cell.throughput) for window in WINDOWS]
@@ -83,12 +83,10 @@ def findings(runs: Runs) -> dict[str, str]:
         f"with window {window} it is {long} Mb/s at {cell.MIN_RTO} and {short} at {SHORT_RTO}"
         for window, (long, short) in zip(WINDOWS, levels, strict=True)
     )
-    return {
-        "edca-16": (
-            "the minimum RTO, which the paper does not give, decides the throughput at "
-            f"{LOSSES[-1] / 10:g} % loss without delay: {each}"
-        )
-    }
+    return (
+        "the minimum RTO, which the paper does not give, decides the throughput at "
+        f"{LOSSES[-1] / 10:g} % loss without delay: {each}"
+    )
 
 
 def lines(window: int) -> list[Line]:
@@ -123,6 +121,6 @@ STUDY = Study(
     measure=measure,
     regime=cell.lossless,
     draw=draw,
-    findings=findings,
+    findings=about("edca-16", finding),
     model="edca",
 )

@@ -4,7 +4,7 @@ from lasthop.studies.edca import cell, fig06, fig07, fig09
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
 from lasthop.studies.edca.fig05 import LONG_RTO, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, largest, listed
+from lasthop.studies.study import Quantity, Runs, Study, about, largest, listed
 from lasthop.studies.sweep import Sweep
 
 WINDOWS = (2, 8, 12)
@@ -107,7 +107,7 @@ def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
     return {f"{name}_{window}_{ap}": item for name, item in values.items()}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what exponential backoff does at the smallest windows, by receive window."""
     lines = []
     for window in WINDOWS:
@@ -115,18 +115,16 @@ def findings(runs: Runs) -> dict[str, str]:
         real, single = runs[f"down-w{window}-3-3"], runs[f"down-w{window}-3-3-fixed"]
         lines.append(
             f"With {window} packets, {cell.active(real)} stations are active at CWmin 3, "
-            f"{cell.active(single)} without doubling, and "
-            f"{cell.predicted(cell.active(single))} in the chain. Without doubling, the "
-            f"throughput is {listed(turns.read(runs, cell.throughput))} Mb/s, and the AP's "
-            f"collision rate {listed(turns.read(runs, cell.ap_collisions))}, at CWmin "
+            f"{cell.active(single)} without doubling, and {cell.predicted(cell.active(single))} in "
+            "the chain. Without doubling, the throughput is "
+            f"{listed(turns.read(runs, cell.throughput))} Mb/s, and the AP's collision rate "
+            f"{listed(turns.read(runs, cell.ap_collisions))}, at CWmin "
             f"{', '.join(map(str, TURNS))} of the stations"
         )
-    return {
-        "edca-22": (
-            "at CWmin 3 exponential backoff makes many stations active, as with a window of 4 "
-            f"(studies fig05 and fig06). {'. '.join(lines)}"
-        )
-    }
+    return (
+        "at CWmin 3 exponential backoff makes many stations active, as with a window of 4 "
+        f"(studies fig05 and fig06). {'. '.join(lines)}"
+    )
 
 
 PICTURE = Picture(
@@ -157,5 +155,5 @@ STUDY = Study(
     points={name: tree for sweep in SWEEPS for name, tree in sweep.points().items()},
     measure=measure,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("edca-22", finding),
 )

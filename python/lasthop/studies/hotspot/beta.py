@@ -13,7 +13,7 @@ from lasthop.models.hotspot.access import beta_from_access
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.study import Quantity, Run, Runs, Study, about
 from lasthop.studies.sweep import Sweep
 
 CWMINS = tuple(range(24, 36))
@@ -33,13 +33,13 @@ SWEEP = Sweep("{cwmin}", scenario, {"cwmin": CWMINS})
 
 def beta(run: Run) -> Quantity:
     """Return uplink over downlink goodput, with the prediction of the two-node chain. [-]"""
-    goodput = {
-        direction: run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
+    up, down = (
+        run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
         for direction in ("up", "down")
-    }
+    )
     [station] = run.scenario["stations"]
     predicted = beta_from_access(Access(cwmin=station["cwmin"]), Access(cwmin=cell.AP_CWMIN))
-    return Quantity((goodput["up"] / goodput["down"]).samples, predicted)
+    return Quantity((up / down).samples, predicted)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -48,16 +48,13 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | {"recipe": values[f"cwmin_{cell.STATION_CWMIN}"]}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what the windows make of beta."""
     least, most = (beta(runs[f"{cwmin}"]) for cwmin in (CWMINS[-1], CWMINS[0]))
-    return {
-        "hotspot-15": (
-            f"the contention windows decide beta. With a window of {cell.AP_CWMIN} at the access "
-            f"point, beta is {least} if the station has {CWMINS[-1]}, and {most} if it has "
-            f"{CWMINS[0]}"
-        )
-    }
+    return (
+        f"the contention windows decide beta. With a window of {cell.AP_CWMIN} at the access "
+        f"point, beta is {least} if the station has {CWMINS[-1]}, and {most} if it has {CWMINS[0]}"
+    )
 
 
 PICTURE = picture(
@@ -79,5 +76,5 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("hotspot-15", finding),
 )

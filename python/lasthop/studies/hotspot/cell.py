@@ -8,8 +8,16 @@ Runs last three minutes (section 5).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lasthop.studies.study import Quantity, Run, Runs, mean_of, require
-from lasthop.studies.sweep import Reading
+from lasthop.studies.study import (
+    Quantity,
+    Read,
+    Run,
+    Runs,
+    changed,
+    mean_reading,
+    reading,
+    require,
+)
 
 STATION_CWMIN = 29
 AP_CWMIN = 34
@@ -52,8 +60,7 @@ Tree = Mapping[str, Any]
 def by_agreement(tree: Tree) -> dict[str, Any]:
     """Return the same cell with the other estimator, which is the default of scenarios."""
     few = min(tree["replications"], BESIDE_REPLICATIONS)
-    vsb = {**tree["vsb"], "wce": {**tree["vsb"]["wce"], "rule": "agreement"}}
-    return {**tree, "replications": few, "vsb": vsb}
+    return changed(tree, replications=few, vsb={"wce": {"rule": "agreement"}})
 
 
 def scenario(
@@ -108,18 +115,31 @@ def others(run: Run) -> list[str]:
     return [name for name in run.items("stations") if name != "first"]
 
 
-def fairness(run: Run) -> Quantity:
-    """Return the fairness level of station 1 over the others, eta_12. [-]
+fairness = reading("stations", "first", "goodput_share") / mean_reading(
+    "stations", "others", "goodput_share"
+)
+"""Fairness level of station 1 over the others, eta_12. [-]
 
-    The others are alike, so the mean of their goodputs stands for that of station 2.
-    """
-    shares = [run.quantity("stations", name, "goodput_share") for name in others(run)]
-    return run.quantity("stations", "first", "goodput_share") / mean_of(shares)
+The others are alike, so the mean of their goodputs is taken for that of station 2.
+"""
 
+total = reading("cells", "cell", "goodput_bps") / 1e6
+"""Sum of all goodputs of a run. [Mb/s]"""
 
-def total(run: Run) -> Quantity:
-    """Return the sum of all goodputs of a run. [Mb/s]"""
-    return run.quantity("cells", "cell", "goodput_bps") / 1e6
+station_queue = reading("stations", "first", "queue_packets")
+"""Mean occupancy of station 1's buffer. [packets]"""
+
+ap_queue = reading("aps", "ap", "queue_packets")
+"""Mean occupancy of the access point's buffer. [packets]"""
+
+ap_loss = reading("queues", "ap", "drop_probability")
+"""Part of packets that the access point's buffer loses, the model's p. [-]"""
+
+capacity = reading("links", "vsb", "capacity_bps") / 1e6
+"""Time average of C. [Mb/s]"""
+
+ping = reading("links", "vsb", "ping_rtt_s") * 1e3
+"""Mean round-trip time of the estimator's pings. [ms]"""
 
 
 def rtt(run: Run, flow: str) -> Quantity:
@@ -151,26 +171,16 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     }
 
 
-def station_queue(run: Run) -> Quantity:
-    """Return the mean occupancy of station 1's buffer. [packets]"""
-    return run.quantity("stations", "first", "queue_packets")
-
-
-def ap_loss(run: Run) -> Quantity:
-    """Return the part of packets that the access point's buffer loses, the model's p. [-]"""
-    return run.quantity("queues", run.items("aps")[0], "drop_probability")
+def lossless_run(runs: Runs) -> Run:
+    """Return the run of the point ``lossless``."""
+    return runs["lossless"]
 
 
 def lossless(runs: Runs) -> None:
     """Require that the access point drops nothing in the run that is called lossless."""
-    lost = float(ap_loss(runs["lossless"]).samples.max())
+    lost = float(ap_loss(lossless_run(runs)).samples.max())
     require(lost == 0.0, f"run lossless: the access point drops {lost:.2g} of the packets")
 
 
-STANDING: Mapping[str, Reading] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
+STANDING: Mapping[str, Read] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
 """Quantities that tables show of every point of a sweep, by names of values."""
-
-
-def ap_queue(run: Run) -> Quantity:
-    """Return the mean occupancy of the access point's buffer. [packets]"""
-    return run.quantity("aps", run.items("aps")[0], "queue_packets")

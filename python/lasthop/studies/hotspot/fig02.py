@@ -6,7 +6,7 @@ from typing import Any
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.fig09 import PROMPT, PROMPT_CWMIN
 from lasthop.studies.hotspot.sweeps import SLOW, connections
-from lasthop.studies.study import Figure, Quantity, Runs, Study
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about
 
 CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "up_down": ("1 up\nagainst down", connections("upload", "download").points()["1"]),
@@ -21,29 +21,26 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return eta of each case, the goodputs with and without multirate, and the ratio of etas."""
-    eta = {case: cell.fairness(runs[case]) for case in CASES}
-    stations = ["first", *cell.others(runs["down_down"])]
     goodputs = {
-        f"goodput_{case}_{index + 1}": cell.goodput(runs[case], station)
+        f"goodput_{case}_{index}": cell.goodput(runs[case], station)
         for case in ("down_down", "multirate")
-        for index, station in enumerate(stations)
+        for index, station in enumerate(runs[case].items("stations"), 1)
     }
+    single, multirate = (cell.fairness(runs[case]) for case in ("down_down", "multirate"))
     return {
-        **{f"eta_{case}": value for case, value in eta.items()},
+        **{f"eta_{case}": cell.fairness(runs[case]) for case in CASES},
         **goodputs,
-        "eta_multirate_over_single": eta["multirate"] / eta["down_down"],
+        "eta_multirate_over_single": multirate / single,
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what raises eta where all upload."""
-    return {
-        "hotspot-14": (
-            "if all stations upload, a station with one upload has a short queue, which lengthens "
-            f"its round-trip time. eta is {cell.fairness(runs['up_up'])}, and "
-            f"{cell.fairness(runs['prompt'])} with CWmin {PROMPT_CWMIN} at those stations"
-        )
-    }
+    return (
+        "if all stations upload, a station with one upload has a short queue, which lengthens its "
+        f"round-trip time. eta is {cell.fairness(runs['up_up'])}, and "
+        f"{cell.fairness(PROMPT.run(runs))} with CWmin {PROMPT_CWMIN} at those stations"
+    )
 
 
 def draw(runs: Runs) -> Figure:
@@ -68,8 +65,8 @@ def draw(runs: Runs) -> Figure:
 STUDY = Study(
     key="hotspot-fig02",
     title="Figure 2: four cases, stations 1 to 5 from left to right",
-    points={**{case: tree for case, (_, tree) in CASES.items()}, "prompt": PROMPT},
+    points={**{case: tree for case, (_, tree) in CASES.items()}, **PROMPT.points()},
     measure=measure,
-    findings=findings,
+    findings=about("hotspot-14", finding),
     draw=draw,
 )

@@ -11,8 +11,8 @@ from typing import Any
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.study import Quantity, Runs, Study, about, listed, reading
+from lasthop.studies.sweep import Point, Sweep
 
 FAST_S, SLOW_S, GONE_S = 25, 57, 95
 """Times at which the fast and the slow download begin, and at which the slow one ends. [s]"""
@@ -55,42 +55,36 @@ AGREED = replace(
 """Figure with C by agreement, only to look at: no claim reads it."""
 
 
-def capacity(run: Run) -> Quantity:
-    """Return the time average of C. [Mb/s]"""
-    return run.quantity("links", "vsb", "capacity_bps") / 1e6
+p95 = reading("links", "vsb", "ping_rtt_p95_s") * 1e3
+"""95th percentile of the pings. [ms]"""
 
 
-def p95(run: Run) -> Quantity:
-    """Return the 95th percentile of the pings. [ms]"""
-    return run.quantity("links", "vsb", "ping_rtt_p95_s") * 1e3
+ALONE = Point("alone", free({"first": "11 Mbps"}))
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return C in each phase. [Mb/s]"""
-    return SWEEP.values(runs, {"capacity_{phase}": capacity})
+    return SWEEP.values(runs, {"capacity_{phase}": cell.capacity})
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return how long pings take in each phase, and both with C by agreement. [ms, Mb/s]"""
     pings = SWEEP.values(runs, {"ping_p95_{phase}": p95})
-    agreed = {"agreed_capacity_{phase}": capacity, "agreed_ping_p95_{phase}": p95}
+    agreed = {"agreed_capacity_{phase}": cell.capacity, "agreed_ping_p95_{phase}": p95}
     return pings | AGREED.values(runs, agreed)
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return how near C is to what the cell can carry, and how long pings take."""
-    alone = runs["alone"].quantity("cells", "cell", "goodput_bps") / 1e6
-    shared = runs["one"].quantity("cells", "cell", "goodput_bps") / 1e6
-    return {
-        "hotspot-10": (
-            f"with one station at 11 Mb/s the goodput is {shared} Mb/s, and {alone} without the "
-            f"bottleneck. The 95th percentile of the pings is {p95(runs['one'])} ms, and "
-            f"{p95(runs['two'])} ms with an additional station at 2 Mb/s. With C by agreement, C "
-            f"is {listed(AGREED.read(runs, capacity))} Mb/s in the four phases. In the last three "
-            "phases the 95th percentile of the pings is then "
-            f"{listed(AGREED.read(runs, p95)[1:])} ms"
-        )
-    }
+    single, both = SWEEP.at(phase=("one", "two")).runs(runs)
+    alone, shared = cell.total(ALONE.run(runs)), cell.total(single)
+    return (
+        f"with one station at 11 Mb/s the goodput is {shared} Mb/s, and {alone} without the "
+        f"bottleneck. The 95th percentile of the pings is {p95(single)} ms, and {p95(both)} ms "
+        "with an additional station at 2 Mb/s. With C by agreement, C is "
+        f"{listed(AGREED.read(runs, cell.capacity))} Mb/s in the four phases. In the last three "
+        f"phases the 95th percentile of the pings is then {listed(AGREED.read(runs, p95)[1:])} ms"
+    )
 
 
 STATED = {"idle": 6.0, "one": 5.4, "two": 2.4, "after": 5.4}
@@ -101,8 +95,8 @@ PICTURE = picture(
     [
         Panel(
             "C [Mb/s]",
-            SWEEP.lines("", "phase", capacity)
-            + AGREED.lines("C by agreement", "phase", capacity, "agreed"),
+            SWEEP.lines("", "phase", cell.capacity)
+            + AGREED.lines("C by agreement", "phase", cell.capacity, "agreed"),
             "idle, one at 11 Mb/s, another at 2 Mb/s, gone",
             stated=list(STATED.items()),
         ),
@@ -117,9 +111,9 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig04",
     title="Figure 4: the estimated rate while stations come and go",
-    points={**SWEEP.points(), **AGREED.points(), "alone": free({"first": "11 Mbps"})},
+    points={**SWEEP.points(), **AGREED.points(), **ALONE.points()},
     measure=measure,
     shown=shown,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("hotspot-10", finding),
 )

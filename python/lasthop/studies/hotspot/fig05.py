@@ -8,11 +8,22 @@ from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import LOSSLESS_QUEUE, connections, picture
 from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.sweep import Sweep
 
 SWEEP = connections("upload", "download")
 
 SMALLER = (20, 30, 36)
 """Windows of two uploads that stay below the bound of Eq. (5). [packets]"""
+
+SMALLER_SWEEP = Sweep(
+    "window {window}",
+    lambda window: cell.scenario(
+        f"2 x upload of window {window} against download",
+        {"upload": 2, "tcp": {"window": window}},
+        {"download": 1},
+    ),
+    {"window": SMALLER},
+)
 
 BETA_B = 1.2 * cell.AP_QUEUE
 """That bound. [packets]"""
@@ -23,25 +34,26 @@ UP, DOWN = "first/up/1", "others-1/down/1"
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return eta, its gain at either end of the sweep, and station 1's queue with its growth."""
     values = SWEEP.values(runs, {"eta_{x}": cell.fairness, "queue_{x}": cell.station_queue})
+    one_upload, three, four, six = SWEEP.at(x=(1, 3, 4, 6)).read(runs, cell.fairness)
     return {
         **values,
-        "rise_1_3": values["eta_3"] - values["eta_1"],
-        "rise_4_6": values["eta_6"] - values["eta_4"],
+        "rise_1_3": three - one_upload,
+        "rise_4_6": six - four,
         **cell.queue_shape(SWEEP.read(runs, cell.station_queue)),
     }
 
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why one upload gets more than the model says."""
-    item, lossless = runs["1"], runs["lossless"]
-    up, down = (cell.rtt(item, flow) for flow in (UP, DOWN))
+    first, lossless = SWEEP.run(runs, x=1), cell.lossless_run(runs)
+    up, down = (cell.rtt(first, flow) for flow in (UP, DOWN))
     return {
         "hotspot-3": (
             "losses make the windows and the AP queue oscillate together. The queue has "
-            f"{cell.ap_queue(item)} of {cell.AP_QUEUE} packets on average, while the paper's "
+            f"{cell.ap_queue(first)} of {cell.AP_QUEUE} packets on average, while the paper's "
             "assumption a5 keeps it full. A download sends most when the queue is long, so its "
             f"round-trip time is {down} s, and the upload's is {up} s. Without that difference "
-            f"eta would be {cell.fairness(item) * up / down} at one upload. Without losses (AP "
+            f"eta would be {cell.fairness(first) * up / down} at one upload. Without losses (AP "
             f"buffer {LOSSLESS_QUEUE}) the round-trip times are {cell.rtt(lossless, DOWN)} and "
             f"{cell.rtt(lossless, UP)} s, and eta is {cell.fairness(lossless)}, the ratio of the "
             "windows"
@@ -50,10 +62,13 @@ def findings(runs: Runs) -> dict[str, str]:
             "Eq. (5), a balance of means, begins to fill the buffer when the windows exceed beta "
             f"B, which is {BETA_B:g} packets. But packets wait by chance long before that. Two "
             f"uploads with {2 * cell.WINDOW} packets in all have a queue of "
-            f"{cell.station_queue(runs['2'])} packets. With smaller windows the queue is "
+            f"{cell.station_queue(SWEEP.run(runs, x=2))} packets. With smaller windows the queue "
+            "is "
             + ", ".join(
-                f"{cell.station_queue(runs[f'window {window}'])} (window {window})"
-                for window in SMALLER
+                f"{queue} (window {window})"
+                for window, queue in zip(
+                    SMALLER, SMALLER_SWEEP.read(runs, cell.station_queue), strict=True
+                )
             )
         ),
     }
@@ -84,14 +99,7 @@ STUDY = Study(
             {"download": 1},
             ap_queue=LOSSLESS_QUEUE,
         ),
-        **{
-            f"window {window}": cell.scenario(
-                f"2 x upload of window {window} against download",
-                {"upload": 2, "tcp": {"window": window}},
-                {"download": 1},
-            )
-            for window in SMALLER
-        },
+        **SMALLER_SWEEP.points(),
     },
     measure=measure,
     regime=cell.lossless,

@@ -3,7 +3,8 @@
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import connections, picture
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.study import Quantity, Runs, Study, reading
+from lasthop.studies.sweep import Point
 
 SWEEP = connections("upload", "upload")
 
@@ -11,11 +12,24 @@ PROMPT_CWMIN = 7
 """Window with which a station with one upload hardly queues. [slots]"""
 
 
-PROMPT = cell.scenario(
-    f"6 x upload against upload, CWmin {PROMPT_CWMIN} at the others",
-    {"upload": 6},
-    {"upload": 1, "cwmin": PROMPT_CWMIN},
+PROMPT = Point(
+    "prompt",
+    cell.scenario(
+        f"6 x upload against upload, CWmin {PROMPT_CWMIN} at the others",
+        {"upload": 6},
+        {"upload": 1, "cwmin": PROMPT_CWMIN},
+    ),
 )
+AT_ONCE = Point(
+    "at once",
+    cell.scenario(
+        "6 x upload against upload, started at once", {"upload": 6}, {"upload": 1}, stagger="0 s"
+    ),
+)
+
+
+_other_queue = reading("stations", "others-1", "queue_packets")
+"""Mean occupancy of another station's buffer. [packets]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -30,7 +44,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why eta is above the model's, and what simultaneous starts do."""
-    six, prompt, at_once = runs["6"], runs["prompt"], runs["at once"]
+    six, prompt, at_once = SWEEP.run(runs, x=6), PROMPT.run(runs), AT_ONCE.run(runs)
     return {
         "hotspot-5": (
             "in the model a station with one upload has no queue (Eq. 25). Here its queue has "
@@ -45,10 +59,6 @@ def findings(runs: Runs) -> dict[str, str]:
             f"{cell.station_queue(six)}"
         ),
     }
-
-
-def _other_queue(run: Run) -> Quantity:
-    return run.quantity("stations", "others-1", "queue_packets")
 
 
 PICTURE = picture(
@@ -73,16 +83,7 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig09",
     title="Figure 9: X uploads against one upload of each other station",
-    points={
-        **SWEEP.points(),
-        "prompt": PROMPT,
-        "at once": cell.scenario(
-            "6 x upload against upload, started at once",
-            {"upload": 6},
-            {"upload": 1},
-            stagger="0 s",
-        ),
-    },
+    points={**SWEEP.points(), **PROMPT.points(), **AT_ONCE.points()},
     measure=measure,
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,

@@ -10,8 +10,8 @@ from typing import Any
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Run, Runs, Study
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.study import Quantity, Run, Runs, Study, about
+from lasthop.studies.sweep import Point, Sweep
 
 DELAY = "20 ms"
 """Propagation time to the server, one way."""
@@ -40,7 +40,7 @@ def scenario(period: str) -> dict[str, Any]:
 
 
 SWEEP = Sweep("{period}", scenario, {"period": tuple(PERIODS)})
-AGREED = "agreed-after"
+AGREED = Point("agreed-after", cell.by_agreement(scenario("after")))
 """The point after the bottleneck has begun with C by agreement: no claim reads it."""
 
 
@@ -57,16 +57,17 @@ def of_one(run: Run) -> Quantity:
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return both goodputs before, and eta after."""
+    before, after = SWEEP.runs(runs)
     return {
-        "goodput_four_before": of_four(runs["before"]),
-        "goodput_one_before": of_one(runs["before"]),
-        "eta_after": cell.fairness(runs["after"]),
+        "goodput_four_before": of_four(before),
+        "goodput_one_before": of_one(before),
+        "eta_after": cell.fairness(after),
     }
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return both goodputs after together, and all after with C by agreement. [Mb/s, -]"""
-    after, agreed = runs["after"], runs[AGREED]
+    after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     return {
         "total_after": of_four(after) + of_one(after),
         "agreed_eta_after": cell.fairness(agreed),
@@ -74,17 +75,15 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what the other estimator gives."""
-    after, agreed = runs["after"], runs[AGREED]
+    after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     both = [of_four(run) + of_one(run) for run in (after, agreed)]
-    return {
-        "hotspot-11": (
-            f"with C by agreement, eta after the start is {cell.fairness(agreed)}, with a total "
-            f"of {both[1]} Mb/s. With the paper's estimator it is {cell.fairness(after)}, with "
-            f"{both[0]} Mb/s"
-        )
-    }
+    return (
+        f"with C by agreement, eta after the start is {cell.fairness(agreed)}, with a total of "
+        f"{both[1]} Mb/s. With the paper's estimator it is {cell.fairness(after)}, with {both[0]} "
+        "Mb/s"
+    )
 
 
 PICTURE = picture(
@@ -103,9 +102,9 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig12",
     title="Figure 12: four connections against one over the Internet",
-    points={**SWEEP.points(), AGREED: cell.by_agreement(scenario("after"))},
+    points={**SWEEP.points(), **AGREED.points()},
     measure=measure,
     shown=shown,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("hotspot-11", finding),
 )

@@ -7,7 +7,7 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import SLOW
-from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, about, listed, reading
 
 DATA_BYTES, ACK_BYTES = 1500, 40
 """IP packets of a download. [bytes]"""
@@ -46,9 +46,9 @@ def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
     return run.quantity("stations", station, "goodput_bps") * ((data + ack / 2) / PAYLOAD_BITS)
 
 
-def airtime_ratio(runs: Runs, fairness: str, point: str = "") -> Quantity:
+def airtime_ratio(run: Run, fairness: str) -> Quantity:
     """Return the air time of the slow station over that of a fast one. [-]"""
-    run, checked = runs[point or fairness], Scenario(scenario(fairness))
+    checked = Scenario(scenario(fairness))
     return airtime(run, checked, "first") / airtime(run, checked, cell.others(run)[0])
 
 
@@ -58,66 +58,56 @@ def flow_ratio(run: Run) -> Quantity:
     return share / run.quantity("stations", cell.others(run)[0], "goodput_bps")
 
 
-def updown_ratio(run: Run) -> Quantity:
-    """Return the goodput of all uploads over that of all downloads. [-]"""
-    return run.quantity("cells", "cell", "updown_ratio")
+updown_ratio = reading("cells", "cell", "updown_ratio")
+"""Goodput of all uploads over that of all downloads. [-]"""
+
+NAMES = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio")
+"""Ratios that the kinds of fairness make one."""
 
 
-def agreed_ratios(runs: Runs) -> list[Quantity]:
-    """Return the ratio that each kind makes one, with C by agreement. [-]"""
+def ratios(runs: Runs, prefix: str = "") -> list[Quantity]:
+    """Return the ratio that each kind makes one, of the points whose names begin so. [-]"""
+    by_airtime, by_rate, by_flow, by_direction = (runs[f"{prefix}{kind}"] for kind in KINDS)
     return [
-        airtime_ratio(runs, "airtime", "agreed-airtime"),
-        airtime_ratio(runs, "rate", "agreed-rate"),
-        flow_ratio(runs["agreed-flow"]),
-        updown_ratio(runs["agreed-direction"]),
+        airtime_ratio(by_airtime, "airtime"),
+        airtime_ratio(by_rate, "rate"),
+        flow_ratio(by_flow),
+        updown_ratio(by_direction),
     ]
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the ratio that each kind makes one, and what the paper's weights make of air times."""
-    return {
-        "airtime_ratio": airtime_ratio(runs, "airtime"),
-        "airtime_ratio_by_rates": airtime_ratio(runs, "rate"),
-        "flow_ratio": flow_ratio(runs["flow"]),
-        "updown_ratio": updown_ratio(runs["direction"]),
-    }
+    return dict(zip(NAMES, ratios(runs), strict=True))
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return the same with C by agreement. [-]"""
-    names = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio")
-    ratios = zip(names, agreed_ratios(runs), strict=True)
-    return {f"agreed_{name}": ratio for name, ratio in ratios}
+    named = zip(NAMES, ratios(runs, "agreed-"), strict=True)
+    return {f"agreed_{name}": ratio for name, ratio in named}
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what the paper's weights give."""
-    return {
-        "hotspot-12": (
-            "preambles and ACKs take the same time at any rate. So weights in proportion to the "
-            "physical rates, as in section 4.1, give the slow station "
-            f"{airtime_ratio(runs, 'rate')} of the air time of a fast station. With weights by "
-            f"the duration of whole exchanges the ratio is {airtime_ratio(runs, 'airtime')}. With "
-            "C by agreement, the ratios for air times, bytes in proportion to rates, flows, and "
-            f"up and down are {listed(agreed_ratios(runs))}"
-        )
-    }
+    by_rate, by_airtime = (airtime_ratio(runs[kind], kind) for kind in ("rate", "airtime"))
+    return (
+        "preambles and ACKs take the same time at any rate. So weights in proportion to the "
+        f"physical rates, as in section 4.1, give the slow station {by_rate} of the air time of a "
+        f"fast station. With weights by the duration of whole exchanges the ratio is {by_airtime}. "
+        "With C by agreement, the ratios for air times, bytes in proportion to rates, flows, and "
+        f"up and down are {listed(ratios(runs, 'agreed-'))}"
+    )
 
 
 def draw(runs: Runs) -> Figure:
     """Draw the ratio that each kind of fairness makes one."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
-    judged = [
-        airtime_ratio(runs, "airtime"),
-        airtime_ratio(runs, "rate"),
-        flow_ratio(runs["flow"]),
-        updown_ratio(runs["direction"]),
-    ]
     words = ("air times", "bytes as rates", "flows", "up and down")
-    ratios = dict(zip(words, map(list, zip(judged, agreed_ratios(runs), strict=True)), strict=True))
+    pairs = zip(words, ratios(runs), ratios(runs, "agreed-"), strict=True)
+    groups = {word: [judged, agreed] for word, judged, agreed in pairs}
     label = "ratio of the shares\n(pale: C by agreement)"
-    return bar_figure([BarPanel(label, ratios, stated=(1.0, 1.0))])
+    return bar_figure([BarPanel(label, groups, stated=(1.0, 1.0))])
 
 
 STUDY = Study(
@@ -130,5 +120,5 @@ STUDY = Study(
     measure=measure,
     shown=shown,
     draw=draw,
-    findings=findings,
+    findings=about("hotspot-12", finding),
 )

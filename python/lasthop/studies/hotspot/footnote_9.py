@@ -6,7 +6,8 @@ from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.shared import STILL_RATE
 from lasthop.studies.hotspot.sweeps import picture, windows
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.study import Quantity, Runs, Study, about, changed
+from lasthop.studies.sweep import Point
 
 OTHERS = 6
 """Receive window of the other stations. [packets]"""
@@ -24,25 +25,29 @@ LOW_THRESHOLD = "10 ms"
 """A round trip of pings beyond which the estimator lowers C, instead of 40 ms."""
 
 
+STILL = Point("still", {**SWEEP.scenario(x=42), "vsb": {"rate": STILL_RATE}})
+PROMPT = Point(
+    "prompt", changed(WITH_VSB.scenario(x=42), vsb={"wce": {"threshold": LOW_THRESHOLD}})
+)
+AGREED = Point("agreed", cell.by_agreement(WITH_VSB.scenario(x=42)))
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return eta without the bottleneck and with it. [-]"""
     without = SWEEP.values(runs, {"eta_{x}": cell.fairness})
     return without | WITH_VSB.values(runs, {"eta_vsb_{x}": cell.fairness})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what keeps the stations with small windows below their share."""
-    last, prompt = runs["with-42"], runs["prompt"]
-    ping = last.quantity("links", "vsb", "ping_rtt_s") * 1e3
-    return {
-        "hotspot-17": (
-            f"a window of {OTHERS} packets per round trip is less than a fair share if pings take "
-            f"{ping} ms. The estimator allows up to 40 ms. If it allows {LOW_THRESHOLD}, eta is "
-            f"{cell.fairness(prompt)} at a window of 42. At a rate of {STILL_RATE}, at which the "
-            f"access point has no queue, eta is {cell.fairness(runs['still'])}. With C by "
-            f"agreement it is {cell.fairness(runs['agreed'])}"
-        )
-    }
+    ping = cell.ping(WITH_VSB.run(runs, x=42))
+    return (
+        f"a window of {OTHERS} packets per round trip is less than a fair share if pings take "
+        f"{ping} ms. The estimator allows up to 40 ms. If it allows {LOW_THRESHOLD}, eta is "
+        f"{cell.fairness(PROMPT.run(runs))} at a window of 42. At a rate of {STILL_RATE}, at which "
+        f"the access point has no queue, eta is {cell.fairness(STILL.run(runs))}. With C by "
+        f"agreement it is {cell.fairness(AGREED.run(runs))}"
+    )
 
 
 PICTURE = picture(
@@ -64,15 +69,12 @@ STUDY = Study(
     points={
         **SWEEP.points(),
         **WITH_VSB.points(),
-        "still": {**SWEEP.scenario(x=42), "vsb": {"rate": STILL_RATE}},
-        "prompt": {
-            **SWEEP.scenario(x=42),
-            "vsb": {**cell.PAPERS_VSB, "wce": {**cell.PAPERS_WCE, "threshold": LOW_THRESHOLD}},
-        },
-        "agreed": cell.by_agreement(WITH_VSB.scenario(x=42)),
+        **STILL.points(),
+        **PROMPT.points(),
+        **AGREED.points(),
     },
     measure=measure,
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("hotspot-17", finding),
 )

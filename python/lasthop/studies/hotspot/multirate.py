@@ -9,7 +9,7 @@ from lasthop.studies.hotspot.sweeps import (
     picture,
 )
 from lasthop.studies.picture import Line, Panel
-from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, changed, listed
 
 TIMERS = (10, 40, 200, 500)
 """Delayed-ACK timers other than the default of 100 ms, at one connection each. [ms]"""
@@ -47,7 +47,7 @@ def study(number: int, direction: str) -> Study:
             "hotspot-6": (
                 f"with one {direction} each, eta at 2 Mb/s is {item} of that at 11 Mb/s. "
                 f"{acknowledged}. Without losses (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
-                f"{cell.fairness(runs['lossless'])}"
+                f"{cell.fairness(cell.lossless_run(runs))}"
             )
         }
 
@@ -66,15 +66,13 @@ def study(number: int, direction: str) -> Study:
             ),
         ],
     )
+    single = {**slow.at(x=1).points(), **fast.at(x=1).points()}
     each_acknowledged = {
-        f"each-{point}": {**tree, "tcp": {**tree["tcp"], "delayed_ack": False}}
-        for point, tree in {**slow.points(), **fast.points()}.items()
-        if point.endswith("-1")
+        f"each-{point}": changed(tree, tcp={"delayed_ack": False}) for point, tree in single.items()
     }
     timed = {
-        f"timer-{ms}-{point}": {**tree, "tcp": {**tree["tcp"], "ack_delay": f"{ms} ms"}}
-        for point, tree in {**slow.points(), **fast.points()}.items()
-        if point.endswith("-1")
+        f"timer-{ms}-{point}": changed(tree, tcp={"ack_delay": f"{ms} ms"})
+        for point, tree in single.items()
         for ms in TIMERS
     }
     lossless = cell.scenario(

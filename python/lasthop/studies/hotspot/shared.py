@@ -24,7 +24,7 @@ from lasthop.studies.study import (
     mean_of,
     smallest,
 )
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Point, Sweep
 
 SWEEPS: Mapping[str, Sweep] = {
     "fig05": connections("upload", "download"),
@@ -110,25 +110,22 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return where the queues stand and what the bottleneck costs."""
-    small = runs["with-fig08-6"]
-    still = [cell.fairness(runs[f"still-{way}"]) for way in ("download", "upload", "each")]
-    free = runs["without-fig06-6"]
+    small = WITH["fig08"].run(runs, x=6)
+    still = [cell.fairness(each.run(runs)) for each in STILL]
+    free, free_with = (sweeps["fig06"].run(runs, x=6) for sweeps in (WITHOUT, WITH))
     loss = free.quantity("flows", "others-1/down/1", "loss_probability")
-    lossless, short, shared = (
-        total(runs[name]) for name in ("lossless", "short-without", "short-with")
-    )
+    lossless, short, shared = (total(each.run(runs)) for each in BUFFERED)
     standing = small.scenario["vsb"]["wce"]["threshold_s"]
-    ping = small.quantity("links", "vsb", "ping_rtt_s") * 1e3
     agreed = {figure: sweep.read(runs, cell.fairness) for figure, sweep in AGREED.items()}
     goodputs = [mean_of(AGREED[figure].read(runs, total)) for figure in MEASURED]
     return {
         "hotspot-8": (
-            f"a window of 6 packets per round trip is less than a fair share if pings take {ping} "
-            f"ms. The estimator allows a queue of up to {standing * 1e3:g} ms in the access point. "
-            f"At a rate of {STILL_RATE} no queue builds up there, and eta is {still[0]} among "
-            f"downloads and {still[1]} among uploads. The ACKs of uploads wait for a second "
-            f"segment of the six. With an ACK for each segment eta is {still[2]}. With C by "
-            "agreement, the smallest and the largest eta of a figure are "
+            "a window of 6 packets per round trip is less than a fair share if pings take "
+            f"{cell.ping(small)} ms. The estimator allows a queue of up to {standing * 1e3:g} ms "
+            f"in the access point. At a rate of {STILL_RATE} no queue builds up there, and eta is "
+            f"{still[0]} among downloads and {still[1]} among uploads. The ACKs of uploads wait "
+            f"for a second segment of the six. With an ACK for each segment eta is {still[2]}. "
+            "With C by agreement, the smallest and the largest eta of a figure are "
             + "; ".join(
                 f"{smallest(etas)}, {largest(etas)} (figure {int(figure[3:])})"
                 for figure, etas in agreed.items()
@@ -138,7 +135,7 @@ def findings(runs: Runs) -> dict[str, str]:
             f"with six downloads against one, a loss of {loss * 100} % of the segments costs "
             f"little, since the access point never runs empty. The total is {total(free)} Mb/s, "
             f"and {lossless} without losses (AP buffer {LOSSLESS_QUEUE}). The oscillation of C "
-            f"costs as much ({total(runs['with-fig06-6'])}). An AP buffer of {SHORT_QUEUE} "
+            f"costs as much ({total(free_with)}). An AP buffer of {SHORT_QUEUE} "
             f"packets does run empty. The total is then {short} Mb/s without the bottleneck and "
             f"{shared} with it, and this gain is the one that the paper saw. With C by agreement, "
             f"the mean cumulative goodputs of figures 5 to 9 are {listed(goodputs)} Mb/s"
@@ -174,6 +171,23 @@ def buffered(packets: int) -> dict[str, Any]:
     return cell.scenario(title, {"download": 6}, {"download": 1}, ap_queue=packets)
 
 
+STILL = [
+    Point(f"still-{name}", {**tree, "vsb": {"rate": STILL_RATE}})
+    for name, tree in (
+        ("download", SWEEPS["fig08"].scenario(x=6)),
+        ("upload", SWEEPS["fig11"].scenario(x=6)),
+        ("each", EACH),
+    )
+]
+"""Windows of 6 packets without a standing queue."""
+
+BUFFERED = [
+    Point("lossless", buffered(LOSSLESS_QUEUE)),
+    Point("short-without", buffered(SHORT_QUEUE)),
+    Point("short-with", {**buffered(SHORT_QUEUE), "vsb": dict(VSB)}),
+]
+"""Six downloads against one with other buffers, and with the bottleneck too."""
+
 STUDY = Study(
     key="hotspot-vsb",
     title="Figures 5 to 11 with the virtual shared bottleneck",
@@ -181,12 +195,7 @@ STUDY = Study(
         **{name: tree for sweep in WITH.values() for name, tree in sweep.points().items()},
         **{name: tree for sweep in AGREED.values() for name, tree in sweep.points().items()},
         **{name: tree for sweep in WITHOUT.values() for name, tree in sweep.points().items()},
-        "still-download": {**SWEEPS["fig08"].scenario(x=6), "vsb": {"rate": STILL_RATE}},
-        "still-upload": {**SWEEPS["fig11"].scenario(x=6), "vsb": {"rate": STILL_RATE}},
-        "still-each": {**EACH, "vsb": {"rate": STILL_RATE}},
-        "lossless": buffered(LOSSLESS_QUEUE),
-        "short-without": buffered(SHORT_QUEUE),
-        "short-with": {**buffered(SHORT_QUEUE), "vsb": dict(VSB)},
+        **{name: tree for point in (*STILL, *BUFFERED) for name, tree in point.points().items()},
     },
     measure=measure,
     regime=cell.lossless,

@@ -2,25 +2,24 @@
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.sweep import Point
+
+POINT = Point(
+    "one against two",
+    cell.scenario("2 downloads against 1, two stations", {"download": 2}, {"download": 1}, count=1),
+)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the goodput of either station. [Mb/s]"""
-    run = runs["one against two"]
+    run = POINT.run(runs)
     (other,) = cell.others(run)
-    return {
-        "goodput_1": cell.goodput(run, other),
-        "goodput_2": cell.goodput(run, "first"),
-    }
+    return {"goodput_1": cell.goodput(run, other), "goodput_2": cell.goodput(run, "first")}
 
 
 STUDY = Study(
     key="hotspot-two_stations",
     title="Introduction: one and two downloads at two stations",
-    points={
-        "one against two": cell.scenario(
-            "2 downloads against 1, two stations", {"download": 2}, {"download": 1}, count=1
-        )
-    },
+    points=POINT.points(),
     measure=measure,
 )

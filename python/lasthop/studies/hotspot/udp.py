@@ -9,7 +9,8 @@ neither.
 from typing import Any
 
 from lasthop.studies.hotspot import cell
-from lasthop.studies.study import Figure, Quantity, Run, Runs, Study
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, reading
+from lasthop.studies.sweep import Sweep
 
 SENDERS = 3
 """Stations with too many datagrams."""
@@ -35,44 +36,50 @@ def scenario(kind: str) -> dict[str, Any]:
     return tree | {"vsb": {**cell.PAPERS_VSB, "udp_aware": aware, "wce": wce}}
 
 
-def tcp_goodput(run: Run) -> Quantity:
-    """Return the goodput of both TCP stations together. [Mb/s]"""
-    return cell.goodput(run, "first") + cell.goodput(run, "others-1")
+FIRST, OTHER = (
+    reading("stations", station, "goodput_bps") / 1e6 for station in ("first", "others-1")
+)
+"""Goodputs of the TCP stations. [Mb/s]"""
+
+tcp_goodput = FIRST + OTHER
+"""Goodput of both TCP stations together. [Mb/s]"""
+
+eta = FIRST / OTHER
+"""Fairness level among the TCP stations. [-]"""
 
 
-def eta(run: Run) -> Quantity:
-    """Return the fairness level among the TCP stations. [-]"""
-    return cell.goodput(run, "first") / cell.goodput(run, "others-1")
+SWEEP = Sweep("{kind}", scenario, {"kind": KINDS})
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return TCP goodput with either estimator, and eta with the extended one."""
+    estimated, plain, _ = SWEEP.runs(runs)
     return {
-        "tcp_goodput_estimated": tcp_goodput(runs["estimated"]),
-        "tcp_goodput_plain": tcp_goodput(runs["plain"]),
-        "eta": eta(runs["estimated"]),
+        "tcp_goodput_estimated": tcp_goodput(estimated),
+        "tcp_goodput_plain": tcp_goodput(plain),
+        "eta": eta(estimated),
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return the rates that either estimator finds, and what TCP gets without."""
-    rate = {kind: runs[kind].quantity("links", "vsb", "capacity_bps") / 1e6 for kind in KINDS[:2]}
-    return {
-        "hotspot-13": (
-            f"C is {rate['estimated']} Mb/s with the extended estimator and {rate['plain']} with "
-            f"the plain estimator. Without the bottleneck TCP gets {tcp_goodput(runs['none'])} "
-            f"Mb/s, with an eta of {eta(runs['none'])}"
-        )
-    }
+    estimated, plain, none = SWEEP.runs(runs)
+    return (
+        f"C is {cell.capacity(estimated)} Mb/s with the extended estimator and "
+        f"{cell.capacity(plain)} with the plain estimator. Without the bottleneck TCP gets "
+        f"{tcp_goodput(none)} Mb/s, with an eta of {eta(none)}"
+    )
 
 
 def draw(runs: Runs) -> Figure:
     """Draw TCP goodput and eta with either estimator and without."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
-    labels = dict(zip(KINDS, ("extended", "plain", "no bottleneck"), strict=True))
-    goodputs = {label: [tcp_goodput(runs[kind])] for kind, label in labels.items()}
-    levels = {label: [eta(runs[kind])] for kind, label in labels.items()}
+    labels = ("extended", "plain", "no bottleneck")
+    goodputs, levels = (
+        {label: [each] for label, each in zip(labels, SWEEP.read(runs, read), strict=True)}
+        for read in (tcp_goodput, eta)
+    )
     return bar_figure(
         [
             BarPanel("TCP goodput [Mb/s]", goodputs),
@@ -84,8 +91,8 @@ def draw(runs: Runs) -> Figure:
 STUDY = Study(
     key="hotspot-udp",
     title="Appendix IV: greedy uplink UDP and TCP",
-    points={kind: scenario(kind) for kind in KINDS},
+    points=SWEEP.points(),
     measure=measure,
     draw=draw,
-    findings=findings,
+    findings=about("hotspot-13", finding),
 )

@@ -1,5 +1,7 @@
 """Figures 8 and 11: the receive window of station 1 against 42 packets of the others."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from lasthop.answers.digits import plain
@@ -7,7 +9,18 @@ from lasthop.models.hotspot.padhye import received_per_rtt
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import LOSSLESS_QUEUE, WINDOWS, picture, windows
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Run, Runs, Study, largest, listed, mean_of
+from lasthop.studies.study import (
+    Quantity,
+    Read,
+    Run,
+    Runs,
+    Study,
+    about,
+    changed,
+    largest,
+    listed,
+    mean_of,
+)
 from lasthop.studies.sweep import Sweep
 
 STATED = {
@@ -28,9 +41,8 @@ RANDOM_LOSS = 0.004
 
 def random_losses(x: int) -> cell.Tree:
     """Return a point of figure 8 whose segments are lost at random, not by the buffer."""
-    tree = DOWNLOADS.scenario(x=x)
-    ap = {**tree["cell"]["ap"], "queue": LOSSLESS_QUEUE}
-    return {**tree, "cell": {**tree["cell"], "ap": ap}, "wire": {"loss": RANDOM_LOSS}}
+    tree = changed(DOWNLOADS.scenario(x=x), cell={"ap": {"queue": LOSSLESS_QUEUE}})
+    return {**tree, "wire": {"loss": RANDOM_LOSS}}
 
 
 RANDOM = Sweep("random-{x}", random_losses, {"x": (6, 12, 16, 20)})
@@ -57,27 +69,25 @@ def errors(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return that a full buffer loses in bursts, of which small windows catch less."""
-    small, swept = runs["12"], RANDOM.settings["x"]
+    small, least = DOWNLOADS.at(x=(12, 6)).runs(runs)
+    swept = RANDOM.settings["x"]
     flows = ("first/down/1", "others-1/down/1")
     lost = [small.quantity("flows", flow, "loss_probability") * 100 for flow in flows]
     usual = received_per_rtt(RANDOM_LOSS, cell.WINDOW)
     formulas = [plain(received_per_rtt(RANDOM_LOSS, window) / usual) for window in swept]
-    least = cell.ap_loss(runs["6"]) * 100
-    assert least.predicted is not None
-    return {
-        "hotspot-16": (
-            "the model has one loss probability for all stations (a6). A full buffer loses "
-            "packets in bursts, which hit a small window less often. At a window of 12, station 1 "
-            f"loses {lost[0]} % of its segments, and another station {lost[1]} %. If instead the "
-            f"wire loses {RANDOM_LOSS * 100:g} % at random and the buffer holds all windows, eta "
-            f"at windows of {', '.join(map(str, swept))} is "
-            f"{listed(RANDOM.read(runs, cell.fairness))}. The model's formulas with that loss "
-            f"give {', '.join(formulas)}. At a window of 6 the model's loss is "
-            f"{plain(least.predicted)} %, and the simulated loss is {least} %"
-        )
-    }
+    loss = cell.ap_loss(least) * 100
+    assert loss.predicted is not None
+    return (
+        "the model has one loss probability for all stations (a6). A full buffer loses packets in "
+        "bursts, which hit a small window less often. At a window of 12, station 1 loses "
+        f"{lost[0]} % of its segments, and another station {lost[1]} %. If instead the wire loses "
+        f"{RANDOM_LOSS * 100:g} % at random and the buffer holds all windows, eta at windows of "
+        f"{', '.join(map(str, swept))} is {listed(RANDOM.read(runs, cell.fairness))}. The model's "
+        f"formulas with that loss give {', '.join(formulas)}. At a window of 6 the model's loss is "
+        f"{plain(loss.predicted)} %, and the simulated loss is {loss} %"
+    )
 
 
 def rtt_ratio(run: Run) -> Quantity:
@@ -101,7 +111,7 @@ def others_queue(run: Run) -> Quantity:
 
 def empty_buffers(runs: Runs) -> dict[str, Quantity]:
     """Return eta, stations' queues, round trips and losses of figure 11, and its mean goodput."""
-    table = {
+    table: dict[str, Read] = {
         "eta_{x}": cell.fairness,
         "queue_{x}": cell.station_queue,
         "others_queue_{x}": others_queue,
@@ -119,43 +129,38 @@ MANY_ATTEMPTS = 255
 """Attempts after which a frame is given up, where none is. The default is 7."""
 
 
-def isolating_runs() -> dict[str, cell.Tree]:
-    """Return uploads with windows of 42 where no ACK is lost, access is quick, or none gives up."""
-    tree = UPLOADS.scenario(x=cell.WINDOW)
-    table, ap = tree["cell"], tree["cell"]["ap"]
+STATIONS = ("first", "others")
+ISOLATING: Mapping[str, cell.Tree] = {
+    "lossless": {"cell": {"ap": {"queue": LOSSLESS_QUEUE}}},
+    "prompt": {"station": {name: {"cwmin": SMALL_CWMIN} for name in STATIONS}},
+    "patient": {
+        "cell": {"ap": {"attempts_short": MANY_ATTEMPTS}},
+        "station": {name: {"attempts_short": MANY_ATTEMPTS} for name in STATIONS},
+    },
+}
+"""Differences of runs where no ACK is lost, access is quick, or no frame is given up, from uploads
+with windows of 42."""
 
-    def stations(**change: int) -> dict[str, cell.Tree]:
-        return {name: {**own, **change} for name, own in tree["station"].items()}
-
-    patient = {"attempts_short": MANY_ATTEMPTS}
-    return {
-        "lossless": {**tree, "cell": {**table, "ap": {**ap, "queue": LOSSLESS_QUEUE}}},
-        "prompt": {**tree, "station": stations(cwmin=SMALL_CWMIN)},
-        "patient": {
-            **tree,
-            "cell": {**table, "ap": {**ap, **patient}},
-            "station": stations(**patient),
-        },
-    }
+ISOLATED = Sweep(
+    "{name}",
+    lambda name: changed(UPLOADS.scenario(x=cell.WINDOW), **ISOLATING[name]),
+    {"name": tuple(ISOLATING)},
+)
 
 
-def queue_findings(runs: Runs) -> dict[str, str]:
+def queue_finding(runs: Runs) -> str:
     """Return why stations hold some packets, and where segments are lost."""
-    usual, lossless, prompt, patient = (
-        runs[name] for name in (f"{cell.WINDOW}", "lossless", "prompt", "patient")
+    usual = UPLOADS.run(runs, x=cell.WINDOW)
+    lossless, prompt, patient = ISOLATED.runs(runs)
+    return (
+        f"Eq. (5) is a balance of means. The AP loses {cell.ap_loss(usual) * 100} % of the ACKs. "
+        "The next ACK then covers more segments, and its station sends them in a burst, which has "
+        f"to wait. The queue has {others_queue(usual)} packets, including the packet in service. "
+        f"Without ACK loss (AP buffer {LOSSLESS_QUEUE}) it has {others_queue(lossless)}, and with "
+        f"CWmin {SMALL_CWMIN} at the stations {others_queue(prompt)}. The AP and the stations lose "
+        "some segments in a million after 7 collisions, which contradicts a7. With "
+        f"{MANY_ATTEMPTS} attempts the loss is {segment_loss(patient)}"
     )
-    return {
-        "hotspot-18": (
-            f"Eq. (5) is a balance of means. The AP loses {cell.ap_loss(usual) * 100} % of the "
-            "ACKs. The next ACK then covers more segments, and its station sends them in a burst, "
-            f"which has to wait. The queue has {others_queue(usual)} packets, including the "
-            f"packet in service. Without ACK loss (AP buffer {LOSSLESS_QUEUE}) it has "
-            f"{others_queue(lossless)}, and with CWmin {SMALL_CWMIN} at the stations "
-            f"{others_queue(prompt)}. The AP and the stations lose some segments in a million "
-            f"after 7 collisions, which contradicts a7. With {MANY_ATTEMPTS} attempts the loss is "
-            f"{segment_loss(patient)}"
-        )
-    }
 
 
 def panel(direction: str) -> Panel:
@@ -177,15 +182,15 @@ FIG08 = Study(
     measure=errors,
     shown=lambda runs: DOWNLOADS.values(runs, cell.STANDING),
     draw=picture(LABEL, [panel("download")]).draw,
-    findings=findings,
+    findings=about("hotspot-16", finding),
 )
 
 FIG11 = Study(
     key="hotspot-fig11",
     title="Figure 11: uploads, receive window of station 1 from 6 to 42 packets",
-    points={**UPLOADS.points(), **isolating_runs()},
+    points={**UPLOADS.points(), **ISOLATED.points()},
     measure=empty_buffers,
     shown=lambda runs: UPLOADS.values(runs, {"loss_{x}": cell.ap_loss}),
     draw=picture(LABEL, [panel("upload")]).draw,
-    findings=queue_findings,
+    findings=about("hotspot-18", queue_finding),
 )

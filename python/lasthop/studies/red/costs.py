@@ -13,8 +13,8 @@ from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT
 from lasthop.studies.red.policies import ENDS, ENDS_STATED, EQUAL_RATES, LOT, WORDS, Policies
 from lasthop.studies.red.router import POLICIES
-from lasthop.studies.study import Quantity, Run, Runs, listed
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, changed, listed
+from lasthop.studies.sweep import Sweep
 
 SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
 """Round-trip times between which completion times do not rise. [ms]"""
@@ -51,7 +51,7 @@ class Costs(Policies):
         return effort.megabytes if self.is_parking_lot or self.mixed else effort.megabytes_long
 
     @property
-    def costs(self) -> dict[str, Reading]:
+    def costs(self) -> dict[str, Read]:
         """Delay [ms], loss [-] and throughput [Mb/s] of all links on the way."""
         links = LOT if self.is_parking_lot else (router.BOTTLENECK,)
         return {
@@ -91,8 +91,7 @@ class Costs(Policies):
 
     def with_sack(self, policy: str, rtt: int) -> dict[str, Any]:
         """Return one router with SACK, which the paper's simulator lacks."""
-        tree = self.dumbbell(rtt, POLICIES[policy])
-        return {**tree, "tcp": {**tree["tcp"], "sack": True}}
+        return changed(self.dumbbell(rtt, POLICIES[policy]), tcp={"sack": True})
 
     @property
     def unaveraged(self) -> Sweep | None:
@@ -147,12 +146,12 @@ class Costs(Policies):
         comparable = 1.0 if self.megabytes == PAPERS_MEGABYTES else np.nan
         for rtt in self.effort.rtts:
             if not self.is_parking_lot:  # where the policies have as many replications
-                red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["throughput"])
-                values[f"throughput_ratio_{rtt}"] = threshold / red
+                for name, read in self.costs.items():
+                    if name != "delay":
+                        red, threshold = self.sweep.at(rtt=rtt).read(runs, read)
+                        values[f"{name}_ratio_{rtt}"] = threshold / red
                 red, threshold = self.sweep.at(rtt=rtt).read(runs, router.goodput)
                 values[f"goodput_ratio_{rtt}"] = threshold / red
-                red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["loss"])
-                values[f"loss_ratio_{rtt}"] = threshold / red
             gain = values[f"completion_red_{rtt}"] - values[f"completion_threshold_{rtt}"]
             values[f"completion_gain_{rtt}"] = gain * comparable
         return values
@@ -171,14 +170,14 @@ class Costs(Policies):
         if self.mixed:
             return {}
 
-        def compared(sweep: Sweep, reading: Reading) -> str:
+        def compared(sweep: Sweep, reading: Read) -> str:
             each = (sweep.at(rtt=rtt).read(runs, reading) for rtt in ENDS)
             return "; ".join(f"{red} and {threshold}" for red, threshold in each)
 
-        at = {name: compared(self.sweep, reading) for name, reading in self.costs.items()}
+        delay, loss, throughput = (compared(self.sweep, read) for read in self.costs.values())
         text = (
             f"the values of RED and the threshold policy at {ENDS_STATED} ms are: throughput "
-            f"{at['throughput']} Mb/s, delay {at['delay']} ms, loss {at['loss']}"
+            f"{throughput} Mb/s, delay {delay} ms, loss {loss}"
         )
         times = f"mean completion times are {compared(self.transfers, router.completion)} s"
         if not self.is_parking_lot:

@@ -3,7 +3,7 @@
 from functools import cache
 
 from lasthop.stability import Case, Trajectory, integrate
-from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 DELAY = 0.171
 """Round-trip time. [s]"""
@@ -29,13 +29,13 @@ def measure(_: Runs) -> dict[str, Quantity]:
     return {f"amplitude_{g}".replace(".", "_"): theory(motion(g).swing(LATE)) for g in GAMMAS}
 
 
-def findings(_: Runs) -> dict[str, str]:
+def finding(_: Runs) -> str:
     """Return the period of the cycle."""
     cycling = motion(GAMMAS[1])
-    return {
-        "red-2": f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.swing(LATE):.2f} "
+    return (
+        f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.swing(LATE):.2f} "
         f"packets, with a period of {cycling.period(LATE):.2f} s"
-    }
+    )
 
 
 def draw(_: Runs) -> Figure:
@@ -50,5 +50,5 @@ STUDY = Study(
     title="Figure 3: converging and cycling, τ = 171 ms",
     measure=measure,
     draw=draw,
-    findings=findings,
+    findings=about("red-2", finding),
 )

@@ -7,7 +7,7 @@ import numpy as np
 
 from lasthop.stability import Axis, Branch, Case, branch, chart, integrate, normal_form
 from lasthop.studies.red.curves import critical, critical_alpha
-from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 LOW, HIGH = 10.0, 100.0
 """Range of the threshold in the figure. [packets]"""
@@ -60,15 +60,15 @@ def measure(_: Runs) -> dict[str, Quantity]:
     return values | {f"amplitude_{q}": theory(swing(float(q))) for q in CYCLES}
 
 
-def findings(_: Runs) -> dict[str, str]:
+def finding(_: Runs) -> str:
     """Return the exact Hopf value, and what the bifurcation is."""
     point = critical("threshold", "q_th", 5.0, 100.0)
     kind = "super" if normal_form(point).supercritical else "sub"
-    return {
-        "red-7": f"the Hopf point is at q_th = {point.value:.3f}, so {ceil(point.value)} is the "
-        f"first unstable integer. The bifurcation is {kind}-critical, and the period "
-        f"there is {point.period:.2f} s"
-    }
+    return (
+        f"the Hopf point is at q_th = {point.value:.3f}, so {ceil(point.value)} is the first "
+        f"unstable integer. The bifurcation is {kind}-critical, and the period there is "
+        f"{point.period:.2f} s"
+    )
 
 
 def draw(_: Runs) -> Figure:
@@ -87,5 +87,5 @@ STUDY = Study(
     title="Figure 14: threshold policy, stability and cycles",
     measure=measure,
     draw=draw,
-    findings=findings,
+    findings=about("red-7", finding),
 )

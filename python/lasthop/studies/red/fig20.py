@@ -4,7 +4,7 @@ from functools import cache
 
 from lasthop.stability import Branch, NormalForm, branch, normal_form
 from lasthop.studies.red.curves import critical, critical_delay
-from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
 """Lower thresholds along figures 4b and 4c. [packets]"""
@@ -57,23 +57,21 @@ def measure(_: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(_: Runs) -> dict[str, str]:
+def finding(_: Runs) -> str:
     """Return where the statement ends."""
     large = form(alpha=ALPHAS[-1])
     traced = cycles()
     kind = "super" if large.supercritical else "sub"
     turns = [a for a in ALPHAS if not form(alpha=a).supercritical]
     turned = f"{traced.values[traced.folds[0]]:.5f}" if traced.folds else "no value traced"
-    return {
-        "red-6": (
-            f"with the default parameters the Hopf point is at {traced.form.point.value:.5f} s, "
-            f"not at the {PAPER_DELAY} s of appendix B. With alpha = {ALPHAS[-1]} it is at "
-            f"{large.point.value:.4f} s, and the bifurcation there is {kind}-critical (mu2 of "
-            f"kappa {large.mu2_of('kappa'):.3g}). At the tau of each alpha, it is sub-critical "
-            f"for alpha from {min(turns):g} on. The branch of stable cycles turns back at tau = "
-            f"{turned} s, so the motion jumps beyond it"
-        )
-    }
+    return (
+        f"with the default parameters the Hopf point is at {traced.form.point.value:.5f} s, not at "
+        f"the {PAPER_DELAY} s of appendix B. With alpha = {ALPHAS[-1]} it is at "
+        f"{large.point.value:.4f} s, and the bifurcation there is {kind}-critical (mu2 of kappa "
+        f"{large.mu2_of('kappa'):.3g}). At the tau of each alpha, it is sub-critical for alpha "
+        f"from {min(turns):g} on. The branch of stable cycles turns back at tau = {turned} s, so "
+        "the motion jumps beyond it"
+    )
 
 
 def draw(_: Runs) -> Figure:
@@ -88,5 +86,5 @@ STUDY = Study(
     title="Figure 20: kind of the bifurcation without averaging",
     measure=measure,
     draw=draw,
-    findings=findings,
+    findings=about("red-6", finding),
 )

@@ -13,8 +13,8 @@ from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.red.router import POLICIES
-from lasthop.studies.study import Quantity, Run, Runs, largest, listed, mean_of
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, largest, listed, mean_of
+from lasthop.studies.sweep import Sweep
 
 WORDS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
 
@@ -56,7 +56,7 @@ class Policies(Experiment):
         settings = {"policy": tuple(POLICIES), "rtt": self.effort.rtts}
         return Sweep(name, point, settings, words=WORDS)
 
-    def panel(self, y_label: str, reading: Reading, *, from_zero: bool = False) -> Panel:
+    def panel(self, y_label: str, reading: Read, *, from_zero: bool = False) -> Panel:
         """Return a quantity of both policies over the round-trip time."""
         return Panel(y_label, self.sweep.lines("{policy}", "rtt", reading), from_zero=from_zero)
 
@@ -120,7 +120,7 @@ class Queues(Policies):
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return utilisations over the round-trip time, and the longest queues."""
-        table = {
+        table: dict[str, Read] = {
             "utilisation_{policy}_{rtt}": router.utilisation,
             "utilisation_min_{policy}_{rtt}": router.least_utilisation,
         }
@@ -153,12 +153,11 @@ class Queues(Policies):
                 f"of {FINE_S:g} s and {coarse} in bins of {COARSE_S:g} s. Windows correlate by "
                 f"{small} with the threshold policy and {red} with RED. With equal access rates "
                 "packets arrive in lock step, and the threshold policy drops packets of the same "
-                f"flows again and again. At 10 ms {router.starved(locked)} of {router.FLOWS} "
-                f"flows then starve, and Jain's index is {router.fairness(locked)}. With rates "
-                f"that are spread over {100 * router.HOST['access_spread']:g} %, as in all other "
-                f"runs, the values are {router.starved(fair)} and {router.fairness(fair)}. RED, "
-                f"which drops at random, has an index of {router.fairness(random)} with equal "
-                "rates"
+                f"flows again and again. At 10 ms {router.starved(locked)} of {router.FLOWS} flows "
+                f"then starve, and Jain's index is {router.fairness(locked)}. With rates that are "
+                f"spread over {100 * router.HOST['access_spread']:g} %, as in all other runs, the "
+                f"values are {router.starved(fair)} and {router.fairness(fair)}. RED, which drops "
+                f"at random, has an index of {router.fairness(random)} with equal rates"
             )
         }
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.study import Quantity, Reading, Run, mean_of, reading
 
 
 @dataclass(frozen=True)
@@ -301,24 +301,24 @@ def utilisation(run: Run, link: str = BOTTLENECK) -> Quantity:
     return run.quantity("links", link, "utilisation")
 
 
-def least_utilisation(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the least part of a bin. [-]"""
-    return run.quantity("links", link, "utilisation_min")
-
-
 def queue_mean(run: Run, link: str = BOTTLENECK) -> Quantity:
     """Return the mean queue. [packets]"""
     return run.quantity("queues", link, "occupancy_packets")
 
 
-def oscillation(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the oscillation of the queue: its standard deviation over time. [packets]"""
-    return run.quantity("queues", link, "occupancy_sd_packets")
-
-
 def queue_max(run: Run, link: str = BOTTLENECK) -> Quantity:
     """Return the longest queue. [packets]"""
     return run.quantity("queues", link, "occupancy_max_packets")
+
+
+least_utilisation = reading("links", BOTTLENECK, "utilisation_min")
+"""The least part of a bin in which the bottleneck sends. [-]"""
+
+oscillation = reading("queues", BOTTLENECK, "occupancy_sd_packets")
+"""Oscillation of the bottleneck's queue: its standard deviation over time. [packets]"""
+
+relative_oscillation = oscillation / Reading(queue_mean)
+"""Standard deviation of the queue over its mean. [-]"""
 
 
 def delay_ms(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
@@ -358,11 +358,6 @@ def goodput(run: Run) -> Quantity:
     return mean_of(each) * (len(each) / 1e6)
 
 
-def relative_oscillation(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the standard deviation of the queue over its mean. [-]"""
-    return oscillation(run, link) / queue_mean(run, link)
-
-
 def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
     """Return how much the queue repeats itself, a value for each run. [-]
 
@@ -384,26 +379,28 @@ def _beyond_first_zero(values: NDArray[np.float64]) -> float:
     return float(values[below[0] :].max()) if len(below) else 0.0
 
 
-def window(run: Run) -> Quantity:
-    """Return the mean window of the long flows, each class with the same weight. [packets]"""
-    return mean_of([run.quantity("classes", name, "cwnd_packets") for name in bulk(run)])
+def over_bulk(quantity: str) -> Reading:
+    """Return the reading of the mean of a quantity over the classes of TCP flows that last."""
+    return Reading(
+        lambda run: mean_of([run.quantity("classes", name, quantity) for name in bulk(run)])
+    )
 
 
-def synchrony(run: Run) -> Quantity:
-    """Return the correlation of the windows within a class, the mean over classes. [-]"""
-    return mean_of([run.quantity("classes", name, "synchronisation") for name in bulk(run)])
+window = over_bulk("cwnd_packets")
+"""Mean window of the long flows, each class with the same weight. [packets]"""
+
+synchrony = over_bulk("synchronisation")
+"""Correlation of the windows within a class, the mean over classes. [-]"""
+
+fairness = over_bulk("jain")
+"""Jain's index of the goodputs within a class, the mean over classes. [-]"""
 
 
 def completion(run: Run, start: str = "") -> Quantity:
     """Return the mean completion time of the finite flows whose names start so, over flows. [s]"""
-    finite = [name for name in run.items("flows") if "completion_s" in run.samples["flows"][name]]
+    finite = [name for name in run.items("flows") if run.has("flows", name, "completion_s")]
     flows = [name for name in finite if name.startswith(start)]
     return mean_of([run.quantity("flows", name, "completion_s") for name in flows])
-
-
-def fairness(run: Run) -> Quantity:
-    """Return Jain's index of the goodputs within a class, the mean over classes. [-]"""
-    return mean_of([run.quantity("classes", name, "jain") for name in bulk(run)])
 
 
 def starved(run: Run) -> Quantity:

@@ -11,8 +11,8 @@ from typing import Any
 from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
-from lasthop.studies.study import Quantity, Runs
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Runs, changed
+from lasthop.studies.sweep import Sweep
 
 RED = router.red(50, 100)
 PLAIN = router.red(50, 100, averaging=False)
@@ -48,7 +48,7 @@ LONGEST_RTT = 25
 FOLLOWED_RTTS = (10, 25)
 """Round-trip times at which windows are compared with the loss. [ms]"""
 
-SWINGING: Mapping[str, Reading] = {
+SWINGING: Mapping[str, Read] = {
     "utilisation": router.utilisation,
     "utilisation_min": router.least_utilisation,
     "oscillation": router.oscillation,
@@ -126,8 +126,8 @@ class OverRtt(Swings):
         """Return the sweep, and NewReno at its beginning."""
         points = super().points()
         if not self.mixed:
-            tcp = {**router.TCP, "congestion": "newreno"}
-            points["newreno-10"] = {**points["10"], "tcp": tcp}
+            newreno = changed(self.router(10, RED), tcp={"congestion": "newreno"})
+            points["newreno-10"] = newreno
         return points
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
@@ -141,7 +141,8 @@ class OverRtt(Swings):
         if self.mixed:
             return {}
         near, far = FOLLOWED_RTTS
-        short, long, newreno = runs[f"{near}"], runs[f"{far}"], runs["newreno-10"]
+        short, long = self.sweep.at(rtt=FOLLOWED_RTTS).runs(runs)
+        newreno = runs["newreno-10"]
         return {
             "red-9": (
                 "the windows follow from the loss that RED needs to keep the queue short. The "
@@ -317,10 +318,7 @@ class Thresholds(Swings):
 
     def findings(self, runs: Runs) -> dict[str, str]:
         """Return that the larger queue has a larger amplitude because it is larger."""
-        read = {name: self.sweep.read(runs, reading) for name, reading in SWINGING.items()}
-        swing, synchrony, least = (
-            read[name] for name in ("oscillation", "synchrony", "utilisation_min")
-        )
+        _, least, swing, synchrony = (self.sweep.read(runs, read) for read in SWINGING.values())
         lengths = self.sweep.read(runs, router.queue_mean)
         small, large = (f"{low}/{high}" for low, high in THRESHOLDS.values())
         return {

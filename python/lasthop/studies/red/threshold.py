@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lasthop.stability import Case
 from lasthop.studies.red.curves import critical, growth
-from lasthop.studies.study import Quantity, Runs, Study, theory
+from lasthop.studies.study import Quantity, Runs, Study, about, theory
 from lasthop.studies.sweep import tag
 
 RULES = ("compound", "reno")
@@ -76,27 +76,26 @@ def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
     return theory(sum((held < edge) == unstable_above for edge in edges) / len(edges))
 
 
-def findings(_: Runs) -> dict[str, str]:
+def finding(_: Runs) -> str:
     """Return what the delay does where capacity is held instead of the window."""
     far = "; ".join(
         f"{critical_threshold('compound', DELAYS[-1], pipe):.1f} at {pipe:g} packets"
         for pipe in OTHER_PIPES
     )
-    return {
-        "red-8": "at a fixed capacity, the delay acts through the window, C tau. A longer delay "
-        "allows a larger threshold to be stable, while averaged RED needs a larger "
-        f"alpha. The threshold of Compound TCP at the Hopf condition is {far}. With "
-        f"threshold {POLICY_TH:g} small oscillations grow at "
-        f"{_growth(SHORT_RTTS[0]):.1f}/s at {SHORT_RTTS[0] * 1e3:g} ms, where C tau is "
-        f"{CAPACITY * SHORT_RTTS[0]:g} packet, less than the windows of a fluid model. "
-        f"At {SHORT_RTTS[1] * 1e3:g} ms they grow at {_growth(SHORT_RTTS[1]):.2f}/s. So "
-        "short round-trip times destabilise the policy, not long ones"
-    }
+    return (
+        "at a fixed capacity, the delay acts through the window, C tau. A longer delay allows a "
+        "larger threshold to be stable, while averaged RED needs a larger alpha. The threshold of "
+        f"Compound TCP at the Hopf condition is {far}. With threshold {POLICY_TH:g} small "
+        f"oscillations grow at {_growth(SHORT_RTTS[0]):.1f}/s at {SHORT_RTTS[0] * 1e3:g} ms, where "
+        f"C tau is {CAPACITY * SHORT_RTTS[0]:g} packet, less than the windows of a fluid model. At "
+        f"{SHORT_RTTS[1] * 1e3:g} ms they grow at {_growth(SHORT_RTTS[1]):.2f}/s. So short "
+        "round-trip times destabilise the policy, not long ones"
+    )
 
 
 STUDY = Study(
     key="red-threshold",
     title="Section VI: the threshold policy at two round-trip times",
     measure=measure,
-    findings=findings,
+    findings=about("red-8", finding),
 )

@@ -13,8 +13,8 @@ from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import Experiment
 from lasthop.studies.red.router import BUFFER, FLOWS, Tree
-from lasthop.studies.study import Quantity, Run, Runs, listed
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Run, Runs, listed
+from lasthop.studies.sweep import Sweep
 
 FLOW_COUNTS = (30, 60, 120)
 """Numbers of flows; 60 are the paper's."""
@@ -25,7 +25,7 @@ RTTS = (10, 200)
 THRESHOLDS = (50, 100)
 """Thresholds of RED for 60 flows. [packets]"""
 
-RATIOS: dict[str, Reading] = {
+RATIOS: dict[str, Read] = {
     "window": router.window,
     "loss": router.loss,
     "utilisation": router.utilisation,
@@ -78,7 +78,7 @@ class Users(Experiment):
         far = self.over_sixty(runs, deviation_of_each, "oscillation_ratio_{flow_count}_{rtt}")
         return values | {name: item for name, item in far.items() if name.endswith(f"_{RTTS[-1]}")}
 
-    def over_sixty(self, runs: Runs, reading: Reading, name: str) -> dict[str, Quantity]:
+    def over_sixty(self, runs: Runs, reading: Read, name: str) -> dict[str, Quantity]:
         """Return a quantity of the other numbers of flows over that of 60, by such names."""
         values: dict[str, Quantity] = {}
         for rtt in RTTS:
@@ -93,13 +93,13 @@ class Users(Experiment):
     def findings(self, runs: Runs) -> dict[str, str]:
         """Return what is measured, and what thresholds do that do not grow with the flows."""
 
-        def over_flow_counts(sweep: Sweep, reading: Reading) -> str:
+        def over_flow_counts(sweep: Sweep, reading: Read) -> str:
             each = (f"{listed(sweep.at(rtt=rtt).read(runs, reading))} at {rtt} ms" for rtt in RTTS)
             return "; ".join(each)
 
         every = ", ".join(map(str, FLOW_COUNTS))
         others = " and ".join(str(flow_count) for flow_count in FLOW_COUNTS if flow_count != FLOWS)
-        read = {
+        read: dict[str, Read] = {
             "Windows": router.window,
             "Losses": router.loss,
             "Utilisations": router.utilisation,
@@ -120,7 +120,7 @@ class Users(Experiment):
     def picture(self) -> Picture:
         """Return what is to be the same over the number of flows."""
 
-        def panel(label: str, reading: Reading) -> Panel:
+        def panel(label: str, reading: Read) -> Panel:
             lines = self.sweep.lines("RTT {rtt} ms", "flow_count", reading)
             return Panel(
                 label,

@@ -6,12 +6,11 @@ frames, those of class 2 (``low``) lose a frame with data with probability p_w.
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lasthop.studies.picture import Abscissa, Line
-from lasthop.studies.study import Quantity, Run, mean_of
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Reading, Run, mean_reading, reading
+from lasthop.studies.sweep import Sweep
 
 if TYPE_CHECKING:
     from lasthop.plot.traces import TracePanel
@@ -134,40 +133,32 @@ def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, An
 # what figures read, and how they show it
 
 
-def of_classes(sweep: Sweep, read: Callable[..., Quantity]) -> list[Line]:
+def of_classes(sweep: Sweep, reading_of: Callable[[str], Read]) -> list[Line]:
     """Return the lines of a quantity of either class over the errors of class 2."""
     return [
         line
         for label, prefix in (("class 1", "high"), ("class 2", "low"))
-        for line in sweep.lines(label, "error", partial(read, prefix=prefix))
+        for line in sweep.lines(label, "error", reading_of(prefix))
     ]
 
 
-def goodput(run: Run, prefix: str = "") -> Quantity:
-    """Return the goodput of the stations whose names begin so. [Mb/s]"""
-    count = sum(name.startswith(prefix) for name in run.items("stations"))
-    return over(run, "stations", prefix, "goodput_bps") * (count / 1e6)
-
-
-def goodput_of(prefix: str) -> Reading:
+def goodput(prefix: str) -> Reading:
     """Return the reading of the goodput of the stations whose names begin so. [Mb/s]"""
-    return lambda run: goodput(run, prefix)
+    mean = mean_reading("stations", prefix, "goodput_bps")
+
+    def read(run: Run) -> Quantity:
+        return mean(run) * (sum(name.startswith(prefix) for name in run.items("stations")) / 1e6)
+
+    return Reading(read)
 
 
-def ratio(run: Run) -> Quantity:
-    """Return the goodput of class 1 over that of class 2. [-]"""
-    return goodput(run, "high") / goodput(run, "low")
+ratio = goodput("high") / goodput("low")
+"""Goodput of class 1 over that of class 2. [-]"""
 
 
-def over(run: Run, list_name: str, prefix: str, quantity: str) -> Quantity:
-    """Return the mean of a quantity over the stations, or flows, whose names begin so."""
-    names = [name for name in run.items(list_name) if name.startswith(prefix)]
-    return mean_of([run.quantity(list_name, name, quantity) for name in names])
-
-
-def window(run: Run, prefix: str) -> Quantity:
-    """Return the mean congestion window of the downloads of those stations. [packets]"""
-    return over(run, "flows", prefix, "cwnd_packets")
+def window(prefix: str) -> Reading:
+    """Return the reading of the mean window of the downloads of those stations. [packets]"""
+    return mean_reading("flows", prefix, "cwnd_packets")
 
 
 def window_panels(run: Run, title: str) -> "list[TracePanel]":
@@ -193,16 +184,14 @@ def queue_panel(run: Run, title: str, levels: Mapping[str, float]) -> "TracePane
     return TracePanel("queue [packets]", [trace], title, levels)
 
 
-def occupancy(run: Run) -> Quantity:
-    """Return the mean length of the access point's queue. [packets]"""
-    return run.quantity("queues", "ap", "occupancy_packets")
+occupancy = reading("queues", "ap", "occupancy_packets")
+"""Mean length of the access point's queue. [packets]"""
 
+buffer_loss = reading("queues", "ap", "drop_probability")
+"""Probability that the access point's queue refuses a packet. [-]"""
 
-def buffer_loss(run: Run) -> Quantity:
-    """Return the probability that the access point's queue refuses a packet. [-]"""
-    return run.quantity("queues", "ap", "drop_probability")
+total = reading("cells", "cell", "goodput_bps") / 1e6
+"""Goodput of the cell. [Mb/s]"""
 
-
-def total(run: Run) -> Quantity:
-    """Return the goodput of the cell. [Mb/s]"""
-    return run.quantity("cells", "cell", "goodput_bps") / 1e6
+jain = reading("cells", "cell", "jain")
+"""Jain's index of the stations. [-]"""

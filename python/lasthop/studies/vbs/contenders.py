@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, about, changed, listed, reading
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -28,16 +28,14 @@ def scenario(changes: str, count: int) -> dict[str, Any]:
         attempts=cell.STATED_ATTEMPTS,
         replications=REPLICATIONS,
     )
-    own = {table: {**tree[table], **keys} for table, keys in CHANGES[changes].items()}
-    return {**tree, **own}
+    return changed(tree, **CHANGES[changes])
 
 
 SWEEP = Sweep("{changes}{count}", scenario, {"changes": tuple(CHANGES), "count": DEVICES})
 
 
-def active(run: Run) -> Quantity:
-    """Return the mean number of stations with a frame to send, over time. [-]"""
-    return run.quantity("cells", "cell", "active_stations")
+active = reading("cells", "cell", "active_stations")
+"""Mean number of stations with a frame to send, over time. [-]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -45,25 +43,23 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return SWEEP.at(changes="").values(runs, {"active_{count}": active})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return what the mean is over."""
     plain, equal, dense = (
         listed(SWEEP.at(changes=changes).read(runs, active)) for changes in CHANGES
     )
-    return {
-        "vbs-18": (
-            f"averaged over time, {plain} stations of {', '.join(map(str, DEVICES))} have a frame "
-            "to send. The number hardly grows with the devices, as stated. The models that the "
-            f"paper cites count {CITED} at the ends of exchanges, with equal weight for each "
-            "exchange. In the average over time, the frames of the access point have more weight, "
-            "and so do the idle slots, which are many while few stations contend. With segments "
-            f"of 1 byte, whose frames last as long as those of ACKs, the number is {equal}. With "
-            f"slots of 1 us too, so that frames take almost all the time, it is {dense}. The "
-            "remaining difference is the backoff, which the cited models reset after every "
-            "exchange. A station that lost against the access point continues with its remaining "
-            "counter, against a new draw of the access point"
-        )
-    }
+    return (
+        f"averaged over time, {plain} stations of {', '.join(map(str, DEVICES))} have a frame to "
+        "send. The number hardly grows with the devices, as stated. The models that the paper "
+        f"cites count {CITED} at the ends of exchanges, with equal weight for each exchange. In "
+        "the average over time, the frames of the access point have more weight, and so do the "
+        "idle slots, which are many while few stations contend. With segments of 1 byte, whose "
+        f"frames last as long as those of ACKs, the number is {equal}. With slots of 1 us too, so "
+        f"that frames take almost all the time, it is {dense}. The remaining difference is the "
+        "backoff, which the cited models reset after every exchange. A station that lost against "
+        "the access point continues with its remaining counter, against a new draw of the access "
+        "point"
+    )
 
 
 STUDY = Study(
@@ -71,5 +67,5 @@ STUDY = Study(
     title="Section III-B: devices that contend",
     points=SWEEP.points(),
     measure=measure,
-    findings=findings,
+    findings=about("vbs-18", finding),
 )

@@ -1,8 +1,8 @@
 """Figure 8: goodput and fairness over the number of devices, 70 ms away."""
 
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Read, Runs, Study, about, changed, listed
+from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
 DEVICES = (2, 4, 6, 8, 10)
@@ -24,9 +24,7 @@ def scenario(variant: str, count: int) -> dict[str, object]:
         {"high": {"count": count, "download": 1, **error}},
         delay_ms=35,
     )
-    if variant == "window":
-        tree["tcp"] = {**tree["tcp"], "window": SMALL_WINDOW}
-    return tree
+    return changed(tree, tcp={"window": SMALL_WINDOW}) if variant == "window" else tree
 
 
 SWEEP = Sweep(
@@ -34,38 +32,33 @@ SWEEP = Sweep(
 )
 
 
-def jain(run: Run) -> Quantity:
-    """Return Jain's index of the stations. [-]"""
-    return run.quantity("cells", "cell", "jain")
-
-
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return aggregate goodput and Jain's index with two and ten devices."""
     ends = SWEEP.at(variant="plain", count=(DEVICES[0], DEVICES[-1]))
-    return ends.values(runs, {"aggregate_{count}": cell.total, "jain_{count}": jain})
+    return ends.values(runs, {"aggregate_{count}": cell.total, "jain_{count}": cell.jain})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return why the aggregate does not grow, and when it does."""
-    queues, totals = {}, {}
+    queues, totals = [], []
     for variant in WORDS:
-        queues[variant] = listed(SWEEP.at(variant=variant).read(runs, cell.occupancy))
+        queues.append(listed(SWEEP.at(variant=variant).read(runs, cell.occupancy)))
         first, *_, last = SWEEP.at(variant=variant).read(runs, cell.total)
-        totals[variant] = f"{first} to {last} Mb/s"
-    return {
-        "vbs-4": (
-            f"the queue has {queues['plain']} packets with {', '.join(map(str, DEVICES))} "
-            "devices. The access point always has a frame to send, so no further gain is "
-            "possible. If two connections sometimes leave the queue empty, the aggregate grows "
-            f"slightly, and the index falls as in the figure. With channel errors of {ERROR} and "
-            f"{cell.ATTEMPTS} attempts the aggregate grows from {totals['errors']} (queue "
-            f"{queues['errors']}). With a receive window of {SMALL_WINDOW} packets it grows from "
-            f"{totals['window']} (queue {queues['window']}). The channel of a test-bed has errors"
-        )
-    }
+        totals.append(f"{first} to {last} Mb/s")
+    plain, errors, window = queues
+    _, with_errors, with_window = totals
+    return (
+        f"the queue has {plain} packets with {', '.join(map(str, DEVICES))} devices. The access "
+        "point always has a frame to send, so no further gain is possible. If two connections "
+        "sometimes leave the queue empty, the aggregate grows slightly, and the index falls as in "
+        f"the figure. With channel errors of {ERROR} and {cell.ATTEMPTS} attempts the aggregate "
+        f"grows from {with_errors} (queue {errors}). With a receive window of {SMALL_WINDOW} "
+        f"packets it grows from {with_window} (queue {window}). The channel of a test-bed has "
+        "errors"
+    )
 
 
-def panel(y_label: str, reading: Reading) -> Panel:
+def panel(y_label: str, reading: Read) -> Panel:
     """Return a quantity over the number of devices, a line for each variant."""
     return Panel(y_label, SWEEP.lines("{variant}", "count", reading), from_zero=False)
 
@@ -74,7 +67,7 @@ PICTURE = Picture(
     Abscissa("devices", ticks=DEVICES),
     [
         panel("goodput of all [Mb/s]", cell.total),
-        panel("Jain's index", jain),
+        panel("Jain's index", cell.jain),
         panel("queue of the AP [packets]", cell.occupancy),
     ],
 )
@@ -85,5 +78,5 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     draw=PICTURE.draw,
-    findings=findings,
+    findings=about("vbs-4", finding),
 )

@@ -7,7 +7,7 @@ The run is read in windows. Each is a run of its own that repeats the whole up t
 from typing import Any
 
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.study import Quantity, Runs, Study, about, listed
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -73,7 +73,7 @@ SWEEP = Sweep(
     scenario,
     {
         "algorithm": tuple(cell.ALGORITHMS),
-        "window": [one for change in CHANGES_S for one in after(change)],
+        "window": [window for change in CHANGES_S for window in after(change)],
     },
     words=cell.WORDS,
 )
@@ -108,22 +108,20 @@ def settling_s(runs: Runs, algorithm: str) -> str:
     return ", ".join(times)
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return settling times, and what the regulator holds."""
     held, remaining = (
         listed(AVERAGED.at(algorithm=algorithm).read(runs, cell.ratio))
         for algorithm in ("regulated", "partition")
     )
-    return {
-        "vbs-13": (
-            "Algorithm 1 blocks only while the queue holds c B packets, and below c B it admits a "
-            "class with more users again. Its settling times after the three changes are "
-            f"{settling_s(runs, 'vbs')}. The model assumes that the target is met. With the "
-            f"regulator the ratio is {held}, and the settling times are "
-            f"{settling_s(runs, 'regulated')}. With a partition the ratio is {remaining}, and the "
-            f"settling times are {settling_s(runs, 'partition')}"
-        )
-    }
+    return (
+        "Algorithm 1 blocks only while the queue holds c B packets, and below c B it admits a "
+        "class with more users again. Its settling times after the three changes are "
+        f"{settling_s(runs, 'vbs')}. The model assumes that the target is met. With the regulator "
+        f"the ratio is {held}, and the settling times are {settling_s(runs, 'regulated')}. With a "
+        f"partition the ratio is {remaining}, and the settling times are "
+        f"{settling_s(runs, 'partition')}"
+    )
 
 
 PICTURE = Picture(
@@ -146,6 +144,6 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     shown=shown,
-    findings=findings,
+    findings=about("vbs-13", finding),
     draw=PICTURE.draw,
 )

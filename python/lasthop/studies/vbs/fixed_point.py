@@ -7,7 +7,7 @@ import numpy as np
 
 from lasthop.models.vbs import PAPER, Options
 from lasthop.scenario.scenario import Scenario
-from lasthop.studies.study import Quantity, Runs, Study, theory
+from lasthop.studies.study import Quantity, Runs, Study, about, theory
 from lasthop.studies.vbs import cell
 
 SCATTERED = 4
@@ -60,22 +60,20 @@ def measure(_: Runs) -> dict[str, Quantity]:
     return {"spread": theory(max(distance for distance, _ in spreads()))}
 
 
-def findings(_: Runs) -> dict[str, str]:
+def finding(_: Runs) -> str:
     """Return over how much this is the largest distance."""
     starts = sum(count for _, count in spreads())
-    return {
-        "vbs-17": (
-            f"{len(spreads())} systems were solved from {starts} starting points in all. They are "
-            f"{' and '.join(READINGS)} reading of figure 11, with {cell.ATTEMPTS} and "
-            f"{cell.STATED_ATTEMPTS} attempts and p_w = {cell.ERRORS_STATED}, with 70 ms of wire, "
-            "and with shares. This is no proof, since Brouwer's theorem gives only existence"
-        )
-    }
+    return (
+        f"{len(spreads())} systems were solved from {starts} starting points in all. They are "
+        f"{' and '.join(READINGS)} reading of figure 11, with {cell.ATTEMPTS} and "
+        f"{cell.STATED_ATTEMPTS} attempts and p_w = {cell.ERRORS_STATED}, with 70 ms of wire, and "
+        "with shares. This is no proof, since Brouwer's theorem gives only existence"
+    )
 
 
 STUDY = Study(
     key="vbs-fixed_point",
     title="Section IV-D: the fixed point from many starting points",
     measure=measure,
-    findings=findings,
+    findings=about("vbs-17", finding),
 )

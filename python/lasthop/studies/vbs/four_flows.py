@@ -4,11 +4,9 @@ Figures 2 and 4 of the paper are one run over time, and so are those drawn here;
 by means.
 """
 
-from typing import Any
-
 from lasthop.studies.picture import Panel, Picture
-from lasthop.studies.study import Figure, Quantity, Runs, Study, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, changed, listed
+from lasthop.studies.sweep import Point, Sweep
 from lasthop.studies.vbs import cell
 
 SWEEP = Sweep(
@@ -21,42 +19,50 @@ GENTLE = 0.125
 """Part of the window that a loss takes, for comparison; Compound's is a half. [-]"""
 
 
-def _gentle() -> dict[str, Any]:
-    tree = cell.scenario("four downloads, p_w 0.3, gentle", cell.classes(0.3, 2))
-    return {**tree, "tcp": {**tree["tcp"], "compound": {"beta": GENTLE}}}
-
-
-TRACES = {
-    "trace": cell.traced("four downloads, p_w 0.3, over time", cell.classes(0.3, 2)),
-    "trace-0": cell.traced("four downloads, p_w 0, over time", cell.classes(0.0, 2)),
-}
+IS_GENTLE = Point(
+    "gentle",
+    changed(
+        cell.scenario("four downloads, p_w 0.3, gentle", cell.classes(0.3, 2)),
+        tcp={"compound": {"beta": GENTLE}},
+    ),
+)
+FAR = Point(
+    "70ms", cell.scenario("four downloads, 70 ms, p_w 0.3", cell.classes(0.3, 2), delay_ms=35)
+)
+TRACE = Point("trace", cell.traced("four downloads, p_w 0.3, over time", cell.classes(0.3, 2)))
+TRACE_0 = Point("trace-0", cell.traced("four downloads, p_w 0, over time", cell.classes(0.0, 2)))
+TRACE_FAR = Point(
+    "trace-70ms",
+    cell.traced("four downloads, 70 ms, p_w 0.3, over time", cell.classes(0.3, 2), delay_ms=35),
+)
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
     """Return the mean length of the queue at p_w = 0.3."""
-    return {"occupancy": cell.occupancy(runs["0_3"])}
+    return {"occupancy": cell.occupancy(SWEEP.run(runs, error=0.3))}
 
 
-def findings_occupancy(runs: Runs) -> dict[str, str]:
+def finding_occupancy(runs: Runs) -> str:
     """Return why the mean is below 90."""
-    return {
-        "vbs-1": (
-            f"the queue has {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
-            f"{cell.ERRORS_STATED}. It is never empty and often full, but each time it overflows, "
-            "flows halve their windows and the queue falls. If a loss reduces the window by a "
-            f"fraction of only {GENTLE}, the queue has {cell.occupancy(runs['gentle'])} packets "
-            "at p_w = 0.3"
-        )
-    }
+    return (
+        f"the queue has {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
+        f"{cell.ERRORS_STATED}. It is never empty and often full, but each time it overflows, "
+        "flows halve their windows and the queue falls. If a loss reduces the window by a fraction "
+        f"of only {GENTLE}, the queue has {cell.occupancy(IS_GENTLE.run(runs))} packets at p_w = "
+        "0.3"
+    )
 
 
 def draw_occupancy(runs: Runs) -> Figure:
     """Draw the queue over time, with and without errors."""
     from lasthop.plot.traces import traces_figure
 
-    titles = {"trace-0": "p_w 0", "trace": "p_w 0.3 of two stations"}
+    traces = {"p_w 0": TRACE_0, "p_w 0.3 of two stations": TRACE}
     return traces_figure(
-        [cell.queue_panel(runs[point], title, {"room": 100.0}) for point, title in titles.items()]
+        [
+            cell.queue_panel(trace.run(runs), title, {"room": 100.0})
+            for title, trace in traces.items()
+        ]
     )
 
 
@@ -79,19 +85,17 @@ RATIO = Picture(
 
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
     """Return the mean windows at p_w = 0.3."""
-    run = runs["0_3"]
-    return {"cwnd_high": cell.window(run, "high"), "cwnd_low": cell.window(run, "low")}
+    run = SWEEP.run(runs, error=0.3)
+    return {f"cwnd_{name}": cell.window(name)(run) for name in ("high", "low")}
 
 
-def findings_windows(runs: Runs) -> dict[str, str]:
+def finding_windows(runs: Runs) -> str:
     """Return what the windows are with a wire's delay."""
-    high = cell.window(runs["0_3"], "high")
-    return {
-        "vbs-3": (
-            f"the mean window of class 1 with four flows is {high} of 45 packets. With 70 ms of "
-            f"wire, as in figure 8, it is {cell.window(runs['70ms'], 'high')}"
-        )
-    }
+    high, far = (cell.window("high")(run) for run in (SWEEP.run(runs, error=0.3), FAR.run(runs)))
+    return (
+        f"the mean window of class 1 with four flows is {high} of 45 packets. With 70 ms of "
+        f"wire, as in figure 8, it is {far}"
+    )
 
 
 def draw_windows(runs: Runs) -> Figure:
@@ -99,17 +103,17 @@ def draw_windows(runs: Runs) -> Figure:
     from lasthop.plot.traces import traces_figure
 
     panels = cell.window_panels(
-        runs["trace"], "a connection of each class, no wire's delay"
-    ) + cell.window_panels(runs["trace-70ms"], "with 70 ms of wire")
+        TRACE.run(runs), "a connection of each class, no wire's delay"
+    ) + cell.window_panels(TRACE_FAR.run(runs), "with 70 ms of wire")
     return traces_figure(panels)
 
 
 FIG02 = Study(
     key="vbs-fig02",
     title="Figure 2: the access point's queue over time, four downloads",
-    points={**SWEEP.points(), **TRACES, "gentle": _gentle()},
+    points={**SWEEP.points(), **TRACE.points(), **TRACE_0.points(), **IS_GENTLE.points()},
     measure=measure_occupancy,
-    findings=findings_occupancy,
+    findings=about("vbs-1", finding_occupancy),
     draw=draw_occupancy,
 )
 
@@ -125,14 +129,12 @@ FIG04 = Study(
     key="vbs-fig04",
     title="Figure 4: windows of four downloads over time",
     points={
-        "0_3": SWEEP.scenario(error=0.3),
-        "trace": TRACES["trace"],
-        "trace-70ms": cell.traced(
-            "four downloads, 70 ms, p_w 0.3, over time", cell.classes(0.3, 2), delay_ms=35
-        ),
-        "70ms": cell.scenario("four downloads, 70 ms, p_w 0.3", cell.classes(0.3, 2), delay_ms=35),
+        **SWEEP.at(error=0.3).points(),
+        **TRACE.points(),
+        **TRACE_FAR.points(),
+        **FAR.points(),
     },
     measure=measure_windows,
-    findings=findings_windows,
+    findings=about("vbs-3", finding_windows),
     draw=draw_windows,
 )

@@ -7,8 +7,8 @@ to five uploads and five downloads.
 from typing import Any
 
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.study import Quantity, Reading, Run, Runs, Study, about, listed, mean_of
+from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
 SENSOR: dict[str, Any] = {
@@ -23,6 +23,7 @@ WORDS = {
     "downloads": "ten downloads",
     "mixed": "five up, five down",
 }
+TRAFFIC = ("downloads", "mixed")
 QUEUES = ("drop_tail", "vbs", "regulated")
 
 
@@ -45,62 +46,63 @@ def _mixed(queue: str) -> dict[str, Any]:
     return cell.scenario(f"sensors, uploads too, {WORDS[queue]}", stations, queue=setting)
 
 
-def reports(run: Run, direction: str, quantity: str) -> Quantity:
-    """Return a quantity of the sensors' reports one way, the mean over sensors."""
-    names = [name for name in run.items("flows") if f"/sensor-{direction}/" in name]
-    return mean_of([run.quantity("flows", name, quantity) for name in names])
+def reports(direction: str, quantity: str) -> Reading:
+    """Return the reading of a quantity of the reports one way, the mean over sensors."""
+
+    def read(run: Run) -> Quantity:
+        names = [name for name in run.items("flows") if f"/sensor-{direction}/" in name]
+        return mean_of([run.quantity("flows", name, quantity) for name in names])
+
+    return Reading(read)
 
 
-def of_commands(quantity: str, scale: float = 1.0) -> Reading:
-    """Return the reading of a quantity of the reports to sensors, times `scale`."""
-    return lambda run: reports(run, "down", quantity) * scale
+DELIVERY = reports("down", "report_delivery")
+"""Part of the commands to sensors that arrives. [-]"""
+
+DELAY_MS = reports("down", "report_delay_s") * 1e3
+"""Mean delay of these commands. [ms]"""
 
 
 SWEEP = Sweep(
     "{traffic}-{queue}",
     lambda traffic, queue: (_downloads if traffic == "downloads" else _mixed)(queue),
-    {"traffic": ("downloads", "mixed"), "queue": QUEUES},
+    {"traffic": TRAFFIC, "queue": QUEUES},
     words=WORDS,
 )
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the part of commands that arrives."""
-    delivered = of_commands("report_delivery")
     some = SWEEP.at(queue=["drop_tail", "vbs"])
-    return some.at(traffic="downloads").values(runs, {"delivered_{queue}": delivered}) | some.at(
+    return some.at(traffic="downloads").values(runs, {"delivered_{queue}": DELIVERY}) | some.at(
         traffic="mixed"
-    ).values(runs, {"delivered_mixed_{queue}": delivered})
+    ).values(runs, {"delivered_mixed_{queue}": DELIVERY})
 
 
-def findings(runs: Runs) -> dict[str, str]:
+def finding(runs: Runs) -> str:
     """Return delays before and after, and where sensors starve."""
-    delays = {
-        traffic: listed(SWEEP.at(traffic=traffic).read(runs, of_commands("report_delay_s", 1e3)))
-        for traffic in SWEEP.settings["traffic"]
-    }
-    plain = reports(runs["downloads-drop_tail"], "down", "report_delivery")
-    mixed = reports(runs["mixed-drop_tail"], "down", "report_delivery")
-    up = reports(runs["mixed-drop_tail"], "up", "report_delivery")
-    return {
-        "vbs-15": (
-            f"with drop-tail, a fraction of {plain} of the commands arrives together with ten "
-            f"downloads, and {mixed} together with five uploads and five downloads. Reports in "
-            f"the uplink do not pass the queue, and {up} of them arrive. The delays of commands "
-            f"with drop-tail, Algorithm 1 and the regulator are {delays['downloads']} ms with "
-            f"downloads, and {delays['mixed']} ms with uploads"
-        )
-    }
+    delays, delays_mixed = (
+        listed(SWEEP.at(traffic=traffic).read(runs, DELAY_MS)) for traffic in TRAFFIC
+    )
+    plain, mixed = SWEEP.at(queue="drop_tail").runs(runs)
+    up = reports("up", "report_delivery")(mixed)
+    return (
+        f"with drop-tail, a fraction of {DELIVERY(plain)} of the commands arrives together with "
+        f"ten downloads, and {DELIVERY(mixed)} together with five uploads and five downloads. "
+        f"Reports in the uplink do not pass the queue, and {up} of them arrive. The delays of "
+        f"commands with drop-tail, Algorithm 1 and the regulator are {delays} ms with downloads, "
+        f"and {delays_mixed} ms with uploads"
+    )
 
 
 PICTURE = Picture(
     Abscissa("queue of the AP", evenly(QUEUES), {queue: WORDS[queue] for queue in QUEUES}),
     [
         Panel(label, SWEEP.lines("{traffic}", "queue", reading))
-        for label, reading in {
-            "commands that arrive [%]": of_commands("report_delivery", 100.0),
-            "their delay [ms]": of_commands("report_delay_s", 1e3),
-        }.items()
+        for label, reading in (
+            ("commands that arrive [%]", DELIVERY * 100.0),
+            ("their delay [ms]", DELAY_MS),
+        )
     ],
 )
 
@@ -109,6 +111,6 @@ STUDY = Study(
     title="Sections II and V: commands to sensors",
     points=SWEEP.points(),
     measure=measure,
-    findings=findings,
+    findings=about("vbs-15", finding),
     draw=PICTURE.draw,
 )

@@ -3,8 +3,8 @@
 from typing import Any
 
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Figure, Quantity, Runs, Study, listed
-from lasthop.studies.sweep import Reading, Sweep, tag
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, listed, reading
+from lasthop.studies.sweep import Point, Sweep, tag
 from lasthop.studies.vbs import cell, two_classes
 
 TOLS = {"printed": None, "small": 1.0, "medium": 25.0, "large": 225.0}
@@ -60,9 +60,20 @@ STATED = Sweep(
 """Settings with the attempts of table II."""
 
 
-def of_queue(quantity: str) -> Reading:
-    """Return the reading of a quantity of the access point's queue."""
-    return lambda run: run.quantity("queues", "ap", quantity)
+EMPTY = reading("queues", "ap", "empty_fraction")
+"""Part of the time without a packet in the queue. [-]"""
+
+SETTLING_S = reading("queues", "ap", "settling_s")
+"""Time until the first rest. [s]"""
+
+OFF_TARGET = reading("queues", "ap", "occupancy_error_packets")
+"""Root mean square distance from the target. [packets]"""
+
+
+ALL_SLOW = Point("all-0_3", cell.scenario("p_w 0.3 for all", ALL))
+FAIR_QUEUES = Point(
+    "fair-0_3", cell.scenario("fair queues, p_w 0.3", cell.classes(0.3), queue=FAIR)
+)
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
@@ -70,24 +81,21 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
     values = {}
     for point in ("two_classes", "all_0_3", "partition", "partition_all_0_3"):
         values[f"occupancy_{point}"] = cell.occupancy(runs[point])
-        values[f"empty_{point}"] = of_queue("empty_fraction")(runs[point])
+        values[f"empty_{point}"] = EMPTY(runs[point])
     return values
 
 
-def findings_occupancy(runs: Runs) -> dict[str, str]:
+def finding_occupancy(runs: Runs) -> str:
     """Return the oscillation of the queue."""
-    swing = {
-        name: of_queue("occupancy_error_packets")(runs[name])
-        for name in ("two_classes", "regulated", "partition")
-    }
-    return {
-        "vbs-9": (
-            f"the root mean square distance from {TARGET:g} packets is {swing['two_classes']} "
-            f"with Algorithm 1. With the regulator it is {swing['regulated']}, at a mean of "
-            f"{cell.occupancy(runs['regulated'])}. With a partition it is {swing['partition']}, "
-            f"at a mean of {cell.occupancy(runs['partition'])}"
-        )
-    }
+    algorithm_1, regulated, partition = (
+        runs[name] for name in ("two_classes", "regulated", "partition")
+    )
+    return (
+        f"the root mean square distance from {TARGET:g} packets is {OFF_TARGET(algorithm_1)} with "
+        f"Algorithm 1. With the regulator it is {OFF_TARGET(regulated)}, at a mean of "
+        f"{cell.occupancy(regulated)}. With a partition it is {OFF_TARGET(partition)}, at a mean "
+        f"of {cell.occupancy(partition)}"
+    )
 
 
 def draw_occupancy(runs: Runs) -> Figure:
@@ -114,13 +122,8 @@ def measure_fairness(runs: Runs) -> dict[str, Quantity]:
                 values[f"ratio_{name}"] = cell.ratio(shared)
                 values[f"aggregate_ratio_{name}"] = cell.total(shared) / cell.total(plain)
                 values[f"fair_rate_{name}"] = cell.total(shared) / 10.0
-                values[f"jain_{name}"] = shared.quantity("cells", "cell", "jain")
+                values[f"jain_{name}"] = cell.jain(shared)
     return values
-
-
-def blocked(name: str) -> Reading:
-    """Return the reading of the part of a class's packets that the queue refuses. [-]"""
-    return lambda run: run.quantity("classes", name, "drop_probability")
 
 
 def shown_fairness(runs: Runs) -> dict[str, Quantity]:
@@ -129,9 +132,12 @@ def shown_fairness(runs: Runs) -> dict[str, Quantity]:
     """
     algorithms = SWEEP.at(algorithm=tuple(cell.ALGORITHMS), error=cell.ERRORS[1:])
     of_classes = {
-        f"{name}_{number}_{{algorithm}}_{{error}}": reading(prefix)
+        f"{name}_{number}_{{algorithm}}_{{error}}": read
         for number, prefix in two_classes.CLASSES.items()
-        for name, reading in {"goodput": cell.goodput_of, "blocked": blocked}.items()
+        for name, read in (
+            ("goodput", cell.goodput(prefix)),
+            ("blocked", reading("classes", prefix, "drop_probability")),
+        )
     }
     ratios = algorithms.at(algorithm="regulated").values(
         runs, {"ratio_{algorithm}_{error}": cell.ratio}
@@ -143,27 +149,23 @@ def shown_fairness(runs: Runs) -> dict[str, Quantity]:
     )
 
 
-def findings_fairness(runs: Runs) -> dict[str, str]:
+def finding_fairness(runs: Runs) -> str:
     """Return what equal shares cost, with any queue."""
-    slow = cell.total(runs["all-0_3"])
-    fast = cell.total(runs["plain-0"])
+    slow, fast = cell.total(ALL_SLOW.run(runs)), cell.total(runs["plain-0"])
     # each class has half of the frames: the mean time of a frame is the mean of both
     equal = fast * slow * 2.0 / (fast + slow)
-    vbs, regulated = runs["vbs-0_3"], runs["regulated-0_3"]
-    return {
-        "vbs-10": (
-            f"at p_w = 0.3 drop-tail carries {cell.total(runs['plain-0_3'])} Mb/s, and class 1 "
-            f"gets {cell.ratio(runs['plain-0_3'])} times as much as class 2. Equal shares cannot "
-            f"carry more than {equal} Mb/s, since frames of class 2 take longer. A queue for each "
-            f"connection, served in turn, carries {cell.total(runs['fair-0_3'])}. Algorithm 1 "
-            f"carries {cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator "
-            f"{cell.total(regulated)} at {cell.ratio(regulated)}, and a partition "
-            f"{cell.total(runs['partition-0_3'])} at {cell.ratio(runs['partition-0_3'])}. With "
-            f"{cell.STATED_ATTEMPTS} attempts Algorithm 1 carries "
-            f"{listed(STATED.at(algorithm='vbs').read(runs, cell.total))} Mb/s, and drop-tail "
-            f"{listed(STATED.at(algorithm='plain').read(runs, cell.total))}"
-        )
-    }
+    plain, vbs, regulated, partition = SWEEP.at(error=0.3).runs(runs)
+    return (
+        f"at p_w = 0.3 drop-tail carries {cell.total(plain)} Mb/s, and class 1 gets "
+        f"{cell.ratio(plain)} times as much as class 2. Equal shares cannot carry more than "
+        f"{equal} Mb/s, since frames of class 2 take longer. A queue for each connection, served "
+        f"in turn, carries {cell.total(FAIR_QUEUES.run(runs))}. Algorithm 1 carries "
+        f"{cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator {cell.total(regulated)} "
+        f"at {cell.ratio(regulated)}, and a partition {cell.total(partition)} at "
+        f"{cell.ratio(partition)}. With {cell.STATED_ATTEMPTS} attempts Algorithm 1 carries "
+        f"{listed(STATED.at(algorithm='vbs').read(runs, cell.total))} Mb/s, and drop-tail "
+        f"{listed(STATED.at(algorithm='plain').read(runs, cell.total))}"
+    )
 
 
 SHARED = Picture(
@@ -176,7 +178,7 @@ SHARED = Picture(
                 for algorithm in cell.WORDS
                 for prefix, variant in (("high", ""), ("low", "class 2"))
                 for line in SWEEP.at(algorithm=algorithm).lines(
-                    "{algorithm}", "error", cell.goodput_of(prefix), variant
+                    "{algorithm}", "error", cell.goodput(prefix), variant
                 )
             ],
             "figure 15",
@@ -216,23 +218,18 @@ def _partition(size: str) -> dict[str, Any]:
 
 PARTITION_TOL = Sweep("partition-{size}", _partition, {"size": tuple(TOLS)})
 
-TIME_AND_ACCURACY = {
-    "time_{size}_tol": of_queue("settling_s"),
-    "error_{size}_tol": of_queue("occupancy_error_packets"),
-}
+TIME_AND_ACCURACY = {"time_{size}_tol": SETTLING_S, "error_{size}_tol": OFF_TARGET}
 """Time until the first rest, and distance from the target. [s, packets]"""
 
 
-def findings_tolerance(runs: Runs) -> dict[str, str]:
+def finding_tolerance(runs: Runs) -> str:
     """Return time and distance at every tolerance."""
     times, errors = (listed(TOL.read(runs, reading)) for reading in TIME_AND_ACCURACY.values())
     sizes = ", ".join("1/B^2" if tol is None else f"{tol:g}" for tol in TOLS.values())
-    return {
-        "vbs-14": (
-            f"at tol {sizes} it first settles after {times} s, and ends {errors} packets off c B. "
-            "A tolerance of 25 is faster and more accurate than the smaller ones"
-        )
-    }
+    return (
+        f"at tol {sizes} it first settles after {times} s, and ends {errors} packets off c B. "
+        "A tolerance of 25 is faster and more accurate than the smaller ones"
+    )
 
 
 TOLERANCE = Picture(
@@ -259,7 +256,7 @@ FIG07 = Study(
     shown=lambda runs: PARTITION_TOL.values(
         runs, {f"partition_{name}": reading for name, reading in TIME_AND_ACCURACY.items()}
     ),
-    findings=findings_tolerance,
+    findings=about("vbs-14", finding_tolerance),
     draw=TOLERANCE.draw,
 )
 
@@ -283,7 +280,7 @@ FIG14 = Study(
     },
     measure=measure_occupancy,
     shown=lambda runs: {"occupancy_regulated": cell.occupancy(runs["regulated"])},
-    findings=findings_occupancy,
+    findings=about("vbs-9", finding_occupancy),
     draw=draw_occupancy,
 )
 
@@ -293,11 +290,11 @@ FIG15 = Study(
     points={
         **SWEEP.points(),
         **STATED.points(),
-        "all-0_3": cell.scenario("p_w 0.3 for all", ALL),
-        "fair-0_3": cell.scenario("fair queues, p_w 0.3", cell.classes(0.3), queue=FAIR),
+        **ALL_SLOW.points(),
+        **FAIR_QUEUES.points(),
     },
     measure=measure_fairness,
     shown=shown_fairness,
-    findings=findings_fairness,
+    findings=about("vbs-10", finding_fairness),
     draw=SHARED.draw,
 )

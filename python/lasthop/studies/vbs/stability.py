@@ -6,7 +6,7 @@ from math import acos, pi
 import numpy as np
 
 from lasthop.stability import Axis, HopfPoint, chart, hopf_points, integrate, named, roots
-from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
+from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 RATES = np.geomspace(1e-2, 1e5, 200)
 """Service rates, from a thousandth of a packet in flight to ten thousand packets. [packets/s]"""
@@ -55,7 +55,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings(_: Runs) -> dict[str, str]:
+def finding(_: Runs) -> str:
     """Return where 0.164 comes from."""
     point = smallest()
     values = point.case.values
@@ -63,12 +63,10 @@ def findings(_: Runs) -> dict[str, str]:
     sufficient = (room * values["alpha"] / (pi / 2.0)) ** 4
     [w] = point.case.equilibrium
     loss = point.case.model.loss(point.case.derived, [w])[0]
-    return {
-        "vbs-16": (
-            f"{sufficient:.4f} packets is where the sufficient condition (29) ends. The exact "
-            f"condition (30) holds down to {w:.4f}, where the loss probability is {loss:.2f}"
-        )
-    }
+    return (
+        f"{sufficient:.4f} packets is where the sufficient condition (29) ends. The exact "
+        f"condition (30) holds down to {w:.4f}, where the loss probability is {loss:.2f}"
+    )
 
 
 def draw(_: Runs) -> Figure:
@@ -85,5 +83,5 @@ STUDY = Study(
     title="Appendix: where Compound TCP with virtual buffer sharing is stable",
     measure=measure,
     draw=draw,
-    findings=findings,
+    findings=about("vbs-16", finding),
 )

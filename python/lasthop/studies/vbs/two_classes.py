@@ -1,13 +1,25 @@
 """Figures 9 to 13: two classes of five downloads over the errors of class 2."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lasthop.studies.picture import Panel, Picture
-from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed
-from lasthop.studies.sweep import Reading, Sweep, tag
+from lasthop.studies.study import (
+    Figure,
+    Quantity,
+    Read,
+    Reading,
+    Runs,
+    Study,
+    about,
+    changed,
+    listed,
+    mean_reading,
+    reading,
+)
+from lasthop.studies.sweep import Point, Sweep, tag
 from lasthop.studies.vbs import cell
 
 if TYPE_CHECKING:
@@ -70,7 +82,7 @@ def _fallback(kind: str, error: float) -> dict[str, Any]:
         f"two classes of five, {control} rates, {cause}",
         {**cell.classes(0.0), "low": {"count": 5, "download": 1, **cause}},
     )
-    return {**tree, "cell": {**tree["cell"], "rate_control": control}}
+    return changed(tree, cell={"rate_control": control})
 
 
 FALLBACK = Sweep(
@@ -82,73 +94,71 @@ FALLBACK = Sweep(
 """Section II-B: automatic rate fallback, which worsens the gap according to the paper."""
 
 
-def failure(run: Run, prefix: str) -> Quantity:
-    """Return how often an attempt of the access point to a class fails. [-]"""
-    return _per_class(run, prefix, "downlink_failure_rate", "frame_failure_rate")
+def failure(prefix: str) -> Reading:
+    """Return the reading of how often an attempt of the access point to a class fails. [-]"""
+    return _per_class(prefix, "downlink_failure_rate", "frame_failure_rate")
 
 
-def discard(run: Run, prefix: str) -> Quantity:
-    """Return how often the access point gives a frame to a class up. [-]"""
-    return _per_class(run, prefix, "downlink_discard_probability", "discard_probability")
+def discard(prefix: str) -> Reading:
+    """Return the reading of how often the access point gives a frame to a class up. [-]"""
+    return _per_class(prefix, "downlink_discard_probability", "discard_probability")
 
 
-def _per_class(run: Run, prefix: str, own: str, of_all: str) -> Quantity:
+def _per_class(prefix: str, own: str, of_all: str) -> Reading:
+    mean, total = mean_reading("stations", prefix, own), reading("aps", "ap", of_all)
     # without errors the access point's frames are all alike, and not counted by station
-    if own in run.samples["stations"][f"{prefix}-1"]:
-        return cell.over(run, "stations", prefix, own)
-    return run.quantity("aps", "ap", of_all)
+    return Reading(lambda run: (mean if run.has("stations", f"{prefix}-1", own) else total)(run))
+
+
+ENDS = SWEEP.at(error=(0.0, 0.3))
+"""No errors, and the most errors."""
 
 
 def measure_failures(runs: Runs) -> dict[str, Quantity]:
     """Return how the failure probabilities grow."""
-    at = {error: failure(runs[error], "low") for error in ("0", "0_15", "0_3")}
+    none, some, most = SWEEP.at(error=(0.0, 0.15, 0.3)).read(runs, failure("low"))
+    class_1, class_1_most = ENDS.read(runs, failure("high"))
     return {
-        "growth_ratio_2": (at["0_3"] - at["0_15"]) / (at["0_15"] - at["0"]),
-        "ratio_1": failure(runs["0_3"], "high") / failure(runs["0"], "high"),
+        "growth_ratio_2": (most - some) / (some - none),
+        "ratio_1": class_1_most / class_1,
     }
 
 
-def findings_failures(runs: Runs) -> dict[str, str]:
+def finding_failures(runs: Runs) -> str:
     """Return what the failure probability of class 1 is made of."""
-    none, some = failure(runs["0"], "high"), failure(runs["0_3"], "high")
-    return {
-        "vbs-5": (
-            f"the frames of class 1 fail only because of collisions. The fraction is {none} at "
-            f"p_w = 0 and {some} at 0.3. It is lower at 0.3, since the stations have fewer ACKs "
-            "to send in the same time"
-        )
-    }
+    none, some = ENDS.read(runs, failure("high"))
+    return (
+        f"the frames of class 1 fail only because of collisions. The fraction is {none} at p_w = 0 "
+        f"and {some} at 0.3. It is lower at 0.3, since the stations have fewer ACKs to send in the "
+        "same time"
+    )
 
 
 def measure_discards(runs: Runs) -> dict[str, Quantity]:
     """Return discard probabilities of both classes, and how they change, with figure 11's attempts
     and with table II's.
     """
-    changes = {
-        f"change_{number}": discard(runs["0_3"], prefix) - discard(runs["0"], prefix)
-        for number, prefix in CLASSES.items()
-    }
+    changes = {}
+    for number, prefix in CLASSES.items():
+        none, most = ENDS.read(runs, discard(prefix))
+        changes[f"change_{number}"] = most - none
     return {
         **changes,
-        **STATED.values(runs, {"stated_discard_2_{error}": partial(discard, prefix="low")}),
-        "discard_2_0_15": discard(runs["0_15"], "low"),
-        "discard_2_0_3": discard(runs["0_3"], "low"),
-        "discard_1_0": discard(runs["0"], "high"),
-        "discard_1_0_3": discard(runs["0_3"], "high"),
+        **STATED.values(runs, {"stated_discard_2_{error}": discard("low")}),
+        **SWEEP.at(error=(0.15, 0.3)).values(runs, {"discard_2_{error}": discard("low")}),
+        **ENDS.values(runs, {"discard_1_{error}": discard("high")}),
     }
 
 
 def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
     """Return goodputs of the classes and their ratio."""
-    table = {
-        f"goodput_{number}_{{error}}": cell.goodput_of(prefix) for number, prefix in CLASSES.items()
-    }
+    table = {f"goodput_{number}_{{error}}": cell.goodput(name) for number, name in CLASSES.items()}
     values = CLAIMED.values(runs, {"ratio_{error}": cell.ratio, **table})
     values |= FALLBACK.values(runs, {"ratio_{kind}_{error}": cell.ratio})
     for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
         for number, prefix in CLASSES.items():
             seen = values[f"goodput_{number}_{tag(error)}"].samples
-            papers = Quantity(seen, _goodput_of(own, prefix))
+            papers = Quantity(seen, own.goodput_mbps(prefix))
             values[f"papers_goodput_{number}_{tag(error)}"] = papers
     return values
 
@@ -158,57 +168,68 @@ def shown_goodputs(runs: Runs) -> dict[str, Quantity]:
     runs, our model and the paper.
     """
     of_classes = {
-        f"stated_goodput_{number}_{{error}}": cell.goodput_of(prefix)
+        f"stated_goodput_{number}_{{error}}": cell.goodput(prefix)
         for number, prefix in CLASSES.items()
     }
     values = STATED.values(runs, {"stated_loss_{error}": cell.buffer_loss, **of_classes})
     lines: dict[str, float] = {}
     for error, own in zip(map(tag, WITH_ERRORS), _by_papers_model(stated=True), strict=True):
-        lines[f"stated_loss_{error}"] = _loss_of(own)
+        lines[f"stated_loss_{error}"] = own.loss
         for number, prefix in CLASSES.items():
-            lines[f"stated_goodput_{number}_{error}"] = _goodput_of(own, prefix)
+            lines[f"stated_goodput_{number}_{error}"] = own.goodput_mbps(prefix)
     papers = {
         f"papers_{name}": Quantity(values[name].samples, item) for name, item in lines.items()
     }
     return values | papers
 
 
-def _loss_of(own: Any) -> float:
-    """Return the buffer's loss in an answer. [-]"""
-    [queue] = own["queues"]
-    return float(queue["drop_probability"]["mean"])
+@dataclass(frozen=True)
+class Predicted:
+    """Prediction of the model for one cell.
+
+    Attributes
+    ----------
+    goodputs_mbps : mapping
+        Goodput of each station, by its name. [Mb/s]
+    loss : float
+        Loss probability of the buffer. [-]
+    """
+
+    goodputs_mbps: Mapping[str, float]
+    loss: float
+
+    def goodput_mbps(self, prefix: str) -> float:
+        """Return the goodput of the stations whose names begin so. [Mb/s]"""
+        each = self.goodputs_mbps.items()
+        return float(sum(goodput for name, goodput in each if name.startswith(prefix)) / 1e6)
 
 
-def _goodput_of(own: Any, prefix: str) -> float:
-    """Return the goodput of a class in an answer. [Mb/s]"""
-    each = [
-        item["goodput_bps"]["mean"] for item in own["stations"] if item["name"].startswith(prefix)
-    ]
-    return float(sum(each) / 1e6)
+def _predicted(scenario: Mapping[str, Any], options: "Options") -> Predicted:
+    """Return the prediction of the model with these options."""
+    from lasthop.models.vbs import predict
+    from lasthop.scenario.scenario import Scenario
+
+    answer = predict(Scenario(scenario).typed, options)
+    [queue] = answer["queues"]
+    goodputs = {item["name"]: item["goodput_bps"]["mean"] for item in answer["stations"]}
+    return Predicted(goodputs, float(queue["drop_probability"]["mean"]))
 
 
 def _ratio_by(options: "Options") -> float:
     """Return the ratio of the classes at p_w = 0.3 by the model with these options. [-]"""
-    from lasthop.models.vbs import predict
-    from lasthop.scenario.scenario import Scenario
-
-    answer = predict(Scenario(SWEEP.scenario(error=0.3)).typed, options)
-    goodput = dict.fromkeys(CLASSES.values(), 0.0)
-    for item in answer["stations"]:
-        goodput[item["name"].partition("-")[0]] += item["goodput_bps"]["mean"]
-    return goodput["high"] / goodput["low"]
+    predicted = _predicted(SWEEP.scenario(error=0.3), options)
+    return predicted.goodput_mbps("high") / predicted.goodput_mbps("low")
 
 
 @cache
-def _by_papers_model(stated: bool = False) -> list[Any]:
+def _by_papers_model(stated: bool = False) -> list[Predicted]:
     """Return what the paper's own model, as corrected, says at the errors that claims speak of;
     with table II's attempts, of those but 0.
     """
-    from lasthop.models.vbs import PAPER, predict
-    from lasthop.scenario.scenario import Scenario
+    from lasthop.models.vbs import PAPER
 
     points = (STATED if stated else CLAIMED).points()
-    return [predict(Scenario(tree).typed, PAPER) for tree in points.values()]
+    return [_predicted(tree, PAPER) for tree in points.values()]
 
 
 def measure_loss(runs: Runs) -> dict[str, Quantity]:
@@ -216,7 +237,7 @@ def measure_loss(runs: Runs) -> dict[str, Quantity]:
     values = CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss})
     for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
         seen = values[f"loss_{tag(error)}"].samples
-        values[f"papers_loss_{tag(error)}"] = Quantity(seen, _loss_of(own))
+        values[f"papers_loss_{tag(error)}"] = Quantity(seen, own.loss)
     return values
 
 
@@ -232,8 +253,8 @@ def findings_goodputs(runs: Runs) -> dict[str, str]:
         for attempts in SETTINGS.settings["attempts"]
         for frames, words in FRAMES.items()
     ]
-    ratio, total = (
-        {kind: listed(FALLBACK.at(kind=kind).read(runs, reading)) for kind in KINDS}
+    ratios, totals = (
+        [listed(FALLBACK.at(kind=kind).read(runs, reading)) for kind in KINDS]
         for reading in (cell.ratio, cell.total)
     )
     errors = ", ".join(f"{error:g}" for error in WITH_ERRORS)
@@ -249,24 +270,23 @@ def findings_goodputs(runs: Runs) -> dict[str, str]:
     ]
     return {
         "vbs-7": (
-            f"the ratio of the classes at p_w = 0.3 is {cell.ratio(runs['0_3'])} in the "
-            f"simulation and {by_option[0]} in the paper's model. With losses in bursts the model "
-            f"gives {by_option[1]}, with collisions by attempt {by_option[2]}, and with both "
+            f"the ratio of the classes at p_w = 0.3 is {cell.ratio(SWEEP.run(runs, error=0.3))} in "
+            f"the simulation and {by_option[0]} in the paper's model. With losses in bursts the "
+            f"model gives {by_option[1]}, with collisions by attempt {by_option[2]}, and with both "
             f"{by_option[3]}"
         ),
         "vbs-2": (f"class 1 over class 2 at p_w = {errors} is as follows: {'; '.join(gaps)}"),
         "vbs-21": (
             f"these runs have {cell.ATTEMPTS} attempts, and noise that loses as many frames at 36 "
-            f"Mb/s. The ratios at p_w = {errors} are {ratio['snr_fixed']} with fixed rates and "
-            f"{ratio['snr_arf']} with fallback. The totals are {total['snr_fixed']} and "
-            f"{total['snr_arf']} Mb/s, because frames get through at slower rates. If errors do "
-            "not depend on the rate, as with interference, the ratios stay at "
-            f"{ratio['any_arf']}, and all devices lose throughput: {total['any_arf']} Mb/s"
+            f"Mb/s. The ratios at p_w = {errors} are {ratios[0]} with fixed rates and {ratios[1]} "
+            f"with fallback. The totals are {totals[0]} and {totals[1]} Mb/s, because frames get "
+            "through at slower rates. If errors do not depend on the rate, as with interference, "
+            f"the ratios stay at {ratios[2]}, and all devices lose throughput: {totals[2]} Mb/s"
         ),
     }
 
 
-def _over_fallback(y_label: str, reading: Reading, title: str, **more: Any) -> Panel:
+def _over_fallback(y_label: str, reading: Read, title: str, **more: Any) -> Panel:
     return Panel(
         y_label,
         FALLBACK.lines("{kind}", "error", reading),
@@ -305,11 +325,11 @@ SETTINGS_PICTURE = Picture(
 
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
     """Return mean windows and the largest at p_w = 0.3, means over the flows of a class."""
-    run = runs["0_3"]
+    run = SWEEP.run(runs, error=0.3)
     return {
-        "cwnd_high": cell.window(run, "high"),
-        "cwnd_low": cell.window(run, "low"),
-        "cwnd_high_max": cell.over(run, "flows", "high", "cwnd_max_packets"),
+        "cwnd_high": cell.window("high")(run),
+        "cwnd_low": cell.window("low")(run),
+        "cwnd_high_max": mean_reading("flows", "high", "cwnd_max_packets")(run),
     }
 
 
@@ -317,47 +337,42 @@ def draw_windows(runs: Runs) -> Figure:
     """Draw the window of one connection of each class over time."""
     from lasthop.plot.traces import traces_figure
 
-    return traces_figure(cell.window_panels(runs["trace"], "a connection of each class"))
+    return traces_figure(cell.window_panels(TRACE.run(runs), "a connection of each class"))
 
 
 def findings_loss(runs: Runs) -> dict[str, str]:
     """Return what bursts do to the model's loss."""
-    from lasthop.models.vbs import Options, predict
-    from lasthop.scenario.scenario import Scenario
-
-    def without_bursts(error: float) -> float:
-        tree = Scenario(SWEEP.scenario(error=error)).typed
-        [queue] = predict(tree, Options(losses="independent"))["queues"]
-        return float(queue["drop_probability"]["mean"])
+    from lasthop.models.vbs import Options
 
     seen = CLAIMED.read(runs, cell.buffer_loss)
-    off = [
-        f"{without_bursts(error) / float(item.samples.mean()) - 1.0:+.0%}"
-        for error, item in zip(cell.ERRORS, seen, strict=True)
-    ]
-    bursts = [
-        f"{each.predicted / float(each.samples.mean()) - 1.0:+.0%}"
-        for each in seen
-        if each.predicted is not None
-    ]
-    papers = [
-        f"{own['queues'][0]['drop_probability']['mean'] / float(item.samples.mean()) - 1.0:+.0%}"
-        for own, item in zip(_by_papers_model(), seen, strict=True)
-    ]
+
+    def off(losses: Iterable[float | None]) -> str:
+        return ", ".join(
+            f"{loss / float(each.samples.mean()) - 1.0:+.0%}"
+            for loss, each in zip(losses, seen, strict=True)
+            if loss is not None
+        )
+
+    independent = Options(losses="independent")
+    trees = CLAIMED.points().values()
     return {
         "vbs-8": (
-            f"the paper's model is off by {', '.join(papers)}, because of two errors that cancel: "
-            "it halves a window at every loss, and ignores the time of recovery. At p_w = "
-            f"{cell.ERRORS_STATED} our model, in which an overflow loses several packets of a "
-            f"window, is off by {', '.join(bursts)}. With losses that are independent of each "
-            f"other it would be off by {', '.join(off)}"
+            f"the paper's model is off by {off(own.loss for own in _by_papers_model())}, because "
+            "of two errors that cancel: it halves a window at every loss, and ignores the time of "
+            f"recovery. At p_w = {cell.ERRORS_STATED} our model, in which an overflow loses "
+            f"several packets of a window, is off by {off(each.predicted for each in seen)}. With "
+            "losses that are independent of each other it would be off by "
+            f"{off(_predicted(tree, independent).loss for tree in trees)}"
         )
     }
 
 
-def _both(y_label: str, read: Callable[..., Quantity], title: str) -> Panel:
+def _both(y_label: str, reading_of: Callable[[str], Reading], title: str) -> Panel:
     """Return a quantity of both classes over the errors."""
-    return Panel(y_label, cell.of_classes(SWEEP, read), title)
+    return Panel(y_label, cell.of_classes(SWEEP, reading_of), title)
+
+
+TRACE = Point("trace", cell.traced("two classes of five over time", cell.classes(0.3)))
 
 
 OVER_ERRORS = Picture(
@@ -377,7 +392,7 @@ FIG09 = Study(
     title="Figures 9 to 13: two classes of five downloads",
     points=SWEEP.points(),
     measure=measure_failures,
-    findings=findings_failures,
+    findings=about("vbs-5", finding_failures),
     draw=OVER_ERRORS.draw,
 )
 FIG11 = Study(
@@ -392,19 +407,13 @@ FIG11 = Study(
 FIG10 = Study(
     key="vbs-fig10",
     title="Figure 10: discards",
-    points={
-        **SWEEP.points(),
-        **STATED.points(),
-    },
+    points={**SWEEP.points(), **STATED.points()},
     measure=measure_discards,
 )
 FIG12 = Study(
     key="vbs-fig12",
     title="Figure 12: windows over time, p_w 0.3",
-    points={
-        **SWEEP.points(),
-        "trace": cell.traced("two classes of five over time", cell.classes(0.3)),
-    },
+    points={**SWEEP.points(), **TRACE.points()},
     measure=measure_windows,
     draw=draw_windows,
 )

@@ -8,7 +8,7 @@ stations also collide with the access point: they favour downloads.
 from functools import partial
 
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, require
+from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed, require
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -65,12 +65,10 @@ BALANCE = Sweep(
 )
 """Drop-tail, without and with channel errors."""
 
-UP, DOWN = cell.goodput_of("up"), cell.goodput_of("down")
+UP, DOWN = cell.goodput("up"), cell.goodput("down")
 
-
-def ratio(run: Run) -> Quantity:
-    """Return the goodput of uploads over that of downloads. [-]"""
-    return UP(run) / DOWN(run)
+ratio = UP / DOWN
+"""Goodput of uploads over that of downloads. [-]"""
 
 
 def drops(run: Run) -> float:
@@ -82,16 +80,10 @@ def measure_errors(runs: Runs) -> dict[str, Quantity]:
     """Return goodputs and their ratio without shares, ratio and gap with Algorithm 1."""
     plain = BY_ERROR.at(algorithm="plain")
     vbs = BY_ERROR.at(algorithm="vbs", error=ERRORS)
-    values = plain.values(
-        runs, {"up_{attempts}_{error}": UP, "down_{attempts}_{error}": DOWN}
-    ) | plain.values(runs, {"updown_{attempts}_{error}": ratio})
-    return values | vbs.values(
-        runs,
-        {
-            "ratio_vbs_{attempts}_{error}": ratio,
-            "gap_vbs_{attempts}_{error}": lambda run: ratio(run) - 1.0,
-        },
-    )
+    ending = "{attempts}_{error}"
+    readings = {f"up_{ending}": UP, f"down_{ending}": DOWN, f"updown_{ending}": ratio}
+    ratios = {f"ratio_vbs_{ending}": ratio, f"gap_vbs_{ending}": ratio - 1.0}
+    return plain.values(runs, readings) | vbs.values(runs, ratios)
 
 
 def other_algorithms(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
@@ -106,24 +98,22 @@ def lossless(runs: Runs) -> None:
         require(drops(run) == 0.0, f"{LARGE} packets are no large buffer: some are dropped")
 
 
-def findings_errors(runs: Runs) -> dict[str, str]:
+def finding_errors(runs: Runs) -> str:
     """Return the ratio at either limit, and why Algorithm 1 leaves a gap."""
     plain = BY_ERROR.at(algorithm="plain")
     held = BY_ERROR.at(algorithm="regulated", attempts="eight", error=ERRORS)
     parts = BY_ERROR.at(algorithm="partition", attempts="eight", error=ERRORS)
     four, eight = (listed(plain.at(attempts=limit).read(runs, ratio)) for limit in LIMITS)
-    return {
-        "vbs-11": (
-            "without shares, and without drops at the buffer, up over down at p_w = "
-            f"{cell.ERRORS_STATED} is {four} with {cell.ATTEMPTS} attempts and {eight} with "
-            f"{cell.STATED_ATTEMPTS}. Algorithm 1 blocks only while the queue holds c B packets. "
-            "An upload needs only a few of its ACKs, and enough of them pass while the queue is "
-            "below c B. The regulator blocks with a probability that does not depend on the queue "
-            f"length. With it and {cell.STATED_ATTEMPTS} attempts, up over down is "
-            f"{listed(held.read(runs, ratio))}. A partition, which counts ACKs as packets, gives "
-            f"{listed(parts.read(runs, ratio))}"
-        )
-    }
+    return (
+        "without shares, and without drops at the buffer, up over down at p_w = "
+        f"{cell.ERRORS_STATED} is {four} with {cell.ATTEMPTS} attempts and {eight} with "
+        f"{cell.STATED_ATTEMPTS}. Algorithm 1 blocks only while the queue holds c B packets. An "
+        "upload needs only a few of its ACKs, and enough of them pass while the queue is below c "
+        "B. The regulator blocks with a probability that does not depend on the queue length. With "
+        f"it and {cell.STATED_ATTEMPTS} attempts, up over down is "
+        f"{listed(held.read(runs, ratio))}. A partition, which counts ACKs as packets, gives "
+        f"{listed(parts.read(runs, ratio))}"
+    )
 
 
 def measure_buffers(runs: Runs) -> dict[str, Quantity]:
@@ -137,21 +127,19 @@ def measure_buffers(runs: Runs) -> dict[str, Quantity]:
     }
 
 
-def findings_buffers(runs: Runs) -> dict[str, str]:
+def finding_buffers(runs: Runs) -> str:
     """Return what the other algorithms make of it, and why the total changes."""
     regulated = BY_BUFFER.at(algorithm="regulated")
     held, totals = (listed(regulated.read(runs, reading)) for reading in (ratio, cell.total))
     parts = listed(BY_BUFFER.at(algorithm="partition").read(runs, ratio))
     lost = listed(BY_BUFFER.at(algorithm="plain").read(runs, cell.buffer_loss))
-    return {
-        "vbs-12": (
-            f"with the regulator and buffers of {', '.join(map(str, BUFFERS))} packets, up over "
-            f"down is {held}, and the total is {totals} Mb/s. With a partition, up over down is "
-            f"{parts}. Without shares the queue drops {lost} of the packets, mostly ACKs of "
-            "uploads. With fewer ACKs per segment on the air, the cell carries more. Algorithm 1 "
-            "blocks only while the queue holds c B packets"
-        )
-    }
+    return (
+        f"with the regulator and buffers of {', '.join(map(str, BUFFERS))} packets, up over down "
+        f"is {held}, and the total is {totals} Mb/s. With a partition, up over down is {parts}. "
+        f"Without shares the queue drops {lost} of the packets, mostly ACKs of uploads. With fewer "
+        "ACKs per segment on the air, the cell carries more. Algorithm 1 blocks only while the "
+        "queue holds c B packets"
+    )
 
 
 def measure_balance(runs: Runs) -> dict[str, Quantity]:
@@ -168,14 +156,14 @@ def dropping(runs: Runs) -> None:
 
 def findings_balance(runs: Runs) -> dict[str, str]:
     """Return what either kind of loss does to up over down."""
-    messages = "; ".join(
+    ratios = "; ".join(
         f"{listed(BALANCE.at(attempts=attempts, error=error).read(runs, ratio))} "
         f"(p_w = {error:g}, {attempts} attempts)"
         for error in BALANCE.settings["error"]
         for attempts in LIMITS
     )
     rooms = ", ".join(map(str, ALL_BUFFERS))
-    finding = f"up over down with a buffer of {rooms} packets is {messages}"
+    finding = f"up over down with a buffer of {rooms} packets is {ratios}"
     return dict.fromkeys(("vbs-19", "vbs-20"), finding)
 
 
@@ -201,7 +189,7 @@ FIG16 = Study(
     measure=measure_errors,
     regime=lossless,
     shown=partial(other_algorithms, BY_ERROR, "{attempts}_{error}"),
-    findings=findings_errors,
+    findings=about("vbs-11", finding_errors),
     draw=_goodputs(BY_ERROR.at(attempts="eight"), "error", OF_ALL).draw,
 )
 
@@ -211,7 +199,7 @@ FIG17 = Study(
     points=BY_BUFFER.points(),
     measure=measure_buffers,
     shown=partial(other_algorithms, BY_BUFFER, "{buffer}"),
-    findings=findings_buffers,
+    findings=about("vbs-12", finding_buffers),
     draw=_goodputs(BY_BUFFER, "buffer", Abscissa("buffer of the AP [packets]", ticks=BUFFERS)).draw,
 )
 

@@ -1,0 +1,25 @@
+"""First values of the summary of an answer: its kind, its scenario and its runs."""
+
+from typing import Annotated
+
+from lasthop.scenario.from_json import Table
+
+__all__ = ["Heading"]
+
+
+def time_s(value: float | None) -> float:
+    """Return a time; a prediction has none."""
+    return float(value or 0.0)
+
+
+class Heading(Table):
+    """Scenario and runs of an answer; a prediction has a model instead of runs."""
+
+    kind: str
+    scenario: str
+    """Name of the scenario."""
+    model: str = ""
+    seed: int = 0
+    replications: int = 1
+    duration_s: Annotated[float, time_s] = 0.0
+    warmup_s: Annotated[float, time_s] = 0.0

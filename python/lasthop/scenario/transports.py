@@ -1,0 +1,91 @@
+"""TCP and UDP of a checked scenario as typed values, see `lasthop.scenario.typed`."""
+
+from typing import Literal
+
+from lasthop.scenario.from_json import Table
+
+DELAYED_ACK = 2
+"""Segments that a delayed ACK answers: RFC 5681, 4.2. [segments]"""
+
+
+class Compound(Table):
+    """Parameters of Compound TCP."""
+
+    alpha: float
+    beta: float
+    k: float
+    gamma_packets: float
+    zeta: float
+
+
+class Tcp(Table):
+    """A TCP connection."""
+
+    congestion: str
+    compound: Compound
+    hystart: bool
+    byte_counting: bool
+    ecn: bool
+    sack: bool
+    rack: bool
+    prr: bool
+    undo: bool
+    window_packets: int
+    initial_cwnd_packets: int
+    delayed_ack: bool
+    ack_delay_s: float
+    ack_processing_s: float
+    mss_bytes: int
+    header_bytes: int
+    min_rto_s: float
+    initial_rto_s: float
+    segments: int | None
+    """Segments after which it ends; None: never."""
+
+    @property
+    def segments_per_ack(self) -> int:
+        """Segments that an ACK answers. [segments]"""
+        return DELAYED_ACK if self.delayed_ack else 1
+
+    @property
+    def segments_per_step(self) -> int:
+        """Segments that are acknowledged for each step of the window's growth. [segments]"""
+        return 1 if self.byte_counting else self.segments_per_ack
+
+    @property
+    def outgrows_acks(self) -> bool:
+        """Whether its window grows by more than a step for an ACK."""
+        return self.segments_per_step < self.segments_per_ack
+
+    @property
+    def payload_bytes(self) -> int:
+        """Payload of a full segment. [bytes]"""
+        return self.mss_bytes
+
+    @property
+    def packet_bytes(self) -> int:
+        """IP packet of a full segment. [bytes]"""
+        return self.mss_bytes + self.header_bytes
+
+
+class Udp(Table):
+    """A source of datagrams."""
+
+    arrivals: Literal["constant", "poisson", "greedy"]
+    rate_bps: float
+    payload_bytes: int
+    header_bytes: int
+    burst_packets: int = 1
+    """Datagrams sent back to back; the gaps are between bursts."""
+
+    @property
+    def packet_bytes(self) -> int:
+        """IP packet of a datagram. [bytes]"""
+        return self.payload_bytes + self.header_bytes
+
+
+def carrier(tcp: Tcp | None, udp: Udp | None) -> Tcp | Udp:
+    """Return the argument that is not None."""
+    result = udp or tcp
+    assert result is not None, "data goes over TCP or UDP"
+    return result

@@ -1,0 +1,86 @@
+"""Outcomes of checks, and the status of a claim that follows from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from lasthop.studies.rules import Verdict
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check with its verdict, as ``reproduce --json`` prints it, and what it rests on."""
+
+    what: str
+    paper: float | str | None
+    predicted: float | None
+    simulated: float | None
+    ci95: float | None
+    rule: str
+    verdict: Verdict
+    detail: str
+    unit: str
+    inequality: bool
+    model_verdict: Verdict | None
+    words: str
+    softer: str
+    reading: str
+    series: str
+    value: str | None
+    off: float | None
+    verdict_with_margin: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``reproduce --json``."""
+        names = ("what", "paper", "predicted", "simulated", "ci95", "rule")
+        more = ("detail", "unit", "words", "softer", "reading", "series")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "verdict": self.verdict.value,
+            **{name: getattr(self, name) for name in more},
+            "model_verdict": None if self.model_verdict is None else self.model_verdict.value,
+            "inequality": self.inequality,
+            "value": self.value,
+            "off": self.off,
+            "verdict_with_margin": self.verdict_with_margin.value,
+        }
+
+
+class Mark(Enum):
+    """Status of a claim."""
+
+    HOLDS = "holds"
+    NUMBER_OFF = "number off"
+    FAILS = "does not hold"
+    OPEN = "open"
+
+
+def mark_of(checks: Sequence[CheckResult]) -> Mark:
+    """Return what holds: orders and shapes first, a bound of the paper with its margin."""
+    orders = [each.verdict_with_margin for each in checks if each.inequality]
+    numbers = [each.verdict for each in checks if not each.inequality]
+    if Verdict.DEVIATES in orders:
+        return Mark.FAILS
+    if Verdict.DEVIATES in numbers:
+        return Mark.NUMBER_OFF
+    return Mark.OPEN if Verdict.OPEN in (*orders, *numbers) else Mark.HOLDS
+
+
+@dataclass(frozen=True)
+class RelatedResult:
+    """Additional checks of a claim, with the verdict that they would give."""
+
+    title: str
+    because: str
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``reproduce --json``."""
+        return {
+            "title": self.title,
+            "because": self.because,
+            "verdict": self.verdict.value,
+            "checks": [check.to_json() for check in self.checks],
+        }
