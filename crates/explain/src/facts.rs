@@ -123,7 +123,7 @@ impl<'a> Facts<'a> {
             .iter()
             .map(|flow| {
                 let name = text(flow, "name");
-                let found = named(measured, name).or_else(|| named(classes, text(flow, "class")));
+                let item = named(measured, name).or_else(|| named(classes, text(flow, "class")));
                 Flow {
                     name,
                     class: text(flow, "class"),
@@ -135,7 +135,7 @@ impl<'a> Facts<'a> {
                     path: facts.path(flow),
                     back: facts.back(flow),
                     propagation_s: facts.propagation_s(flow),
-                    answer: found.unwrap_or(&Value::Null),
+                    answer: item.unwrap_or(&Value::Null),
                 }
             })
             .collect();

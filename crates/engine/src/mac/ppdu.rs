@@ -79,8 +79,8 @@ pub struct Modulation {
 
 pub(super) const US: u64 = 1_000;
 
-/// Bits of a subcarrier and code rate by MCS.
-const MCS: [(u64, u64, u64); 12] = [
+/// Bits of a subcarrier, and numerator and denominator of the code rate, by MCS.
+pub const MCS: [(u64, u64, u64); 12] = [
     (1, 1, 2),
     (2, 1, 2),
     (2, 3, 4),
