@@ -1,6 +1,5 @@
 """One run of `kernel_tcp_virtual.py` inside a user-mode Linux."""
 
-import ctypes
 import json
 import pickle
 from pathlib import Path
@@ -9,7 +8,7 @@ from kernel_tcp import RECEIVE_LIMIT, emulated, set_parameters
 from kernel_tcp_points import WINDOW_PACKETS
 
 from lasthop.emulation.inside import START_S
-from lasthop.uml.init import CLOCK_MONOTONIC, TIMER_ABSTIME, Timespec
+from lasthop.uml.init import sleep_until
 
 EXCHANGE = Path("/exchange")
 RUN, SEEN = "run.pickle", "seen.json"
@@ -20,8 +19,7 @@ def main() -> None:
     """Carry out the run at its fixed start."""
     run, seconds = pickle.loads((EXCHANGE / RUN).read_bytes())
     RECEIVE_LIMIT.write_text(str(2 * WINDOW_PACKETS * 1460))
-    start = Timespec(START_S, 0)
-    ctypes.CDLL(None).clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(start), None)
+    sleep_until(START_S)
     with set_parameters(run.variant.parameters):
         seen = emulated(run, seconds)
     (EXCHANGE / SEEN).write_text(json.dumps(seen))

@@ -82,9 +82,9 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<io::Result<Vec<_>>>()?;
     entries.sort();
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for entry in entries {
-        found.extend(files(&entry)?);
+        paths.extend(files(&entry)?);
     }
-    Ok(found)
+    Ok(paths)
 }

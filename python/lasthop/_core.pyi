@@ -9,11 +9,13 @@ __all__ = [
     "ENGINE",
     "FORMAT",
     "FULL",
+    "MCS",
     "MOST_OPEN",
     "PROFILE",
     "UML_PRELOAD",
     "VERSION",
     "CapacityEstimator",
+    "EstimatorSettings",
     "MultiConnection",
     "Relay",
     "Scenario",
@@ -43,6 +45,7 @@ CALL_LOSS: Final[float]
 ENGINE: Final[str]
 FORMAT: Final[int]
 FULL: Final[float]
+MCS: Final[list[tuple[int, int, int]]]
 MOST_OPEN: Final[int]
 PROFILE: Final[str]
 UML_PRELOAD: Final[bytes]
@@ -170,10 +173,11 @@ class Vbs:
     def blocking(self) -> list[float]: ...
 
 @final
-class Wce:
+class EstimatorSettings:
     def __new__(
         cls,
         *,
+        rule: str = "agreement",
         max_bps: int = 6_000_000,
         min_bps: int | None = None,
         interval_s: float = 0.1,
@@ -185,6 +189,24 @@ class Wce:
         speed_up: float | None = None,
         back_off: float | None = None,
         timeout_s: float | None = None,
+    ) -> EstimatorSettings: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def max_bps(self) -> int: ...
+    @property
+    def min_bps(self) -> int: ...
+    @property
+    def interval_s(self) -> float: ...
+    @property
+    def thresholds_s(self) -> tuple[float, float, float]: ...
+    @property
+    def steps_bps(self) -> tuple[int, int]: ...
+
+@final
+class Wce:
+    def __new__(
+        cls, settings: EstimatorSettings | None = None, **keywords: float | None
     ) -> Wce: ...
     def step(self, now_s: float, rtt_s: float | None) -> int: ...
     @property
@@ -201,20 +223,10 @@ class Wce:
 class CapacityEstimator:
     def __new__(
         cls,
+        settings: EstimatorSettings | None = None,
         *,
         seed: int = 1,
-        rule: str = "agreement",
-        max_bps: int = 6_000_000,
-        min_bps: int | None = None,
-        interval_s: float = 0.1,
-        low_s: float | None = None,
-        threshold_s: float | None = None,
-        high_s: float | None = None,
-        increase_bps: int | None = None,
-        decrease_bps: int | None = None,
-        speed_up: float | None = None,
-        back_off: float | None = None,
-        timeout_s: float | None = None,
+        **keywords: float | str | None,
     ) -> CapacityEstimator: ...
     def tick(
         self, now_s: float, stations: list[int], passed_bytes: int
@@ -263,7 +275,7 @@ def emulate(
     stop: int,
     stations: list[tuple[str, int]],
     flows: list[tuple[str, int]],
-    beside: list[int] | None = None,
+    neighbours: list[int] | None = None,
     capture: int | None = None,
     merges: bool = False,
     simulated_time: bool = False,

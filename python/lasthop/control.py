@@ -7,16 +7,17 @@ The simulator runs the same code. Use it here to control a live network from its
 5960000
 >>> wce.step(now_s=0.2, rtt_s=None)  # no answer: C holds
 5960000
->>> one = CapacityEstimator(max_bps=20_000_000)
->>> one.tick(now_s=0.1, stations=[7], passed_bytes=0)  # station to ping, and number of the ping
+>>> settings = EstimatorSettings(max_bps=20_000_000)
+>>> estimator = CapacityEstimator(settings)
+>>> estimator.tick(now_s=0.1, stations=[7], passed_bytes=0)  # station to ping, number of the ping
 [(7, 1)]
->>> one.answer(now_s=0.102, number=1, rtt_s=0.002, passed_bytes=25_000)  # no further pings
+>>> estimator.answer(now_s=0.102, number=1, rtt_s=0.002, passed_bytes=25_000)  # no further pings
 []
 >>> vbs = Vbs([0.5, 0.5], occupancy_packets=60)
 >>> vbs.step(backlog_packets=70, shares=[0.6, 0.4])  # the first class has more than its share
 [1.0, 0.0]
 """
 
-from lasthop._core import CapacityEstimator, Vbs, Wce
+from lasthop._core import CapacityEstimator, EstimatorSettings, Vbs, Wce
 
-__all__ = ["CapacityEstimator", "Vbs", "Wce"]
+__all__ = ["CapacityEstimator", "EstimatorSettings", "Vbs", "Wce"]

@@ -1,10 +1,13 @@
 """A simulation as an environment of Gymnasium: an agent sets a value and observes the effect."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from lasthop.answers import names
 from lasthop.errors import UserError
 from lasthop.extras import need
+from lasthop.scenario.from_json import read_as
 from lasthop.scenario.scenario import ScenarioLike
 from lasthop.simulation.session import Session, seconds_of
 from lasthop.simulation.simulate import replaced
@@ -30,9 +33,34 @@ Reward = Callable[[Mapping[str, Any]], float]
 """Function from a reading of a `Session` to a reward."""
 
 
+@dataclass(frozen=True)
+class Item:
+    """Values of a cell, a station or an access point over an interval.
+
+    A node that has sent nothing has no collisions.
+    """
+
+    goodput_bps: float = 0.0
+    collision_rate: float = 0.0
+    jain: float | None = None
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Lists of a reading, which are empty before any time has passed."""
+
+    stations: tuple[Item, ...] = ()
+    aps: tuple[Item, ...] = ()
+
+
+def cell_of(reading: Mapping[str, Any]) -> Item:
+    """Return the values of the cell."""
+    return read_as(Item, reading["cells"][0])
+
+
 def goodput(reading: Mapping[str, Any]) -> float:
     """Return the goodput of the cell. [Mbit/s]"""
-    return float(reading["cells"][0]["goodput_bps"]) / 1e6
+    return cell_of(reading).goodput_bps / 1e6
 
 
 def goodput_if_fair(reading: Mapping[str, Any]) -> float:
@@ -41,8 +69,8 @@ def goodput_if_fair(reading: Mapping[str, Any]) -> float:
     The index is 1/n if one of n stations gets everything. With fewer than two stations that want
     more there is no index, and the goodput itself is returned.
     """
-    index = reading["cells"][0].get("jain")
-    return goodput(reading) * (1.0 if index is None else float(index))
+    cell = cell_of(reading)
+    return cell.goodput_bps / 1e6 * (1.0 if cell.jain is None else cell.jain)
 
 
 class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -114,10 +142,10 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.path, self.choices = path, tuple(choices)
         if not self.choices:
             raise UserError("choices: must have at least one value")
-        with Session(self.scenario) as tried:
+        with Session(self.scenario) as session:
             for choice in self.choices:  # refused before anything runs
                 self.scenario.with_(path, choice)
-                tried.set(path, choice)
+                session.set(path, choice)
         self.interval_s, self.reward = interval_s, reward
         stations = [station.name for station in typed.stations]
         self.names = (
@@ -145,8 +173,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """
         super().reset(seed=seed)
         self.close()
-        own = int(self.np_random.integers(1, LARGEST_SEED))
-        self.session = Session(self.scenario, seed=own)
+        seed = int(self.np_random.integers(1, LARGEST_SEED))
+        self.session = Session(self.scenario, seed=seed)
         self.session.run_until(self.scenario.typed.warmup_s)
         return self._observe(self.session)
 
@@ -161,10 +189,10 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             If no episode has begun, if the episode is over, or if there is no such choice.
         """
         if not self.action_space.contains(action):
-            named = ", ".join(map(str, self.choices))
+            choices = ", ".join(map(str, self.choices))
             raise UserError(
                 f"action {action}: expected a whole number from 0 to {len(self.choices) - 1}, "
-                f"which stand for {self.path} = {named}"
+                f"which stand for {self.path} = {choices}"
             )
         session = self.session
         if session is None or session.now_s >= session.duration_s:
@@ -183,12 +211,11 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def _observe(self, session: Session) -> tuple[NDArray[np.float32], dict[str, Any]]:
         reading = session.read()
-        stations = reading.get("stations", [])  # absent before any time has passed
-        nodes = [*stations, *reading.get("aps", [])]
-        seen = [station["goodput_bps"] / 1e6 for station in stations]
-        # who has sent nothing has none; what began before the interval may have collided in it
-        seen += [min(node.get("collision_rate", 0.0), 1.0) for node in nodes]
-        seen.append(session.values("queues", "occupancy_packets", now=True)["ap"])
+        lists = read_as(Lists, reading)
+        values = [station.goodput_bps / 1e6 for station in lists.stations]
+        # An attempt that began before the interval may have collided in it.
+        values += [min(node.collision_rate, 1.0) for node in (*lists.stations, *lists.aps)]
+        values += [session.values("queues", names.OCCUPANCY_PACKETS, now=True)["ap"]]
         padded = np.zeros(len(self.names), np.float32)
-        padded[len(self.names) - len(seen) :] = seen
-        return padded, {"time_s": reading["time_s"], "reading": reading}
+        padded[len(self.names) - len(values) :] = values
+        return padded, {"time_s": session.now_s, "reading": reading}

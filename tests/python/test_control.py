@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import lasthop.control
-from lasthop.control import Vbs, Wce
+from lasthop.control import CapacityEstimator, EstimatorSettings, Vbs, Wce
 
 
 def test_the_example_of_the_module_holds() -> None:
     failed, tried = doctest.testmod(lasthop.control)
-    assert (failed, tried) == (0, 8)
+    assert (failed, tried) == (0, 9)
 
 
 def test_each_round_trip_time_has_its_step() -> None:
@@ -65,6 +65,39 @@ def test_invalid_settings_of_the_estimator_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Wce(**settings)
+
+
+def test_settings_are_an_object_or_keywords() -> None:
+    settings = EstimatorSettings(rule="paper", max_bps=9_000_000, interval_s=0.2)
+    assert settings == EstimatorSettings(rule="paper", max_bps=9_000_000, interval_s=0.2)
+    assert settings != EstimatorSettings(max_bps=9_000_000, interval_s=0.2)
+    assert (settings.rule, settings.max_bps, settings.min_bps) == ("paper", 9_000_000, 300_000)
+    assert settings.interval_s == 0.2
+    assert settings.thresholds_s == (0.005, 0.04, 0.2)
+    assert settings.steps_bps == (30_000, 120_000)
+    wce, same = Wce(settings), Wce(max_bps=9_000_000, interval_s=0.2)
+    assert wce.step(10, 0.1) == same.step(10, 0.1) == 8_880_000
+    pings = [
+        estimator.tick(1.0, [3, 5, 8], 0)
+        for estimator in (
+            CapacityEstimator(settings, seed=2),
+            CapacityEstimator(seed=2, rule="paper", max_bps=9_000_000, interval_s=0.2),
+        )
+    ]
+    assert pings[0] == pings[1]
+    assert CapacityEstimator().capacity_bps == 6_000_000
+
+
+def test_settings_and_keywords_together_are_refused() -> None:
+    settings = EstimatorSettings()
+    with pytest.raises(TypeError, match="settings: expected no keywords"):
+        CapacityEstimator(settings, max_bps=9_000_000)
+    with pytest.raises(ValueError, match='rule: expected "paper", not "agreement"'):
+        Wce(settings)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        CapacityEstimator(speed=1.0)
+    with pytest.raises(ValueError, match='rule: "fair" is unknown; expected one of "agreement"'):
+        CapacityEstimator(rule="fair")
 
 
 def test_time_does_not_run_backwards() -> None:

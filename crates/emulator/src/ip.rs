@@ -130,15 +130,15 @@ mod tests {
         assert_eq!(Header::of(&packet), Some(header));
         let mut fragment = packet;
         fragment[7] = 1;
-        assert_eq!(Header::of(&fragment).map(|one| one.ports), Some(None));
+        assert_eq!(Header::of(&fragment).map(|header| header.ports), Some(None));
     }
 
     #[test]
     fn ect_0_and_ect_1_are_told_apart() {
         let mut packet = tcp((SERVER, FIRST_PORT), (STATIONS + 3, 999), 60);
-        let found = [0b00, 0b01, 0b10, 0b11].map(|ecn| {
+        let ecns = [0b00, 0b01, 0b10, 0b11].map(|ecn| {
             packet[1] = 0b1011_1000 | ecn; // beside a traffic class
-            Header::of(&packet).map(|one| one.ecn)
+            Header::of(&packet).map(|header| header.ecn)
         });
         let expected = [
             Ecn::NotCapable,
@@ -146,7 +146,7 @@ mod tests {
             Ecn::Capable,
             Ecn::Experienced,
         ];
-        assert_eq!(found, expected.map(Some));
+        assert_eq!(ecns, expected.map(Some));
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
             packet[1] |= capable;
             mark(&mut packet);
             assert_eq!(
-                Header::of(&packet).map(|one| one.ecn),
+                Header::of(&packet).map(|header| header.ecn),
                 Some(Ecn::Experienced)
             );
             assert_eq!(pcapng::folded(pcapng::sum_of(&packet[..20])), 0xFFFF);

@@ -90,10 +90,10 @@ mod tests {
             lateness.add(Time(k), Time(k * 10_008));
         }
         for (quantile, exact) in [(0.5, 500 * 10_007), (0.99, 990 * 10_007), (1.0, 10_007_000)] {
-            let found = lateness.quantile(quantile).map_or(0, |span| span.0);
+            let estimate = lateness.quantile(quantile).map_or(0, |span| span.0);
             assert!(
-                (exact..exact + exact / 64 + 1).contains(&found),
-                "{found} {exact}"
+                (exact..exact + exact / 64 + 1).contains(&estimate),
+                "{estimate} {exact}"
             );
         }
     }

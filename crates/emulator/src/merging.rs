@@ -95,7 +95,8 @@ impl Batch {
     pub(crate) fn join(&mut self, delivery: Delivery) -> Option<Delivery> {
         let segment = self.merges.then(|| Segment::of(&delivery.bytes)).flatten();
         if let Some(first) = self.packets.first() {
-            let Some(segment) = segment.filter(|one| self.takes(one, first, &delivery)) else {
+            let Some(segment) = segment.filter(|segment| self.takes(segment, first, &delivery))
+            else {
                 return Some(delivery);
             };
             self.bytes += segment.data;
@@ -137,7 +138,7 @@ impl Batch {
 
     /// When each of the packets was due.
     pub(crate) fn due(&self) -> impl Iterator<Item = Time> {
-        self.packets.iter().map(|one| one.due)
+        self.packets.iter().map(|packet| packet.due)
     }
 
     /// Returns whether it has no packets.
@@ -157,12 +158,15 @@ impl Batch {
         let header = self.headed();
         let written = match &self.packets[..] {
             [] => Ok(()),
-            [one] => write(one.node, &[IoSlice::new(&header), IoSlice::new(&one.bytes)]),
+            [packet] => write(
+                packet.node,
+                &[IoSlice::new(&header), IoSlice::new(&packet.bytes)],
+            ),
             [first, others @ ..] => {
                 let head = [IoSlice::new(&header), IoSlice::new(&first.bytes)];
                 let data = others
                     .iter()
-                    .map(|one| IoSlice::new(&one.bytes[self.headers..]));
+                    .map(|packet| IoSlice::new(&packet.bytes[self.headers..]));
                 let pieces: Vec<IoSlice<'_>> = head.into_iter().chain(data).collect();
                 write(first.node, &pieces)
             }

@@ -96,7 +96,8 @@ impl<'a> Network<'a> {
         let mut live = Live::new(opened)?;
         for (&flow, &web) in &webs {
             let responses = 0..CONNECTIONS;
-            let responses = responses.map(|one| flow_of(scenario, web, Carrier::Tcp, one, true));
+            let responses =
+                responses.map(|number| flow_of(scenario, web, Carrier::Tcp, number, true));
             live.answer_by(flow as usize, responses);
         }
         Ok(Network {
@@ -145,9 +146,9 @@ impl<'a> Network<'a> {
 
     /// Opens a way to the outside, which is the last node: what a program's place sends to an address that is no
     /// place's comes out there, behind the network, and what comes from there goes back to the place. Packets
-    /// between it and the nodes `beside` it pass no network.
-    pub fn open_outside(&mut self, beside: &[u32]) {
-        self.places.open_outside(beside);
+    /// between it and the nodes `neighbours` it pass no network.
+    pub fn open_outside(&mut self, neighbours: &[u32]) {
+        self.places.open_outside(neighbours);
     }
 
     /// How many nodes send and receive packets.
@@ -186,7 +187,7 @@ impl<'a> Network<'a> {
 
     /// Node `from` sends `bytes`, at the instant up to which it has run.
     pub fn send(&mut self, from: u32, bytes: &[u8]) {
-        if let Some(to) = self.beside(from, bytes) {
+        if let Some(to) = self.neighbour(from, bytes) {
             self.arrived += 1;
             self.deliveries
                 .insert((self.now, self.arrived), (to, bytes.to_vec()));
@@ -206,7 +207,7 @@ impl<'a> Network<'a> {
     }
 
     /// The node that a packet is for, if no network is between.
-    fn beside(&self, from: u32, bytes: &[u8]) -> Option<u32> {
+    fn neighbour(&self, from: u32, bytes: &[u8]) -> Option<u32> {
         let header = Header::of(bytes)?;
         let to = self.places.node_of(header.to)?;
         let is_there = self.places.node_of(header.from) == Some(from);
@@ -225,8 +226,8 @@ impl<'a> Network<'a> {
             Some(Of { flow, is_data }) if self.webs.contains_key(&flow) => {
                 let web = self.webs[&flow];
                 // whoever talks to one end, the client has a port for each connection
-                let (here, there) = header.ports?;
-                let client = if is_data { there } else { here };
+                let (from_port, to_port) = header.ports?;
+                let client = if is_data { to_port } else { from_port };
                 let is_ack = ip::is_pure_ack(bytes);
                 let kind = if is_ack {
                     PacketKind::Ack
@@ -255,7 +256,13 @@ impl<'a> Network<'a> {
             }
         };
         let segment = ip::segment(bytes);
-        let sequence = segment.and_then(|one| if kind.is_data() { one.end } else { one.ack });
+        let sequence = segment.and_then(|segment| {
+            if kind.is_data() {
+                segment.end
+            } else {
+                segment.ack
+            }
+        });
         let sent = Sent {
             flow,
             number: 0,

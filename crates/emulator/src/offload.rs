@@ -115,14 +115,14 @@ fn cut(packet: &mut [u8], size: usize, mut take: impl FnMut(&[u8])) -> Option<us
         segment[4..6].copy_from_slice(&own.to_be_bytes());
         let own = first.wrapping_add(begin as u32);
         segment[sequence..sequence + 4].copy_from_slice(&own.to_be_bytes());
-        let mut kept = flags;
+        let mut remaining = flags;
         if number + 1 < count {
-            kept &= !FIN_PSH;
+            remaining &= !FIN_PSH;
         }
         if number > 0 {
-            kept &= !CWR;
+            remaining &= !CWR;
         }
-        segment[ip + 13] = kept;
+        segment[ip + 13] = remaining;
         segment[10..12].fill(0);
         let sum = !folded(sum_of(&segment[..ip]));
         segment[10..12].copy_from_slice(&sum.to_be_bytes());

@@ -1,15 +1,15 @@
 //! Packets for tests.
 
 /// A TCP packet of `bytes` from one address and port to another.
-pub(crate) fn tcp((from, here): (u32, u16), (to, there): (u32, u16), bytes: u16) -> Vec<u8> {
+pub(crate) fn tcp((from, from_port): (u32, u16), (to, to_port): (u32, u16), bytes: u16) -> Vec<u8> {
     let mut packet = vec![0; usize::from(bytes)];
     packet[0] = 0x45;
     packet[2..4].copy_from_slice(&bytes.to_be_bytes());
     packet[9] = 6;
     packet[12..16].copy_from_slice(&from.to_be_bytes());
     packet[16..20].copy_from_slice(&to.to_be_bytes());
-    packet[20..22].copy_from_slice(&here.to_be_bytes());
-    packet[22..24].copy_from_slice(&there.to_be_bytes());
+    packet[20..22].copy_from_slice(&from_port.to_be_bytes());
+    packet[22..24].copy_from_slice(&to_port.to_be_bytes());
     packet[32] = 0x50;
     packet
 }

@@ -28,7 +28,7 @@ pub(crate) struct Places {
     /// Flows between wired nodes whose hosts are nodes of their own, for programs.
     apart: Vec<u32>,
     /// Nodes beside the outside, if there is a way there.
-    beside: Option<Vec<u32>>,
+    neighbours: Option<Vec<u32>>,
 }
 
 /// What a packet is to the scenario.
@@ -62,28 +62,28 @@ impl Places {
             stations: scenario.stations.len() as u32,
             has_wired: flows.iter().any(|flow| flow.ends == Ends::Wired),
             apart: places.iter().filter_map(apart).collect(),
-            beside: None,
+            neighbours: None,
         }
     }
 
     /// The same with a node more, the outside: it has every address that is no place's. Packets between it and
-    /// the nodes `beside` it pass no network.
-    pub(crate) fn open_outside(&mut self, beside: &[u32]) {
-        self.beside = Some(beside.to_vec());
+    /// the nodes `neighbours` it pass no network.
+    pub(crate) fn open_outside(&mut self, neighbours: &[u32]) {
+        self.neighbours = Some(neighbours.to_vec());
     }
 
     /// Whether two nodes are the outside and one beside it.
     pub(crate) fn are_beside(&self, from: u32, to: u32) -> bool {
-        let Some(beside) = &self.beside else {
+        let Some(neighbours) = &self.neighbours else {
             return false;
         };
         let outside = self.outside();
-        from == outside && beside.contains(&to) || to == outside && beside.contains(&from)
+        from == outside && neighbours.contains(&to) || to == outside && neighbours.contains(&from)
     }
 
     /// Whether an address is of the outside.
     pub(crate) fn is_outside(&self, address: u32) -> bool {
-        self.beside.is_some() && self.node_of(address) == Some(self.outside())
+        self.neighbours.is_some() && self.node_of(address) == Some(self.outside())
     }
 
     /// Addresses of a place of programs, and of what it talks to.
@@ -96,7 +96,7 @@ impl Places {
 
     /// How many nodes there are.
     pub(crate) fn count(&self) -> u32 {
-        self.outside() + u32::from(self.beside.is_some())
+        self.outside() + u32::from(self.neighbours.is_some())
     }
 
     /// The number that the outside has, if there is a way there.
@@ -110,7 +110,7 @@ impl Places {
 
     /// The node that has an address.
     pub(crate) fn node_of(&self, address: u32) -> Option<u32> {
-        let leads_out = || self.beside.is_some() && is_of_a_host(address);
+        let leads_out = || self.neighbours.is_some() && is_of_a_host(address);
         let place = self.place_of(address);
         place.or_else(|| leads_out().then(|| self.outside()))
     }
@@ -121,7 +121,7 @@ impl Places {
         let flows = 1..=self.ends.len() as u32;
         let is_apart = |base: u32| {
             let flow = address.checked_sub(base + 1)?;
-            let place = self.apart.iter().position(|&one| one == flow)?;
+            let place = self.apart.iter().position(|&other| other == flow)?;
             Some(self.first_apart() + 2 * place as u32)
         };
         if let Some(source) = is_apart(SOURCES) {
@@ -143,7 +143,7 @@ impl Places {
 
     /// What a packet is to the scenario; `None` for what belongs to no flow.
     pub(crate) fn of(&self, packet: &Header) -> Option<Of> {
-        let (here, there) = packet.ports?;
+        let (from_port, to_port) = packet.ports?;
         let flow = |port: u16| port.checked_sub(FIRST_PORT).map(u32::from);
         let fits = |flow: u32, is_data: bool| {
             let &(source, destination, at_source) = self.ends.get(flow as usize)?;
@@ -151,11 +151,15 @@ impl Places {
                 true => (source, destination),
                 false => (destination, source),
             };
-            let port = if at_source == is_data { here } else { there };
+            let port = if at_source == is_data {
+                from_port
+            } else {
+                to_port
+            };
             let is_its = ends == (packet.from, packet.to) && port == FIRST_PORT + flow as u16;
             is_its.then_some(Of { flow, is_data })
         };
-        [here, there]
+        [from_port, to_port]
             .into_iter()
             .filter_map(flow)
             .flat_map(|flow| [(flow, true), (flow, false)])

@@ -80,8 +80,8 @@ impl Programs {
         bytes: &[u8],
     ) -> Option<Of> {
         let outside = (is_outside(packet.from), is_outside(packet.to));
-        let (place, leaves) = self.places.iter().enumerate().find_map(|(place, one)| {
-            let &(_, own, other) = one;
+        let mut places = self.places.iter().enumerate();
+        let (place, leaves) = places.find_map(|(place, &(_, own, other))| {
             let is =
                 |from, to| (packet.from == from || outside.0) && (packet.to == to || outside.1);
             match outside {
@@ -91,8 +91,8 @@ impl Programs {
                 _ => None,
             }
         })?;
-        let (here, there) = packet.ports.unwrap_or_default();
-        let ends = ((packet.from, here), (packet.to, there));
+        let (from_port, to_port) = packet.ports.unwrap_or_default();
+        let ends = ((packet.from, from_port), (packet.to, to_port));
         let key = match leaves {
             true => (packet.protocol, ends.0, ends.1),
             false => (packet.protocol, ends.1, ends.0),

@@ -98,7 +98,7 @@ impl Descriptors {
 
 /// Emulates `scenario` between `descriptors` for its duration; returns what was measured after the
 /// warm-up: lists of items as in a result, and what became of a capture of the air, of which the scenario says how
-/// many frames it keeps. With `beside` there is a way to the outside
+/// many frames it keeps. With `neighbours` there is a way to the outside
 /// ([`Network::open_outside`]); if it `merges`, nodes get segments that are due at once as one packet.
 ///
 /// # Errors
@@ -106,15 +106,15 @@ impl Descriptors {
 pub fn run(
     scenario: &Scenario,
     places: &[Place],
-    beside: Option<&[u32]>,
+    neighbours: Option<&[u32]>,
     mut descriptors: Descriptors,
     merges: bool,
     timing: Timing,
 ) -> Result<Value, EmulatorError> {
     let opened = open(scenario, places);
     let mut network = Network::new(scenario, &opened, places)?;
-    if let Some(beside) = beside {
-        network.open_outside(beside);
+    if let Some(neighbours) = neighbours {
+        network.open_outside(neighbours);
     }
     let writer = match (scenario.record.frames, descriptors.capture.take()) {
         (Some(limit), Some(file)) => {
@@ -138,7 +138,7 @@ pub fn run(
     let mut batch = Batch::new(merges);
     let every = descriptors.nodes.iter().chain([&descriptors.stop]);
     let mut watched: Vec<PollFd<'_>> = every
-        .map(|one| PollFd::from_borrowed_fd(one.as_fd(), PollFlags::IN))
+        .map(|descriptor| PollFd::from_borrowed_fd(descriptor.as_fd(), PollFlags::IN))
         .collect();
     loop {
         let now = clock.woke.min(end);
@@ -198,7 +198,8 @@ pub fn run(
                     clock.woke = clock.now();
                 }
                 network.run_until(clock.woke.min(if is_warm { end } else { warmup }))?;
-                let packets = each_packet(&mut buffer[..length], |one| network.send(node, one));
+                let packets =
+                    each_packet(&mut buffer[..length], |packet| network.send(node, packet));
                 count += packets.max(1);
             }
         }

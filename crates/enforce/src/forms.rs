@@ -1,11 +1,13 @@
 //! Forms of text that others define: addresses, interface names, paths.
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, SocketAddr};
 
 pub(crate) use lasthop_engine::notation::forms::words;
 use lasthop_engine::notation::forms::{Form, fault_of_each};
 use lasthop_engine::notation::problem::one_line;
+use serde::{Serialize, Serializer};
 
 /// Name of a network interface (Linux: IFNAMSIZ).
 pub(crate) static INTERFACE: Form = Form {
@@ -156,77 +158,94 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     Ok(address)
 }
 
-/// A subnet: its address, with nothing behind the prefix, and the prefix's length. [bits]
-pub(crate) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
-    let fault = || "is no subnet".to_owned();
-    let (address, length) = text.split_once('/').ok_or_else(fault)?;
-    let address: IpAddr = address.parse().map_err(|_| fault())?;
-    let length: u32 = length.parse().map_err(|_| fault())?;
-    let (bits, most) = match address {
-        IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
-        IpAddr::V6(address) => (u128::from(address), 128),
-    };
-    if length > most {
-        return Err(fault());
-    }
-    let behind = most - length;
-    let mask = if behind == 128 {
-        u128::MAX
-    } else {
-        (1 << behind) - 1
-    };
-    if bits & mask != 0 {
-        let network = match address {
-            IpAddr::V4(address) => {
-                IpAddr::from((u32::from(address) & !(mask as u32)).to_be_bytes())
-            }
-            IpAddr::V6(address) => IpAddr::from((u128::from(address) & !mask).to_be_bytes()),
-        };
-        return Err(format!(
-            "has bits after its prefix, write {network}/{length}"
-        ));
-    }
-    Ok((address, length))
-}
-
-/// The addresses of a list without fault; none if there is no list.
-pub(crate) fn addresses(list: Option<&str>) -> Vec<IpAddr> {
-    let words = words(list.unwrap_or_default());
-    words.filter_map(|word| address(word).ok()).collect()
-}
-
-/// The subnets of a list without fault; none if there is no list.
-pub(crate) fn subnets(list: Option<&str>) -> Vec<(IpAddr, u32)> {
-    let words = words(list.unwrap_or_default());
-    words.filter_map(|word| subnet(word).ok()).collect()
-}
-
-/// A subnet; an address is one of itself alone.
-pub(crate) fn member(text: &str) -> Result<(IpAddr, u32), String> {
-    if text.contains('/') {
-        return subnet(text);
-    }
-    address(text).map(whole)
-}
-
-/// Returns the subnet that contains only this address.
-pub(crate) fn whole(address: IpAddr) -> (IpAddr, u32) {
-    (address, if address.is_ipv4() { 32 } else { 128 })
+/// A subnet, whose address has no bits after the prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Subnet {
+    /// First address.
+    pub address: IpAddr,
+    /// Length of the prefix. [bits]
+    pub length: u32,
 }
 
 /// Address range of a subnet: whether it is IPv4, its first and its last address as numbers.
 pub(crate) type Range = (bool, u128, u128);
 
-/// Returns the address range of a subnet.
-pub(crate) fn range((address, length): (IpAddr, u32)) -> Range {
-    let (first, bits) = match address {
-        IpAddr::V4(v4) => (u128::from(u32::from(v4)), 32),
-        IpAddr::V6(v6) => (u128::from(v6), 128),
-    };
-    let others = 1_u128
-        .checked_shl(bits - length)
-        .map_or(u128::MAX, |count| count - 1);
-    (address.is_ipv4(), first, first | others)
+impl Subnet {
+    /// Returns the subnet that contains only this address.
+    pub(crate) fn of(address: IpAddr) -> Subnet {
+        let length = if address.is_ipv4() { 32 } else { 128 };
+        Subnet { address, length }
+    }
+
+    /// Returns the address range of the subnet.
+    pub(crate) fn range(self) -> Range {
+        let (first, bits) = number(self.address);
+        let others = u128::MAX.checked_shr(128 - bits + self.length).unwrap_or(0);
+        (self.address.is_ipv4(), first, first | others)
+    }
+
+    /// Returns whether two subnets overlap.
+    pub(crate) fn overlaps(self, other: Subnet) -> bool {
+        let (a, b) = (self.range(), other.range());
+        a.0 == b.0 && a.1 <= b.2 && b.1 <= a.2
+    }
+}
+
+impl Display for Subnet {
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        write!(to, "{}/{}", self.address, self.length)
+    }
+}
+
+impl Serialize for Subnet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// Returns an address as a number, and its length. [bits]
+fn number(address: IpAddr) -> (u128, u32) {
+    match address {
+        IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+        IpAddr::V6(address) => (u128::from(address), 128),
+    }
+}
+
+/// Reads a subnet.
+pub(crate) fn subnet(text: &str) -> Result<Subnet, String> {
+    let fault = || "is no subnet".to_owned();
+    let (address, length) = text.split_once('/').ok_or_else(fault)?;
+    let address: IpAddr = address.parse().map_err(|_| fault())?;
+    let length: u32 = length.parse().map_err(|_| fault())?;
+    let (bits, most) = number(address);
+    if length > most {
+        return Err(fault());
+    }
+    let mask = u128::MAX.checked_shr(128 - most + length).unwrap_or(0);
+    if bits & mask != 0 {
+        let network = match address {
+            IpAddr::V4(_) => IpAddr::from(((bits & !mask) as u32).to_be_bytes()),
+            IpAddr::V6(_) => IpAddr::from((bits & !mask).to_be_bytes()),
+        };
+        return Err(format!(
+            "has bits after its prefix, write {network}/{length}"
+        ));
+    }
+    Ok(Subnet { address, length })
+}
+
+/// Returns what `read` accepts in a list; nothing if there is no list.
+pub(crate) fn each<T>(list: Option<&str>, read: fn(&str) -> Result<T, String>) -> Vec<T> {
+    let words = words(list.unwrap_or_default());
+    words.filter_map(|word| read(word).ok()).collect()
+}
+
+/// Reads a subnet, or an address as a subnet of its own.
+pub(crate) fn member(text: &str) -> Result<Subnet, String> {
+    match text.contains('/') {
+        true => subnet(text),
+        false => address(text).map(Subnet::of),
+    }
 }
 
 /// Reference to a station in a list.
@@ -235,7 +254,7 @@ pub(crate) enum Which {
     /// Its MAC address.
     Mac(String),
     /// A subnet that contains one of its addresses.
-    Subnet((IpAddr, u32)),
+    Subnet(Subnet),
     /// Its name in the file.
     Name(String),
 }
@@ -259,22 +278,6 @@ fn is_like_mac(text: &str) -> bool {
         |part: &str| (1..=3).contains(&part.len()) && part.chars().all(|c| c.is_ascii_hexdigit());
     let parts = || text.split([':', '-']);
     (5..=7).contains(&parts().count()) && parts().all(is_part)
-}
-
-/// Returns the valid references of a list; none if there is no list.
-pub(crate) fn stations(list: Option<&str>) -> Vec<Which> {
-    let words = words(list.unwrap_or_default());
-    words.filter_map(|word| station(word).ok()).collect()
-}
-
-/// Returns whether two subnets overlap.
-pub(crate) fn overlap(a: (IpAddr, u32), b: (IpAddr, u32)) -> bool {
-    let prefix = |address: IpAddr, length: u32| match address {
-        IpAddr::V4(v4) => u128::from(u32::from(v4).checked_shr(32 - length).unwrap_or(0)),
-        IpAddr::V6(v6) => u128::from(v6).checked_shr(128 - length).unwrap_or(0),
-    };
-    let length = a.1.min(b.1);
-    a.0.is_ipv4() == b.0.is_ipv4() && prefix(a.0, length) == prefix(b.0, length)
 }
 
 /// A MAC address in lower case, with colons.
@@ -303,8 +306,17 @@ fn repeated(text: &str) -> Option<String> {
     Some(format!("has `{}` twice", one_line(word, 40)))
 }
 
-/// Reads a source of rates: what is asked, and the interface or the socket.
-pub(crate) fn rate_source(text: &str) -> Result<(&str, &str), String> {
+/// A source of the rates of stations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RateSource {
+    /// Program that is asked: `iw` or `hostapd`.
+    pub kind: String,
+    /// Interface, or path of the socket.
+    pub at: String,
+}
+
+/// Reads a source of rates.
+pub(crate) fn rate_source(text: &str) -> Result<RateSource, String> {
     let unknown = || "is no source of rates".to_owned();
     let (kind, at) = text.split_once(':').ok_or_else(unknown)?;
     let fault = match kind {
@@ -316,15 +328,8 @@ pub(crate) fn rate_source(text: &str) -> Result<(&str, &str), String> {
         "hostapd" => (FILE.fault)(at),
         _ => Some(unknown()),
     };
-    fault.map_or(Ok((kind, at)), Err)
-}
-
-/// Returns the valid sources of a list; none if there is no list.
-pub(crate) fn rate_sources(list: Option<&str>) -> Vec<(String, String)> {
-    let sources = words(list.unwrap_or_default()).filter_map(|word| rate_source(word).ok());
-    sources
-        .map(|(kind, at)| (kind.to_owned(), at.to_owned()))
-        .collect()
+    let (kind, at) = (kind.to_owned(), at.to_owned());
+    fault.map_or(Ok(RateSource { kind, at }), Err)
 }
 
 /// Address and port of an SNMP agent.
@@ -341,11 +346,11 @@ mod tests {
     #[test]
     fn a_list_names_the_word_at_fault() {
         assert_eq!((ADDRESSES.fault)("10.0.0.1, fe80::1"), None);
-        let said = (ADDRESSES.fault)("10.0.0.1, 10.0.0").unwrap_or_default();
-        assert_eq!(said, "has `10.0.0`, which is no IP address");
+        let fault = (ADDRESSES.fault)("10.0.0.1, 10.0.0").unwrap_or_default();
+        assert_eq!(fault, "has `10.0.0`, which is no IP address");
         assert_eq!((ADDRESSES.fault)(" , ").as_deref(), Some("is empty"));
-        let said = (ADDRESSES.fault)("224.0.0.1");
-        assert_eq!(said.as_deref(), Some("is no address of a host"));
+        let fault = (ADDRESSES.fault)("224.0.0.1");
+        assert_eq!(fault.as_deref(), Some("is no address of a host"));
     }
 
     #[test]
@@ -386,7 +391,7 @@ mod tests {
         }
         assert_eq!(
             station("fe80::1:2"),
-            Ok(Which::Subnet(whole("fe80::1:2".parse().unwrap())))
+            Ok(Which::Subnet(Subnet::of("fe80::1:2".parse().unwrap())))
         );
         let host_bits = [
             ("10.0.0.1/24", "write 10.0.0.0/24"),
@@ -402,12 +407,10 @@ mod tests {
 
     #[test]
     fn a_source_of_rates_names_what_is_asked_and_where() {
-        assert_eq!(rate_source("iw:wlan0"), Ok(("iw", "wlan0")));
-        let socket = "/var/run/hostapd/wlan0:1";
-        assert_eq!(
-            rate_source(&format!("hostapd:{socket}")),
-            Ok(("hostapd", socket))
-        );
+        for (kind, at) in [("iw", "wlan0"), ("hostapd", "/var/run/hostapd/wlan0:1")] {
+            let source = rate_source(&format!("{kind}:{at}")).unwrap();
+            assert_eq!((source.kind.as_str(), source.at.as_str()), (kind, at));
+        }
         let long = format!("hostapd:/{}", "x".repeat(LONGEST_SOCKET));
         for bad in [
             "",

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, path, read, text, wrong};
 use defaults::Defaults;
-use lasthop_enforce::{Tables, parse_gateway, parse_scenario, schema, to_json, to_json_text};
+use lasthop_enforce::{EXTENSION, NEEDS_GATEWAY, Tables, to_json, to_json_text};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 use serde_json::Value;
 
@@ -51,7 +51,8 @@ fn parse_with(
 ) -> Result<(Scenario, Tables), Vec<Problem>> {
     let (format, source) = form(block);
     let settings = [block.settings().as_slice(), more].concat();
-    parse_scenario(block.text.as_bytes(), format, source, &settings, &files())
+    let bytes = block.text.as_bytes();
+    EXTENSION.parse_with_scenario(bytes, format, source, &settings, &files())
 }
 
 /// The scenario of a file, as JSON, with what it has enforced.
@@ -65,14 +66,9 @@ fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
 /// The gateway of a file, as JSON.
 fn gateway(block: &Block) -> Result<Value, Vec<Problem>> {
     let (format, source) = form(block);
-    let gateway = parse_gateway(
-        block.text.as_bytes(),
-        format,
-        source,
-        &block.settings(),
-        &files(),
-    )?;
-    Ok(gateway.to_json())
+    let (bytes, settings) = (block.text.as_bytes(), block.settings());
+    let tables = EXTENSION.parse(NEEDS_GATEWAY, bytes, format, source, &settings, &files())?;
+    Ok(tables.gateway.expect("a gateway is needed").to_json())
 }
 
 fn form(block: &Block) -> (Format, &'static str) {
@@ -323,7 +319,7 @@ fn refusals() {
 
 #[test]
 fn schema_as_it_was() {
-    let now = format!("{:#}\n", schema());
+    let now = format!("{:#}\n", EXTENSION.schema());
     if freezes() {
         std::fs::write(path("schema.json"), &now).expect("the file can be written");
     }
@@ -339,6 +335,6 @@ fn every_word_of_the_grammar_occurs() {
         .filter(|block| !block.words.contains("json"))
         .map(|block| block.text.as_str())
         .collect();
-    let rare = coverage::rare(&schema(), &texts, 2);
+    let rare = coverage::rare(&EXTENSION.schema(), &texts, 2);
     assert!(rare.is_empty(), "less than twice: {rare:#?}");
 }

@@ -24,29 +24,29 @@ pub struct Direction<'f, 'a> {
 
 /// Returns the directions of all calls, in the order of the scenario.
 pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
-    let mut found: Vec<Direction<'f, 'a>> = Vec::new();
+    let mut directions: Vec<Direction<'f, 'a>> = Vec::new();
     for flow in &facts.flows {
         let Some((owner, direction)) = call_and_direction(flow) else {
             continue;
         };
-        let known = found
+        let known = directions
             .iter_mut()
             .find(|each| each.name == owner && each.direction == direction);
         match known {
             Some(each) => each.flows.push(flow),
-            None => found.push(Direction {
+            None => directions.push(Direction {
                 name: owner,
                 direction,
                 flows: vec![flow],
             }),
         }
     }
-    let both = |name: &str| found.iter().filter(|each| each.name == name).count() == 2;
-    let names: Vec<&str> = found.iter().map(|each| each.name).collect();
+    let both = |name: &str| directions.iter().filter(|each| each.name == name).count() == 2;
+    let names: Vec<&str> = directions.iter().map(|each| each.name).collect();
     let keep: Vec<bool> = names.iter().map(|name| both(name)).collect();
     let mut keep = keep.into_iter();
-    found.retain(|_| keep.next().unwrap_or(false));
-    found
+    directions.retain(|_| keep.next().unwrap_or(false));
+    directions
 }
 
 /// Owner and direction of a flow that may belong to a call.

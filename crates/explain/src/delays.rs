@@ -17,7 +17,7 @@ pub fn waits<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a str, &'a str, f
 /// The part without a queue is the rest of the one-way delay: propagation, and everything outside
 /// queues.
 pub fn delays(facts: &Facts<'_>) -> Vec<Value> {
-    let mut found = Vec::new();
+    let mut delays = Vec::new();
     for flow in &facts.flows {
         let Some(total_s) = mean(flow.answer, "one_way_delay_s") else {
             continue;
@@ -35,7 +35,7 @@ pub fn delays(facts: &Facts<'_>) -> Vec<Value> {
             .into_iter()
             .map(|(queue, wait_s)| json!({ "queue": queue, "wait_s": wait_s, "share": share(wait_s) }))
             .collect();
-        found.push(json!({ "flow": flow.name, "total_s": total_s, "parts": parts }));
+        delays.push(json!({ "flow": flow.name, "total_s": total_s, "parts": parts }));
     }
-    found
+    delays
 }

@@ -12,6 +12,17 @@ pub fn set(key: impl Into<String>, value: impl ToString) -> Setting {
     (key.into(), value.to_string())
 }
 
+/// Returns the items in order, each once.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+    }
+    distinct
+}
+
 /// Writes a rate. [bit/s]
 pub fn rate(rate_bps: f64) -> String {
     format!("{} Mbps", rate_bps / 1e6)
@@ -154,24 +165,19 @@ pub fn tcp_settings(
         "mss" => "mss_bytes",
         other => other,
     };
-    let all: Vec<&Flow<'_>> = facts.flows.iter().filter(|flow| flow.is_tcp()).collect();
+    let all = facts.tcp_flows();
     let is_equal = all.iter().all(|flow| flow.tcp[field] == all[0].tcp[field]);
     if is_equal && all.len() == flows.len() {
         return vec![set(format!("tcp.{key}"), value)];
     }
-    let mut settings: Vec<Setting> = Vec::new();
-    for flow in flows {
+    distinct(flows.iter().map(|flow| {
         let table = match flow.station {
             Some(station) => format!("station.{}.{}", facts.group(station), flow.traffic_key()),
             None if is_implicit(facts, flow.class) => "tcp".into(),
             None => format!("flow.{}", flow.class),
         };
-        let setting = set(format!("{table}.{key}"), value);
-        if !settings.contains(&setting) {
-            settings.push(setting);
-        }
-    }
-    settings
+        set(format!("{table}.{key}"), value)
+    }))
 }
 
 /// Whether a class of flows comes from the table of a topology, and has no table of its own.
@@ -185,20 +191,12 @@ pub fn is_implicit(facts: &Facts<'_>, class: &str) -> bool {
 
 /// Returns the settings that put the traffic of these flows into an access category.
 pub fn category_settings(facts: &Facts<'_>, flows: &[&Flow<'_>], category: &str) -> Vec<Setting> {
-    let mut settings: Vec<Setting> = Vec::new();
-    for flow in flows {
-        let Some(station) = flow.station else {
-            continue;
-        };
+    distinct(flows.iter().filter_map(|flow| {
+        let group = facts.group(flow.station?);
         let mut traffic = flow.traffic_key();
         if traffic.starts_with("audio_") || traffic.starts_with("video_") {
             traffic = "call".into();
         }
-        let key = format!("station.{}.{traffic}.category", facts.group(station));
-        let setting = set(key, category);
-        if !settings.contains(&setting) {
-            settings.push(setting);
-        }
-    }
-    settings
+        Some(set(format!("station.{group}.{traffic}.category"), category))
+    }))
 }

@@ -123,7 +123,7 @@ impl<'a> Facts<'a> {
             .iter()
             .map(|flow| {
                 let name = text(flow, "name");
-                let found = named(measured, name).or_else(|| named(classes, text(flow, "class")));
+                let item = named(measured, name).or_else(|| named(classes, text(flow, "class")));
                 Flow {
                     name,
                     class: text(flow, "class"),
@@ -135,7 +135,7 @@ impl<'a> Facts<'a> {
                     path: facts.path(flow),
                     back: facts.back(flow),
                     propagation_s: facts.propagation_s(flow),
-                    answer: found.unwrap_or(&Value::Null),
+                    answer: item.unwrap_or(&Value::Null),
                 }
             })
             .collect();
@@ -146,6 +146,17 @@ impl<'a> Facts<'a> {
     pub fn cell(&self) -> Option<&'a Value> {
         let cell = &self.scenario["cell"];
         (!cell.is_null()).then_some(cell)
+    }
+
+    /// Settings of the access point's aggregation, if the cell aggregates.
+    pub fn aggregation(&self) -> Option<&'a Value> {
+        let aggregation = &self.cell()?["ap"]["aggregation"];
+        (!aggregation.is_null()).then_some(aggregation)
+    }
+
+    /// Whether the scenario has a cell that aggregates.
+    pub fn aggregates(&self) -> bool {
+        self.aggregation().is_some()
     }
 
     /// Measured values of the cell, null without a cell.
@@ -166,6 +177,21 @@ impl<'a> Facts<'a> {
             .any(|ap| mean(ap, "queue_packets").is_some_and(|packets| packets > 5.0));
         let stations_wait = mean(self.cell_answer(), "active_stations").unwrap_or(0.0) > 0.9;
         self.busy_fraction() > 0.9 || (self.busy_fraction() > 0.6 && (ap_waits || stations_wait))
+    }
+
+    /// Returns the first weight if the medium limits its senders, and the second otherwise. [-]
+    pub fn by_air(&self, full: f64, other: f64) -> f64 {
+        if self.air_is_full() { full } else { other }
+    }
+
+    /// Flows for which a condition holds.
+    pub fn flows_that<'f>(&'f self, holds: impl Fn(&Flow<'a>) -> bool) -> Vec<&'f Flow<'a>> {
+        self.flows.iter().filter(|flow| holds(flow)).collect()
+    }
+
+    /// Flows with TCP.
+    pub fn tcp_flows(&self) -> Vec<&Flow<'a>> {
+        self.flows_that(Flow::is_tcp)
     }
 
     /// Whether the scenario has traffic for which delay matters.

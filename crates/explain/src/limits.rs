@@ -91,12 +91,12 @@ fn limit_by(by: &'static str, place: &str, fraction: f64) -> Limit {
 ///
 /// `all` is whether the item has all TCP flows, of two or more.
 pub fn limits(facts: &Facts<'_>) -> Vec<Value> {
-    let mut found: Vec<(Limit, Vec<&str>)> = Vec::new();
+    let mut limits: Vec<(Limit, Vec<&str>)> = Vec::new();
     for flow in &facts.flows {
         let Some(limit) = limit(facts, flow) else {
             continue;
         };
-        let known = found
+        let known = limits
             .iter_mut()
             .find(|(each, _)| each.by == limit.by && each.place == limit.place);
         match known {
@@ -105,11 +105,11 @@ pub fn limits(facts: &Facts<'_>) -> Vec<Value> {
                 each.fraction = (each.fraction * count + limit.fraction) / (count + 1.0);
                 flows.push(flow.name);
             }
-            None => found.push((limit, vec![flow.name])),
+            None => limits.push((limit, vec![flow.name])),
         }
     }
     let count = facts.flows.iter().filter(|flow| flow.is_tcp()).count();
-    found
+    limits
         .into_iter()
         .map(|(limit, flows)| {
             let is_all = flows.len() == count && count > 1;

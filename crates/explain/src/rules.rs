@@ -11,6 +11,7 @@ mod stations;
 mod traffic;
 mod wired;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::edits::Setting;
@@ -23,7 +24,7 @@ const THROUGHPUT: &str = "throughput";
 const FAIRNESS: &str = "fairness";
 
 /// One row of the table.
-pub struct Rule {
+struct Rule {
     /// Identifier of the cause.
     id: &'static str,
     /// Name of the cause.
@@ -31,10 +32,11 @@ pub struct Rule {
     /// Objectives that the cause usually harms.
     objectives: &'static [&'static str],
     /// Returns the causes in a run.
-    find: fn(&Facts<'_>) -> Vec<Cause>,
+    causes: fn(&Facts<'_>) -> Vec<Cause>,
 }
 
 /// A change that a user may make because of a cause.
+#[derive(Serialize)]
 pub struct Remedy {
     /// Name of the change.
     pub label: String,
@@ -79,7 +81,7 @@ pub fn remedy(label: &str, key: impl Into<String>, value: &str) -> Remedy {
     Remedy::new(label, vec![(key.into(), value.into())])
 }
 
-/// A cause found in a run.
+/// A cause of a run.
 pub struct Cause {
     /// Place of the cause: a queue, a link, a station's table, a class of flows.
     pub subject: String,
@@ -93,60 +95,117 @@ pub struct Cause {
     pub remedies: Vec<Remedy>,
 }
 
+impl Cause {
+    /// Returns a cause without remedies.
+    pub fn new(
+        subject: impl Into<String>,
+        sentence: impl Into<String>,
+        weight: f64,
+        edits: Vec<Setting>,
+    ) -> Cause {
+        Cause {
+            subject: subject.into(),
+            sentence: sentence.into(),
+            weight,
+            edits,
+            remedies: Vec::new(),
+        }
+    }
+
+    /// Returns the cause with its edits as another remedy, which are settings.
+    pub fn remedied_by(self, label: impl Into<String>) -> Cause {
+        let remedy = Remedy::new(label, self.edits.clone());
+        self.with([remedy])
+    }
+
+    /// Returns the cause with further remedies.
+    pub fn with(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Cause {
+        self.remedies.extend(remedies);
+        self
+    }
+}
+
+/// Defines the table of rules: function, identifier and title, and below them the objectives.
+///
+/// A function returns the causes as an iterable, such as an `Option` or a `Vec`.
+macro_rules! rules {
+    ($($causes:path: $id:literal, $title:literal, [$($objective:ident),*];)*) => {
+        &[$(Rule {
+            id: $id,
+            title: $title,
+            objectives: &[$($objective),*],
+            causes: |facts| $causes(facts).into_iter().collect(),
+        }),*]
+    };
+}
+
 /// All rules. Their order is the order of `lasthop explain --rules`.
-const RULES: &[Rule] = &[
-    queues::LONG_QUEUE,
-    queues::AQM_SETTINGS,
-    queues::SHORT_BUFFER,
-    wired::SLOW_LINE,
-    wired::LONG_PATH,
-    wired::LINK_LOSS,
-    wired::UNEQUAL_RTT,
-    cell::NARROW_CHANNEL,
-    cell::NO_AGGREGATION,
-    cell::LONG_AGGREGATES,
-    cell::SHORT_TXOP,
-    cell::COLLISIONS,
-    cell::AP_ACCESS,
-    cell::LONG_BACKOFF,
-    cell::RATE_FALLBACK,
-    stations::SLOW_STATION,
-    stations::NOISY_STATION,
-    stations::POWER_SAVE,
-    traffic::NOT_PRIORITISED,
-    traffic::MANY_CONNECTIONS,
-    traffic::UNRESPONSIVE,
-    endpoints::RECEIVE_WINDOW,
-    endpoints::SLOW_RECOVERY,
-    endpoints::SMALL_INITIAL_WINDOW,
-    endpoints::SMALL_SEGMENTS,
-    endpoints::SCALABLE_CONTROL,
-];
+const RULES: &[Rule] = rules! {
+    queues::standing_queues: "long-queue", "standing queue",
+        [CALLS, DELAY];
+    queues::standing_aqm_queues: "aqm-settings", "queue whose drops do not suit its rate and its flows",
+        [DELAY, THROUGHPUT, CALLS];
+    queues::short_buffers: "short-buffer", "buffer that is too short",
+        [THROUGHPUT, DELAY, FAIRNESS, CALLS];
+    wired::slow_lines: "slow-line", "line without spare capacity",
+        [THROUGHPUT, DELAY, CALLS];
+    wired::long_paths: "long-path", "long path",
+        [DELAY, THROUGHPUT];
+    wired::link_losses: "link-loss", "losses on a link",
+        [THROUGHPUT, DELAY, CALLS, FAIRNESS];
+    wired::unequal_rtts: "unequal-rtt", "unequal round-trip times",
+        [FAIRNESS];
+    cell::narrow_channel: "narrow-channel", "air without spare capacity",
+        [THROUGHPUT, DELAY, CALLS];
+    cell::no_aggregation: "no-aggregation", "no aggregation",
+        [THROUGHPUT, DELAY, CALLS];
+    cell::long_aggregates: "long-aggregates", "long aggregates",
+        [CALLS, DELAY];
+    cell::short_txop: "short-txop", "one frame per transmission opportunity",
+        [THROUGHPUT];
+    cell::collisions: "collisions", "collisions in the Wi-Fi",
+        [THROUGHPUT, DELAY, CALLS];
+    cell::ap_access: "ap-access", "access point that contends like a single station",
+        [FAIRNESS, THROUGHPUT, CALLS, DELAY];
+    cell::long_backoff: "long-backoff", "long backoff after collisions",
+        [CALLS, DELAY];
+    cell::rate_fallback: "rate-fallback", "rates that fall after collisions",
+        [THROUGHPUT, DELAY, FAIRNESS];
+    stations::slow_stations: "slow-station", "slow station",
+        [THROUGHPUT, FAIRNESS, DELAY, CALLS];
+    stations::noisy_stations: "noisy-station", "frames lost to noise",
+        [THROUGHPUT, DELAY, CALLS, FAIRNESS];
+    stations::sleeping_stations: "power-save", "power save",
+        [DELAY, CALLS, THROUGHPUT];
+    traffic::not_prioritised: "not-prioritised", "call or sensor without priority in the Wi-Fi",
+        [CALLS, DELAY];
+    traffic::many_connections: "many-connections", "station with many connections",
+        [FAIRNESS, DELAY, CALLS];
+    traffic::unresponsive: "unresponsive", "datagrams that do not slow down",
+        [FAIRNESS, THROUGHPUT, DELAY, CALLS];
+    endpoints::receive_window: "receive-window", "receive window that is too small",
+        [THROUGHPUT, DELAY, FAIRNESS];
+    endpoints::slow_recovery: "slow-recovery", "TCP of an older generation",
+        [THROUGHPUT, DELAY, FAIRNESS];
+    endpoints::small_initial_window: "small-initial-window", "small initial window",
+        [DELAY];
+    endpoints::small_segments: "small-segments", "small segments",
+        [THROUGHPUT];
+    endpoints::scalable_control: "scalable-control", "scalable congestion control in a queue for classic flows",
+        [FAIRNESS, THROUGHPUT, DELAY, CALLS];
+};
 
 /// Returns the causes that may apply to a run, the most likely first.
 pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
     let default = default_objective(facts);
-    let mut found: Vec<(bool, f64, Value)> = Vec::new();
+    let mut ranked: Vec<((bool, f64), Value)> = Vec::new();
     for rule in RULES {
         let is_default = rule.objectives.contains(&default);
-        let objective = if is_default {
-            default
-        } else {
-            rule.objectives[0]
+        let objective = match is_default {
+            true => default,
+            false => rule.objectives[0],
         };
-        for cause in (rule.find)(facts) {
-            let remedies: Vec<Value> = cause
-                .remedies
-                .iter()
-                .map(|each| {
-                    json!({
-                        "label": each.label,
-                        "place": each.place,
-                        "is_setting": each.is_setting,
-                        "settings": each.settings,
-                    })
-                })
-                .collect();
+        for cause in (rule.causes)(facts) {
             let item = json!({
                 "id": rule.id,
                 "title": rule.title,
@@ -155,16 +214,14 @@ pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
                 "sentence": cause.sentence,
                 "weight": cause.weight,
                 "edits": cause.edits,
-                "remedies": remedies,
+                "remedies": cause.remedies,
             });
             let rank = (is_default, cause.weight);
-            let at = found.partition_point(|(other_is_default, weight, _)| {
-                (*other_is_default, *weight) >= rank
-            });
-            found.insert(at, (is_default, cause.weight, item));
+            let at = ranked.partition_point(|(other, _)| *other >= rank);
+            ranked.insert(at, (rank, item));
         }
     }
-    found.into_iter().map(|(.., item)| item).collect()
+    ranked.into_iter().map(|(_, item)| item).collect()
 }
 
 /// Returns the objective of a scenario that states none.

@@ -80,8 +80,8 @@ fn answer() -> Value {
 
 #[test]
 fn a_call_has_a_verdict_in_each_direction_and_the_queue_in_which_it_waits() {
-    let found = explain(&scenario(), &answer());
-    let calls = found["calls"].as_array().unwrap();
+    let explanation = explain(&scenario(), &answer());
+    let calls = explanation["calls"].as_array().unwrap();
     let verdicts: Vec<_> = calls
         .iter()
         .map(|call| {
@@ -114,8 +114,8 @@ fn the_share_of_a_queue_is_that_of_all_packets_of_the_call() {
     let mut call = scenario["flows"][1].clone();
     call["name"] = json!("phone/video-up/1");
     scenario["flows"].as_array_mut().unwrap().push(call);
-    let found = explain(&scenario, &answer);
-    let call = &found["calls"][0];
+    let explanation = explain(&scenario, &answer);
+    let call = &explanation["calls"][0];
     assert_eq!(call["flows"].as_array().unwrap().len(), 2);
     let share = call["wait_share"].as_f64().unwrap();
     assert!((share - 0.132 / 0.136).abs() < 1e-9, "{share}");
@@ -140,8 +140,8 @@ fn datagrams_in_one_direction_are_no_call() {
 
 #[test]
 fn a_delay_is_divided_among_queues() {
-    let found = explain(&scenario(), &answer());
-    let parts = &found["delays"][0]["parts"];
+    let explanation = explain(&scenario(), &answer());
+    let parts = &explanation["delays"][0]["parts"];
     assert_eq!(parts[0]["queue"], "wire/up");
     assert!((parts[0]["share"].as_f64().unwrap() - 0.132 / 0.146).abs() < 1e-9);
     assert_eq!(parts[1]["queue"], "phone");
@@ -192,8 +192,8 @@ fn a_download_waits_for_acks_in_a_full_upload_or_for_losses() {
 
 #[test]
 fn the_costly_station_has_more_air_time_than_goodput() {
-    let found = explain(&scenario(), &answer());
-    assert_eq!(found["air"]["station"], "laptop");
+    let explanation = explain(&scenario(), &answer());
+    assert_eq!(explanation["air"]["station"], "laptop");
     let mut fair = answer();
     fair["stations"][0]["airtime_fraction"] = value(0.15, 0.0);
     assert_eq!(explain(&scenario(), &fair)["air"], Value::Null);
@@ -201,8 +201,8 @@ fn the_costly_station_has_more_air_time_than_goodput() {
 
 #[test]
 fn a_standing_queue_is_the_first_cause_of_a_bad_call() {
-    let found = explain(&scenario(), &answer());
-    let first = &found["causes"][0];
+    let explanation = explain(&scenario(), &answer());
+    let first = &explanation["causes"][0];
     assert_eq!(
         (&first["id"], &first["subject"]),
         (&json!("long-queue"), &json!("wire/up"))
@@ -255,9 +255,9 @@ fn each_rule_has_an_identifier_a_condition_and_an_edit() {
 
 #[test]
 fn a_result_without_lists_is_explained_without_facts() {
-    let found = explain(&json!({}), &json!({}));
+    let explanation = explain(&json!({}), &json!({}));
     for key in ["calls", "delays", "limits", "causes"] {
-        assert_eq!(found[key], json!([]), "{key}");
+        assert_eq!(explanation[key], json!([]), "{key}");
     }
 }
 
@@ -265,8 +265,8 @@ fn a_result_without_lists_is_explained_without_facts() {
 fn edits(scenario: &Value, answer: &Value, id: &str) -> Value {
     let causes = explain(scenario, answer)["causes"].clone();
     let mut causes = causes.as_array().into_iter().flatten();
-    let found = causes.find(|cause| cause["id"] == id);
-    found.map_or(Value::Null, |cause| cause["edits"].clone())
+    let cause = causes.find(|cause| cause["id"] == id);
+    cause.map_or(Value::Null, |cause| cause["edits"].clone())
 }
 
 #[test]
@@ -332,10 +332,10 @@ fn flows_of_a_dumbbell_without_a_table_are_set_in_the_table_tcp() {
 fn remedy(scenario: &Value, answer: &Value, id: &str, label: &str) -> Value {
     let causes = explain(scenario, answer)["causes"].clone();
     let mut causes = causes.as_array().into_iter().flatten();
-    let found = causes
+    let cause = causes
         .find(|cause| cause["id"] == id)
         .unwrap_or(&Value::Null);
-    let mut remedies = found["remedies"].as_array().into_iter().flatten();
+    let mut remedies = cause["remedies"].as_array().into_iter().flatten();
     let begins = |each: &&Value| {
         each["label"]
             .as_str()

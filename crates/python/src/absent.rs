@@ -5,11 +5,24 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::simulate::python::UserError;
 
-type Arguments<'py> = Bound<'py, PyTuple>;
-
 fn absent<T>(feature: &str) -> PyResult<T> {
     let message = format!("{feature}: not part of this build of lasthop");
     Err(UserError::new_err(message))
+}
+
+/// Defines functions that raise `UserError`, each with the name of its feature.
+macro_rules! absent {
+    ($($name:ident: $feature:literal),*) => {$(
+        /// Raises `UserError`: this build has no such feature.
+        #[pyfunction]
+        #[pyo3(signature = (*_arguments, **_keywords))]
+        pub fn $name(
+            _arguments: Bound<'_, PyTuple>,
+            _keywords: Option<Bound<'_, PyDict>>,
+        ) -> PyResult<()> {
+            absent($feature)
+        }
+    )*};
 }
 
 /// Emulation.
@@ -17,15 +30,7 @@ fn absent<T>(feature: &str) -> PyResult<T> {
 pub mod emulate {
     use super::*;
 
-    /// Raises `UserError`: this build has no such feature.
-    #[pyfunction]
-    #[pyo3(signature = (*_arguments, **_keywords))]
-    pub fn emulate(
-        _arguments: Arguments<'_>,
-        _keywords: Option<Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        absent("emulation")
-    }
+    absent! { emulate: "emulation" }
 }
 
 /// The relay.
@@ -33,15 +38,7 @@ pub mod emulate {
 pub mod relay {
     use super::*;
 
-    /// Raises `UserError`: this build has no such feature.
-    #[pyfunction]
-    #[pyo3(signature = (*_arguments, **_keywords))]
-    pub fn new_relay_key(
-        _arguments: Arguments<'_>,
-        _keywords: Option<Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        absent("relay")
-    }
+    absent! { new_relay_key: "relay" }
 
     /// Raises `UserError`: this build has no relay.
     #[pyclass(module = "lasthop._core")]
@@ -60,53 +57,17 @@ pub mod relay {
 #[cfg(not(feature = "enforce"))]
 pub mod enforce {
     use lasthop_engine::notation::setting::Json;
-    use lasthop_engine::scenario::{Companion, Files, Format, Problem, Scenario};
+    use lasthop_engine::scenario::{ExtensionTable, Scenario};
 
     use super::*;
 
-    /// Raises `UserError`: this build has no such feature.
-    #[pyfunction]
-    #[pyo3(signature = (*_arguments, **_keywords))]
-    pub fn check_gateway(
-        _arguments: Arguments<'_>,
-        _keywords: Option<Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        absent("gateway")
-    }
-    /// Raises `UserError`: this build has no such feature.
-    #[pyfunction]
-    #[pyo3(signature = (*_arguments, **_keywords))]
-    pub fn check_interface(
-        _arguments: Arguments<'_>,
-        _keywords: Option<Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        absent("queue of an interface")
-    }
+    absent! { check_gateway: "gateway", check_interface: "queue of an interface" }
 
     /// No table.
-    #[derive(Clone, Debug, Default, PartialEq)]
-    pub struct Tables;
+    pub type Tables = ();
 
-    static NO_TABLES: Companion<Tables> = Companion::new(Vec::new, |_, _| {}, |_, _| Ok(Tables));
-
-    /// Parses a scenario.
-    ///
-    /// # Errors
-    /// All problems of the file.
-    pub fn parse_scenario(
-        bytes: &[u8],
-        format: Format,
-        source: &str,
-        settings: &[(String, String)],
-        files: &Files,
-    ) -> Result<(Scenario, Tables), Vec<Problem>> {
-        NO_TABLES.parse_beside(bytes, format, source, settings, files)
-    }
-
-    /// Returns the JSON Schema (2020-12) of scenario files.
-    pub fn schema() -> Json {
-        NO_TABLES.schema()
-    }
+    pub static EXTENSION: ExtensionTable<Tables> =
+        ExtensionTable::new(Vec::new, |_, _| {}, |_, _| Ok(()));
 
     /// Returns the normalised scenario as JSON.
     pub fn to_json_text(scenario: &Scenario, _tables: &Tables) -> String {

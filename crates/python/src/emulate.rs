@@ -7,16 +7,18 @@ use pyo3::prelude::*;
 
 use crate::scenario::Scenario;
 
-/// Emulates a scenario in real time, or in `simulated_time` in a kernel that has it, between descriptors of this
-/// process, one for each node: the servers, the stations, sources and sinks of flows between wired nodes, then both
-/// hosts of each flow in `flows`; one IP packet a write, one a read or several of TCP, behind a `virtio_net_hdr` each;
-/// if it `merges`, segments that are due at once are written as one. Programs run at stations and at hosts of flows,
-/// each given by its name and index. With `beside`, the nodes beside it, there is a way to the outside, which is the
-/// last node. When `stop` becomes readable the run ends there if there is a byte, else KeyboardInterrupt is raised. A
-/// capture of the air with `record.frames` frames at most goes into the file `capture`. Returns lists of items as
-/// JSON, and of the capture its `frames` and `error`.
+/// Emulates a scenario in real time, or in `simulated_time` in a kernel that supports it.
+///
+/// `nodes` are descriptors of this process, one per node: the servers, the stations, sources and sinks of flows between
+/// wired nodes, then both hosts of each flow in `flows`. Each write has one IP packet, and each read one packet or
+/// several segments of TCP, each after a `virtio_net_hdr`. If it `merges`, segments that are due simultaneously are
+/// written together. Programs run at stations and at hosts of flows, each given by its name and index. With
+/// `neighbours`, the last node is the outside, and packets between it and these nodes bypass the network. When `stop`
+/// becomes readable, the run ends if there is a byte, and otherwise KeyboardInterrupt is raised. A capture of the air
+/// with at most `record.frames` frames is written to the file `capture`. Returns lists of items as JSON, and the
+/// `frames` and `error` of the capture.
 #[pyfunction]
-#[pyo3(signature = (scenario, nodes, stop, stations, flows, beside = None, capture = None, merges = false, simulated_time = false))]
+#[pyo3(signature = (scenario, nodes, stop, stations, flows, neighbours = None, capture = None, merges = false, simulated_time = false))]
 #[allow(clippy::too_many_arguments, reason = "they are Python's")]
 pub fn emulate(
     py: Python<'_>,
@@ -25,7 +27,7 @@ pub fn emulate(
     stop: i32,
     stations: Vec<(String, usize)>,
     flows: Vec<(String, usize)>,
-    beside: Option<Vec<u32>>,
+    neighbours: Option<Vec<u32>>,
     capture: Option<i32>,
     merges: bool,
     simulated_time: bool,
@@ -49,7 +51,7 @@ pub fn emulate(
         run(
             &scenario,
             &places,
-            beside.as_deref(),
+            neighbours.as_deref(),
             Descriptors::of_this_process(&nodes, stop, capture)?,
             merges,
             timing,

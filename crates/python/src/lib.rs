@@ -43,6 +43,10 @@ mod _core {
     #[pymodule_export]
     const PROFILE: &str = env!("LASTHOP_PROFILE");
 
+    /// Bits of a subcarrier, and numerator and denominator of the code rate, by MCS.
+    #[pymodule_export]
+    const MCS: [(u64, u64, u64); 12] = lasthop_engine::mac::ppdu::MCS;
+
     /// Most connections of a web source at a time.
     #[pymodule_export]
     const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
@@ -66,7 +70,7 @@ mod _core {
     #[pymodule_export]
     use crate::channel::{data_rates, frame_error, mcs_frame_error};
     #[pymodule_export]
-    use crate::control::{CapacityEstimator, Wce};
+    use crate::control::{CapacityEstimator, EstimatorSettings, Wce};
     #[pymodule_export]
     use crate::emulate::emulate;
     #[pymodule_export]

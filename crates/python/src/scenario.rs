@@ -8,7 +8,7 @@ use lasthop_engine::scenario::{self, Files, Format, LongList, Problem, WHOLE_FIL
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::tables::{self, Tables, head_to_json, parse_scenario, to_json_text};
+use crate::tables::{EXTENSION, Tables, head_to_json, to_json_text};
 
 pyo3::import_exception!(lasthop.errors, ScenarioError);
 
@@ -51,7 +51,13 @@ impl Scenario {
     pub fn read_with(&self, more: &[Setting]) -> PyResult<Read> {
         let format = format_named(&self.format)?;
         let settings = [&self.settings[..], more].concat();
-        let read = parse_scenario(&self.content, format, &self.source, &settings, &self.files);
+        let read = EXTENSION.parse_with_scenario(
+            &self.content,
+            format,
+            &self.source,
+            &settings,
+            &self.files,
+        );
         read.map_err(refused)
     }
 
@@ -75,7 +81,7 @@ impl Scenario {
         let kind = format_named(&format)?;
         let files = known(files);
         let (parsed, tables) = py
-            .detach(|| parse_scenario(&content, kind, &source, &settings, &files))
+            .detach(|| EXTENSION.parse_with_scenario(&content, kind, &source, &settings, &files))
             .map_err(refused)?;
         Ok(Scenario {
             content,
@@ -150,7 +156,7 @@ impl Scenario {
         first: usize,
         last: usize,
     ) -> PyResult<String> {
-        let known = LongList::ALL.into_iter().find(|one| one.name() == list);
+        let known = LongList::ALL.into_iter().find(|other| other.name() == list);
         let list = known.ok_or_else(|| PyValueError::new_err(format!("no long list {list:?}")))?;
         let last = last.min(self.parsed.count_of(list));
         let stretch = first.min(last)..last;
@@ -229,7 +235,7 @@ pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyRe
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 pub fn schema() -> String {
-    tables::schema().to_string()
+    EXTENSION.schema().to_string()
 }
 
 pub fn known(files: Vec<Named>) -> Files {

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::scenario::{Scenario, Setting};
-use crate::simulate::{SimulationOutput, TICK, panic_message, python};
+use crate::simulate::{SimulationOutput, TICK, panic_message, python, with_tails};
 
 /// What the thread of a session is asked to do.
 type Task = Box<dyn FnOnce(&mut Option<Stepped<'_>>) + Send>;
@@ -51,12 +51,8 @@ impl Session {
         replication: u32,
         tails: bool,
     ) -> PyResult<Session> {
-        let beside = if tails {
-            Beside::Tails
-        } else {
-            Beside::Nothing
-        };
-        let work = Work::begin(py, scenario.get().parsed(), replication, beside)?;
+        let extras = with_tails(tails);
+        let work = Work::begin(py, scenario.get().parsed(), replication, extras)?;
         Ok(Session {
             scenario,
             work: Mutex::new(Some(work)),
@@ -135,23 +131,23 @@ impl Session {
             let now = work.ask(py, |session| session.scenario().clone())?;
             let own = self.scenario.get();
             let (settings, now) = (&work.settings, &now);
-            let found = py.detach(|| {
+            let values = py.detach(|| {
                 now.changeable(&|more| {
                     let read = own.read_with(&[settings, more].concat());
                     read.ok().map(|(scenario, _)| scenario)
                 })
             });
-            let told = found.into_iter().map(|one| {
+            let rows = values.into_iter().map(|value| {
                 json!({
-                    "path": one.path,
-                    "value": one.now.number,
-                    "text": one.now.text,
-                    "unit": one.now.unit,
-                    "least": one.range[0],
-                    "greatest": one.range[1],
+                    "path": value.path,
+                    "value": value.now.number,
+                    "text": value.now.text,
+                    "unit": value.now.unit,
+                    "least": value.range[0],
+                    "greatest": value.range[1],
                 })
             });
-            Ok(told.collect::<Value>().to_string())
+            Ok(rows.collect::<Value>().to_string())
         })
     }
 
@@ -207,18 +203,18 @@ impl Work {
         py: Python<'_>,
         scenario: Arc<scenario::Scenario>,
         replication: u32,
-        beside: Beside,
+        extras: Beside,
     ) -> PyResult<Work> {
         let (tasks, asked) = channel();
         let (ready, begun) = channel();
         let panic = Arc::new(Mutex::new(None));
-        let told = Arc::clone(&panic);
+        let panic_slot = Arc::clone(&panic);
         let thread = thread::Builder::new()
             .name("session".to_owned())
-            .spawn(move || match Stepped::new(&scenario, replication, beside) {
+            .spawn(move || match Stepped::new(&scenario, replication, extras) {
                 Ok(session) => {
                     drop(ready.send(Ok(())));
-                    serve(session, &asked, &told);
+                    serve(session, &asked, &panic_slot);
                 }
                 Err(error) => drop(ready.send(Err(error))),
             })
@@ -335,11 +331,12 @@ impl Drop for Work {
 }
 
 /// Does with `session` what is asked, until nobody can ask any more.
-fn serve(session: Stepped<'_>, asked: &Receiver<Task>, told: &Mutex<Option<String>>) {
+fn serve(session: Stepped<'_>, asked: &Receiver<Task>, panic_slot: &Mutex<Option<String>>) {
     let mut slot = Some(session);
     while let Ok(task) = asked.recv() {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task(&mut slot))) {
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic_message(&*panic));
+            *panic_slot.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(panic_message(&*panic));
             return;
         }
     }

@@ -157,11 +157,7 @@ pub fn simulate(
     tails: bool,
 ) -> PyResult<SimulationOutput> {
     let scenario = scenario.get().parsed();
-    let beside = if tails {
-        Beside::Tails
-    } else {
-        Beside::Nothing
-    };
+    let extras = with_tails(tails);
     let watch = Watch::default();
     let (finished, stopped) = py.detach(|| {
         thread::scope(|scope| {
@@ -169,7 +165,7 @@ pub fn simulate(
             let (scenario, watch) = (&*scenario, &watch);
             scope.spawn(move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    run_beside(scenario, jobs, beside, &|p| watch.report(p))
+                    run_beside(scenario, jobs, extras, &|p| watch.report(p))
                 }));
                 // The receiver outlives this thread: it waits for exactly this message.
                 drop(done.send(outcome));
@@ -194,6 +190,14 @@ pub fn simulate(
         (Ok(Err(error)), None) => return Err(python::EngineError::new_err(error.to_string())),
     };
     Ok(SimulationOutput { scenario, result })
+}
+
+/// Returns the measurements in addition to averages.
+pub fn with_tails(tails: bool) -> Beside {
+    match tails {
+        true => Beside::Tails,
+        false => Beside::Nothing,
+    }
 }
 
 /// The registry of everything that is measured, as JSON.

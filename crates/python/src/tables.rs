@@ -1,13 +1,17 @@
 //! Tables of a scenario file that describe what Linux enforces: `[gateway]` and `[interface]`.
 
 #[cfg(feature = "enforce")]
-pub use lasthop_enforce::{Tables, head_to_json, parse_scenario, schema, to_json_text};
+pub use lasthop_enforce::{EXTENSION, Tables, head_to_json, to_json_text};
+#[cfg(feature = "enforce")]
+use lasthop_enforce::{NEEDS_GATEWAY, NEEDS_INTERFACE};
+#[cfg(feature = "enforce")]
+use lasthop_engine::scenario::Needed;
 #[cfg(feature = "enforce")]
 use pyo3::prelude::*;
 
 #[cfg(not(feature = "enforce"))]
 pub use crate::absent::enforce::{
-    Tables, check_gateway, check_interface, head_to_json, parse_scenario, schema, to_json_text,
+    EXTENSION, Tables, check_gateway, check_interface, head_to_json, to_json_text,
 };
 #[cfg(feature = "enforce")]
 use crate::scenario::{Named, Setting, format_named, known, refused};
@@ -23,12 +27,13 @@ pub fn check_gateway(
     settings: Vec<Setting>,
     files: Vec<Named>,
 ) -> PyResult<String> {
-    let format = format_named(format)?;
-    let files = known(files);
-    let gateway = py
-        .detach(|| lasthop_enforce::parse_gateway(content, format, source, &settings, &files))
-        .map_err(refused)?;
-    Ok(gateway.to_json().to_string())
+    check(
+        py,
+        NEEDS_GATEWAY,
+        (content, format, source),
+        &settings,
+        files,
+    )
 }
 
 /// Checks the interface of a scenario file and returns it, as JSON.
@@ -42,10 +47,30 @@ pub fn check_interface(
     settings: Vec<Setting>,
     files: Vec<Named>,
 ) -> PyResult<String> {
+    check(
+        py,
+        NEEDS_INTERFACE,
+        (content, format, source),
+        &settings,
+        files,
+    )
+}
+
+#[cfg(feature = "enforce")]
+fn check(
+    py: Python<'_>,
+    needed: Needed,
+    (content, format, source): (&[u8], &str, &str),
+    settings: &[Setting],
+    files: Vec<Named>,
+) -> PyResult<String> {
     let format = format_named(format)?;
     let files = known(files);
-    let interface = py
-        .detach(|| lasthop_enforce::parse_interface(content, format, source, &settings, &files))
+    let tables = py
+        .detach(|| EXTENSION.parse(needed, content, format, source, settings, &files))
         .map_err(refused)?;
-    Ok(interface.to_json().to_string())
+    let mut tables = tables.to_json().filter(|(key, _)| *key == needed.key);
+    Ok(tables
+        .next()
+        .map_or_else(String::new, |(_, table)| table.to_string()))
 }

@@ -17,9 +17,9 @@ pub struct Transactions(live::Transactions);
 impl Transactions {
     #[new]
     fn new(scenario: &Bound<'_, Scenario>, flow: usize) -> PyResult<Transactions> {
-        let found = live::Transactions::new(&scenario.get().parsed(), flow);
+        let transactions = live::Transactions::new(&scenario.get().parsed(), flow);
         let message = || PyValueError::new_err(format!("flow: {flow} is no web source"));
-        found.map(Transactions).ok_or_else(message)
+        transactions.map(Transactions).ok_or_else(message)
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub struct Budget {
     free: Rc<Cell<usize>>,
-    whole: usize,
+    bytes: usize,
 }
 
 impl Budget {
@@ -15,7 +15,7 @@ impl Budget {
     pub fn new(bytes: usize) -> Budget {
         Budget {
             free: Rc::new(Cell::new(bytes)),
-            whole: bytes,
+            bytes: bytes,
         }
     }
 
@@ -26,17 +26,17 @@ impl Budget {
 
     /// What is free beside a quarter of the whole, which is for those who come. [bytes]
     pub fn spare(&self) -> usize {
-        self.free().saturating_sub(self.whole / 4)
+        self.free().saturating_sub(self.bytes / 4)
     }
 
     /// What is free in addition to half of the whole, which is for those that are known to use it. [bytes]
     pub fn plenty(&self) -> usize {
-        self.free().saturating_sub(self.whole / 2)
+        self.free().saturating_sub(self.bytes / 2)
     }
 
     /// What is given away. [bytes]
     pub fn used(&self) -> usize {
-        self.whole - self.free.get()
+        self.bytes - self.free.get()
     }
 
     /// Takes so many bytes, if they are free.
@@ -49,6 +49,6 @@ impl Budget {
     /// Gives bytes back that were taken.
     pub fn give(&self, bytes: usize) {
         self.free.set(self.free.get() + bytes);
-        debug_assert!(self.free.get() <= self.whole, "given back twice");
+        debug_assert!(self.free.get() <= self.bytes, "given back twice");
     }
 }

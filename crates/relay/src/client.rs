@@ -57,7 +57,7 @@ pub(crate) struct Client {
     undecided: RefCell<Callers>,
     notes: mpsc::SyncSender<String>,
     /// Targets of forwards that have failed, and why: each is told of once.
-    told: RefCell<HashSet<(String, u16, u8)>>,
+    noted: RefCell<HashSet<(String, u16, u8)>>,
     /// Streams that the server allows.
     streams: Cell<usize>,
     /// What was counted in sessions that are over.
@@ -124,7 +124,7 @@ impl Client {
             pause: Cell::new(None),
             undecided: RefCell::new(Callers::new(UNDECIDED)),
             notes,
-            told: RefCell::default(),
+            noted: RefCell::default(),
             streams: Cell::new(streams),
             gone: Cell::default(),
             probes: Cell::default(),
@@ -142,12 +142,12 @@ impl Client {
         loop {
             let pool = self.living();
             let carrying = pool.carrying();
-            let there = carrying.len() as u32 + self.dialing.get();
+            let present = carrying.len() as u32 + self.dialing.get();
             let asked = pool.asked();
             let has_server = pool.session.borrow().has_heard() && self.pause.get().is_none();
-            if there < asked && pool.rouse() {
+            if present < asked && pool.rouse() {
                 continue;
-            } else if there < asked && (has_server || self.dialing.get() == 0) {
+            } else if present < asked && (has_server || self.dialing.get() == 0) {
                 self.dial(&pool);
                 continue;
             } else if carrying.len() as u32 > asked
@@ -326,7 +326,7 @@ impl Client {
     /// Says once why a target of a forward is not reached: programs learn of a reset alone.
     fn tell_of(&self, host: String, port: u16, code: u8) {
         let text = format!("{host}:{port}: {}", frame::why(code));
-        if self.told.borrow_mut().insert((host, port, code)) {
+        if self.noted.borrow_mut().insert((host, port, code)) {
             self.note(text);
         }
     }
@@ -340,9 +340,9 @@ impl Client {
         let is_socks = matches!(leads, Leads::Socks);
         let asked = match leads {
             Leads::To(ref host, port) => Ok(Ok(Some((host.clone(), port)))),
-            Leads::There => Ok(socket.local_addr().map(|there| {
-                let there = SocketAddr::new(there.ip().to_canonical(), there.port());
-                Some((there.ip().to_string(), there.port()))
+            Leads::There => Ok(socket.local_addr().map(|target| {
+                let target = SocketAddr::new(target.ip().to_canonical(), target.port());
+                Some((target.ip().to_string(), target.port()))
             })),
             Leads::Socks => timeout(PROGRAM_PATIENCE, socks::asked(&mut socket)).await,
         };

@@ -121,12 +121,12 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
         SockRef::from(socket).set_tcp_notsent_lowat(ahead)?;
         let mut asked = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
         poll(&mut asked, PollTimeout::ZERO)?;
-        let found = asked[0].revents().unwrap_or(PollFlags::empty());
-        if found.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
+        let events = asked[0].revents().unwrap_or(PollFlags::empty());
+        if events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
             // a reset leaves the count of unsent bytes as it was: there will never be room
             return Err(io::ErrorKind::ConnectionReset.into());
         }
-        if found.is_empty() {
+        if events.is_empty() {
             let later = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
             let _ = socket.try_io(Interest::WRITABLE, later);
         }
@@ -210,7 +210,7 @@ mod tests {
     /// The runtime has one thread: a loop without an end would also stop the timeout, hence the thread of its own.
     #[test]
     fn waiting_for_room_ends_when_the_connection_is_reset() {
-        let (tell, told) = mpsc::channel();
+        let (tell, reply) = mpsc::channel();
         std::thread::spawn(move || {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             let mut full = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -227,7 +227,7 @@ mod tests {
             });
             let _ = tell.send(waited.map(|room| room.is_err()));
         });
-        let waited = told.recv_timeout(Duration::from_secs(10));
+        let waited = reply.recv_timeout(Duration::from_secs(10));
         assert_eq!(waited, Ok(Ok(true)), "it neither hangs nor waits");
     }
 }

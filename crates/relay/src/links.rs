@@ -64,7 +64,7 @@ pub(crate) fn join(
     });
     pool.join(id, wire.clone());
     let Directions { out, come } = directions;
-    let (pool, kept) = (pool.clone(), wire.clone());
+    let (pool, joined) = (pool.clone(), wire.clone());
     let task = spawn_local(async move {
         tokio::select! {
             _ = write(&pool, &wire, id, out) => {}
@@ -74,7 +74,7 @@ pub(crate) fn join(
         }
         pool.lose(id);
     });
-    kept.task.set(Some(task.abort_handle()));
+    joined.task.set(Some(task.abort_handle()));
     Ok(())
 }
 

@@ -70,7 +70,7 @@ impl Metrics {
     fn of(pools: &[&Pool], memory: &Memory, handshakes: Option<Handshakes>) -> Metrics {
         let mut metrics = Metrics {
             merging_bytes: memory.merging.used(),
-            kept_bytes: memory.kept.used(),
+            kept_bytes: memory.unacknowledged.used(),
             handshakes,
             ..Metrics::default()
         };

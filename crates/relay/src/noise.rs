@@ -171,9 +171,9 @@ pub(crate) async fn answer(
     let mut directions = Directions::of(state)?;
     let mut confirmation = [0; LENGTH + CONFIRMATION.len() + TAG];
     socket.read_exact(&mut confirmation).await?;
-    let mut said = Vec::new();
-    directions.come.open(&confirmation, &mut said)?;
-    if said != CONFIRMATION {
+    let mut message = Vec::new();
+    directions.come.open(&confirmation, &mut message)?;
+    if message != CONFIRMATION {
         return Err(NoiseError::Stranger);
     }
     Ok(directions)
@@ -255,22 +255,22 @@ mod tests {
 
     #[test]
     fn who_has_another_key_hears_nothing() {
-        let [one, other] = [new_key().unwrap(), new_key().unwrap()];
-        assert_ne!(one, other);
-        let [one, other] = [one, other].map(|text| Key::read(&text).unwrap());
-        let asked = say(&mut initiator(&one).unwrap(), b"hello").unwrap();
-        let heard = hear(&mut responder(&other).unwrap(), &asked[LENGTH..]);
+        let [ours, theirs] = [new_key().unwrap(), new_key().unwrap()];
+        assert_ne!(ours, theirs);
+        let [ours, theirs] = [ours, theirs].map(|text| Key::read(&text).unwrap());
+        let asked = say(&mut initiator(&ours).unwrap(), b"hello").unwrap();
+        let heard = hear(&mut responder(&theirs).unwrap(), &asked[LENGTH..]);
         assert!(matches!(heard, Err(NoiseError::Stranger)));
-        let heard = hear(&mut responder(&one).unwrap(), &asked[LENGTH..]);
+        let heard = hear(&mut responder(&ours).unwrap(), &asked[LENGTH..]);
         assert_eq!(heard.unwrap(), b"hello");
     }
 
     #[test]
     fn handshakes_by_who_has_no_key_are_strangers() {
-        let [one, other] = [new_key().unwrap(), new_key().unwrap()];
-        let [one, other] = [one, other].map(|text| Key::read(&text).unwrap());
-        let asked = say(&mut initiator(&one).unwrap(), b"hello").unwrap();
-        let strange = say(&mut initiator(&other).unwrap(), b"hello").unwrap();
+        let [ours, theirs] = [new_key().unwrap(), new_key().unwrap()];
+        let [ours, theirs] = [ours, theirs].map(|text| Key::read(&text).unwrap());
+        let asked = say(&mut initiator(&ours).unwrap(), b"hello").unwrap();
+        let strange = say(&mut initiator(&theirs).unwrap(), b"hello").unwrap();
         let mut bits = 0x2545_f491_4f6c_dd1d_u64;
         for count in 0..200_000 {
             bits ^= bits << 13;
@@ -287,7 +287,7 @@ mod tests {
                 2 => message.truncate(at),
                 _ => message[at] ^= (bits >> 32) as u8 | 1,
             }
-            let heard = hear(&mut responder(&one).unwrap(), &message);
+            let heard = hear(&mut responder(&ours).unwrap(), &message);
             assert!(heard.is_err(), "{count}");
         }
     }

@@ -365,10 +365,10 @@ mod tests {
             number.look(2, idle, second(at));
             // 13 s after both have delivered something the other delivers again
             let is_stuck = at >= 13;
-            let found = [0, 1, 2].map(|id| number.is_stuck(id, None));
-            assert_eq!(found, [is_stuck, false, false], "{at}");
-            let found = [0, 1, 2].map(|id| number.is_stuck(id, Some(second(at))));
-            assert_eq!(found, [at > 4, at > 4 && at < 13 || at > 17, false], "{at}");
+            let stuck = [0, 1, 2].map(|id| number.is_stuck(id, None));
+            assert_eq!(stuck, [is_stuck, false, false], "{at}");
+            let stuck = [0, 1, 2].map(|id| number.is_stuck(id, Some(second(at))));
+            assert_eq!(stuck, [at > 4, at > 4 && at < 13 || at > 17, false], "{at}");
         }
     }
 

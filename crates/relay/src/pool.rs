@@ -200,8 +200,8 @@ impl Pool {
     /// How many connections there should be.
     pub(crate) fn asked(&self) -> u32 {
         let (least, most) = self.terms.connections;
-        let (here, there) = self.wishes.get();
-        here.max(there).clamp(least, most)
+        let (own, peer) = self.wishes.get();
+        own.max(peer).clamp(least, most)
     }
 
     /// Smoothed round-trip times of the connections. [s]
@@ -248,12 +248,12 @@ impl Pool {
         let Some(id) = opened else {
             return Err(frame::FAILED);
         };
-        let (tell, told) = oneshot::channel();
+        let (tell, reply) = oneshot::channel();
         self.opening.borrow_mut().insert(id, tell);
         self.dispatch();
         // whoever waits may give up, and the future is dropped
         let waiting = Opening { pool: self, id };
-        let code = told.await.unwrap_or(frame::FAILED);
+        let code = reply.await.unwrap_or(frame::FAILED);
         std::mem::forget(waiting);
         match code {
             frame::OK => Ok(id),
@@ -398,8 +398,8 @@ impl Pool {
                 self.tell(stream, code);
             }
             Event::Over(stream) => self.unplug(stream, false),
-            Event::Wish(there) => {
-                self.wishes.set((self.wishes.get().0, there));
+            Event::Wish(peer) => {
+                self.wishes.set((self.wishes.get().0, peer));
                 self.changed.notify_one();
             }
         }

@@ -93,9 +93,9 @@ impl Relay {
 
     /// What it tells of itself, as JSON; none once it has ended.
     pub fn metrics(&self) -> Option<String> {
-        let (tell, told) = mpsc::channel();
+        let (tell, reply) = mpsc::channel();
         self.ask.send(Asked::Metrics(tell)).ok()?;
-        told.recv().ok()
+        reply.recv().ok()
     }
 
     /// The next thing that it has to tell, if there is one within a time.
@@ -211,10 +211,10 @@ fn listen(at: SocketAddr, is_transparent: bool) -> Result<std::net::TcpListener,
 }
 
 fn memory(settings: MemorySettings) -> Memory {
-    let kept = settings.bytes / KEPT_PART;
+    let unacknowledged = settings.bytes / KEPT_PART;
     Memory {
-        merging: Budget::new(settings.bytes - kept),
-        kept: Budget::new(kept),
+        merging: Budget::new(settings.bytes - unacknowledged),
+        unacknowledged: Budget::new(unacknowledged),
     }
 }
 

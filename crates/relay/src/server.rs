@@ -221,10 +221,10 @@ impl Server {
 /// Connects to a target: its socket, or why not.
 pub(crate) async fn connect(allowed: &[Allowed], host: &str, port: u16) -> Result<TcpStream, u8> {
     let try_all = async {
-        let found = lookup_host((host, port)).await;
-        let found = found.map_err(|_| frame::HOST_UNREACHABLE)?;
+        let addresses = lookup_host((host, port)).await;
+        let addresses = addresses.map_err(|_| frame::HOST_UNREACHABLE)?;
         let mut code = frame::HOST_UNREACHABLE;
-        for address in found {
+        for address in addresses {
             if !is_allowed(allowed, host, address.ip(), port) {
                 code = frame::NOT_ALLOWED;
                 continue;

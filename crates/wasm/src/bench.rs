@@ -67,10 +67,10 @@ impl Bench {
         &mut self,
         written: Written<'_>,
         replication: u32,
-        beside: Beside,
+        extras: Beside,
     ) -> Result<u32, String> {
         let scenario = parsed(written)?;
-        let run = Owned::new(scenario, replication, beside).map_err(|error| failed(&error))?;
+        let run = Owned::new(scenario, replication, extras).map_err(|error| failed(&error))?;
         self.last += 1;
         self.runs.insert(self.last, Run::Running(Box::new(run)));
         Ok(self.last)
@@ -134,7 +134,7 @@ impl Bench {
         let (scenario, replication) = self.over(number)?;
         let own = replication.measures.values().len();
         if own == 0 || values.is_empty() || !values.len().is_multiple_of(own) {
-            return Err(told("values of another scenario"));
+            return Err(failure("values of another scenario"));
         }
         let replications = values.chunks(own).map(|values| Replication {
             measures: replication.measures.with_values(values),
@@ -155,7 +155,7 @@ impl Bench {
         let answer = self.combine(number, values)?;
         let (scenario, _) = self.over(number)?;
         let read = |text: &str| {
-            serde_json::from_str::<Value>(text).map_err(|error| told(&error.to_string()))
+            serde_json::from_str::<Value>(text).map_err(|error| failure(&error.to_string()))
         };
         let (scenario, answer) = (read(&scenario.to_json_text())?, read(&answer)?);
         Ok(lasthop_explain::explain(&scenario, &answer).to_string())
@@ -198,47 +198,47 @@ impl Bench {
 fn parsed(written: Written<'_>) -> Result<Scenario, String> {
     let Written { text, format, .. } = written;
     let settings = settings(written.settings)?;
-    parse_bytes(text, format, SOURCE, &settings).map_err(|found| {
-        let problems: Vec<Value> = found.iter().map(problem).collect();
+    parse_bytes(text, format, SOURCE, &settings).map_err(|problems| {
+        let problems: Vec<Value> = problems.iter().map(problem).collect();
         json!({ "problems": problems }).to_string()
     })
 }
 
 fn settings(lines: &[u8]) -> Result<Vec<(String, String)>, String> {
-    let lines = str::from_utf8(lines).map_err(|_| told("settings that are not UTF-8"))?;
+    let lines = str::from_utf8(lines).map_err(|_| failure("settings that are not UTF-8"))?;
     let pair = |line: &str| match line.split_once('=') {
         Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        None => Err(told(&format!(
+        None => Err(failure(&format!(
             "a setting is `key.path=value`, not `{line}`"
         ))),
     };
     lines.lines().map(pair).collect()
 }
 
-fn problem(one: &Problem) -> Value {
-    if ENFORCED.contains(&one.path.as_str()) {
+fn problem(problem: &Problem) -> Value {
+    if ENFORCED.contains(&problem.path.as_str()) {
         let message = "is enforced by `lasthop` on Linux, and not read here";
-        return json!({ "line": one.line, "path": one.path, "message": message, "hint": "take it out" });
+        return json!({ "line": problem.line, "path": problem.path, "message": message, "hint": "take it out" });
     }
     json!({
-        "line": one.line,
-        "setting": one.setting,
-        "path": one.path,
-        "message": one.message,
-        "hint": one.hint,
+        "line": problem.line,
+        "setting": problem.setting,
+        "path": problem.path,
+        "message": problem.message,
+        "hint": problem.hint,
     })
 }
 
-fn told(message: &str) -> String {
+fn failure(message: &str) -> String {
     json!({ "error": message }).to_string()
 }
 
 fn failed(error: &EngineError) -> String {
-    told(&error.to_string())
+    failure(&error.to_string())
 }
 
 fn unknown() -> String {
-    told("no such run, or it is not over")
+    failure("no such run, or it is not over")
 }
 
 #[cfg(test)]
@@ -269,27 +269,31 @@ mod tests {
 
     #[test]
     fn runs_of_several_workers_are_put_together_as_a_native_one() {
-        let (mut one, mut other) = (Bench::default(), Bench::default());
-        let first = over(&mut one, 0);
+        let (mut bench, mut other) = (Bench::default(), Bench::default());
+        let first = over(&mut bench, 0);
         let runs = [over(&mut other, 1), over(&mut other, 2)];
-        let mut values = one.values(first).unwrap();
+        let mut values = bench.values(first).unwrap();
         for run in runs {
             values.extend(other.values(run).unwrap());
         }
         let scenario = parsed(written(CELL)).unwrap();
         let native = lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(one.combine(first, &values).unwrap(), native.summary_json());
+        assert_eq!(
+            bench.combine(first, &values).unwrap(),
+            native.summary_json()
+        );
         assert_eq!(
             other.combine(runs[1], &values).unwrap(),
             native.summary_json()
         );
-        assert_eq!(one.series(first).unwrap(), native.series_json());
-        let whole = frames_json(&scenario, &native.frames, Time::ZERO, Time::NEVER);
-        assert_eq!(one.frames(first, 0.0, f64::INFINITY).unwrap(), whole);
-        assert!(one.combine(first, &values[1..]).is_err());
-        let explained: Value = serde_json::from_str(&one.explain(first, &values).unwrap()).unwrap();
+        assert_eq!(bench.series(first).unwrap(), native.series_json());
+        let frames = frames_json(&scenario, &native.frames, Time::ZERO, Time::NEVER);
+        assert_eq!(bench.frames(first, 0.0, f64::INFINITY).unwrap(), frames);
+        assert!(bench.combine(first, &values[1..]).is_err());
+        let explained: Value =
+            serde_json::from_str(&bench.explain(first, &values).unwrap()).unwrap();
         assert!(explained["causes"].is_array() && explained["calls"] == json!([]));
-        assert!(one.explain(first, &values[1..]).is_err());
+        assert!(bench.explain(first, &values[1..]).is_err());
     }
 
     #[test]
@@ -312,9 +316,10 @@ mod tests {
                 ..written(CELL)
             })
         };
-        let told: Value = serde_json::from_str(&with("seed=7\nreplications = 2").unwrap()).unwrap();
+        let scenario: Value =
+            serde_json::from_str(&with("seed=7\nreplications = 2").unwrap()).unwrap();
         assert_eq!(
-            (&told["seed"], &told["replications"]),
+            (&scenario["seed"], &scenario["replications"]),
             (&json!(7), &json!(2))
         );
         assert!(with("seed=x").unwrap_err().contains(r#""setting":"seed""#));
@@ -324,16 +329,16 @@ mod tests {
     #[test]
     fn problems_say_line_and_key() {
         let wrong = CELL.replace("802.11b", "802.11z");
-        let told = Bench::check(written(&wrong)).unwrap_err();
-        let told: Value = serde_json::from_str(&told).unwrap();
-        assert_eq!(told["problems"][0]["line"], 6);
-        assert_eq!(told["problems"][0]["path"], "cell.phy");
+        let answer = Bench::check(written(&wrong)).unwrap_err();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["problems"][0]["line"], 6);
+        assert_eq!(answer["problems"][0]["path"], "cell.phy");
         assert!(Bench::check(written(CELL)).is_ok());
         let enforced = format!("{CELL}[gateway]\nwan = \"eth0\"\n");
-        let told = Bench::check(written(&enforced)).unwrap_err();
+        let answer = Bench::check(written(&enforced)).unwrap_err();
         assert!(
-            told.contains(r#""path":"gateway","message":"is enforced"#),
-            "{told}"
+            answer.contains(r#""path":"gateway","message":"is enforced"#),
+            "{answer}"
         );
         assert!(Bench::schema().starts_with('{'));
     }

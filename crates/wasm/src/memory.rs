@@ -28,12 +28,12 @@ impl Owned {
     ///
     /// # Errors
     /// Those of [`Running::new`].
-    pub fn new(scenario: Scenario, replication: u32, beside: Beside) -> Result<Owned, EngineError> {
+    pub fn new(scenario: Scenario, replication: u32, extras: Beside) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
         // SAFETY: it lives until `scenario` is freed, which is behind the end of `running`, and nobody has a
         // reference to it that may change it
         let read: &'static Scenario = unsafe { &*scenario };
-        match Running::new(read, replication, beside) {
+        match Running::new(read, replication, extras) {
             Ok(running) => Ok(Owned {
                 running: ManuallyDrop::new(running),
                 scenario,
@@ -119,8 +119,8 @@ impl Desk {
                 self.answer = text(&value);
                 value
             }
-            Err(told) => {
-                self.answer = told.into_bytes();
+            Err(failure) => {
+                self.answer = failure.into_bytes();
                 failed
             }
         }
@@ -130,7 +130,7 @@ impl Desk {
     fn tell(&mut self, answered: Result<String, String>) -> u32 {
         let (text, went_well) = match answered {
             Ok(text) => (text, 1),
-            Err(told) => (told, 0),
+            Err(failure) => (failure, 0),
         };
         self.answer = text.into_bytes();
         went_well
@@ -200,11 +200,11 @@ pub extern "C" fn lasthop_begin(
 ) -> u32 {
     at_desk(|desk| {
         let written = written(&desk.room, json, text_bytes);
-        let beside = match with_tails {
+        let extras = match with_tails {
             0 => Beside::Nothing,
             _ => Beside::Tails,
         };
-        let begun = desk.bench.begin(written, replication, beside);
+        let begun = desk.bench.begin(written, replication, extras);
         desk.say(begun, 0, |_| Vec::new())
     })
 }
@@ -229,11 +229,14 @@ pub extern "C" fn lasthop_is_over(run: u32) -> u32 {
 pub extern "C" fn lasthop_values(run: u32) -> u32 {
     at_desk(|desk| {
         let values = desk.bench.values(run).map(|values| {
-            desk.answer = values.iter().flat_map(|one| one.to_le_bytes()).collect();
+            desk.answer = values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect();
         });
         match values {
             Ok(()) => 1,
-            Err(told) => desk.tell(Err(told)),
+            Err(failure) => desk.tell(Err(failure)),
         }
     })
 }
@@ -243,7 +246,10 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
 pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     at_desk(|desk| {
         let (numbers, _) = desk.room.as_chunks();
-        let values: Vec<f64> = numbers.iter().map(|&one| f64::from_le_bytes(one)).collect();
+        let values: Vec<f64> = numbers
+            .iter()
+            .map(|&value| f64::from_le_bytes(value))
+            .collect();
         let combined = desk.bench.combine(run, &values);
         desk.tell(combined)
     })

@@ -1,12 +1,11 @@
 """Carries out an emulation inside a user-mode Linux."""
 
-import ctypes
 import os
 import pickle
 
 from lasthop.emulation.emulate import carry_out
 from lasthop.emulation.virtual import INSIDE, PROGRESS, REQUEST, RESULT
-from lasthop.uml.init import CLOCK_MONOTONIC, TIMER_ABSTIME, Timespec
+from lasthop.uml.init import sleep_until
 
 START_S = 60
 """Time of the kernel's clock at which each emulation starts. [s]
@@ -23,8 +22,7 @@ def main() -> None:
     def report(now_s: float, _duration_s: float) -> None:
         os.pwrite(progress, f"{now_s:12.6f}".encode(), 0)
 
-    start = Timespec(START_S, 0)
-    ctypes.CDLL(None).clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(start), None)
+    sleep_until(START_S)
     try:
         outcome: object = carry_out(request, report)
     except Exception as error:

@@ -7,6 +7,8 @@ References: IEEE 802.11-2020, 19.5 (HT) and 21.5 (VHT); IEEE 802.11ax-2021, 27.5
 from math import log
 from typing import NamedTuple
 
+from lasthop import _core
+
 __all__ = ["GENERATIONS", "Modulation", "Sighting", "fitting", "highest_mcs", "is_allowed"]
 
 GENERATIONS = ("802.11n", "802.11ac", "802.11ax")
@@ -21,22 +23,6 @@ SUBCARRIERS = {
     "802.11ax": {20: 234, 40: 468, 80: 980, 160: 1960},
 }
 """Data subcarriers by width. [-], [MHz]"""
-
-BITS = (
-    (1, 1, 2),
-    (2, 1, 2),
-    (2, 3, 4),
-    (4, 1, 2),
-    (4, 3, 4),
-    (6, 2, 3),
-    (6, 3, 4),
-    (6, 5, 6),
-    (8, 3, 4),
-    (8, 5, 6),
-    (10, 3, 4),
-    (10, 5, 6),
-)
-"""Bits of a subcarrier and code rate, by MCS."""
 
 MOST_MCS = {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}
 MOST_STREAMS = {"802.11n": 4, "802.11ac": 8, "802.11ax": 8}
@@ -83,7 +69,7 @@ class Modulation(NamedTuple):
     def rate_bps(self) -> float:
         """Rate of the data; of what 802.11be alone has none is known, 0. [bit/s]"""
         subcarriers = SUBCARRIERS.get(self.phy, {}).get(self.width_mhz, 0)
-        bits, data, of = BITS[min(self.mcs, len(BITS) - 1)]
+        bits, data, of = _core.MCS[min(self.mcs, len(_core.MCS) - 1)]
         useful_ns = 12_800 if self.phy == "802.11ax" else 3_200
         per_symbol = subcarriers * bits * self.streams * data // of
         return per_symbol * 1e9 / (useful_ns + self.guard_interval_ns)

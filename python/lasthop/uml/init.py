@@ -47,10 +47,10 @@ CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Timespec(ctypes.Structure):
-    """struct timespec."""
-
-    _fields_ = (("tv_sec", ctypes.c_long), ("tv_nsec", ctypes.c_long))
+def sleep_until(time_s: int) -> None:
+    """Sleep until a time of the kernel's monotonic clock. [s]"""
+    timespec = (ctypes.c_long * 2)(time_s, 0)
+    libc.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, timespec, None)
 
 
 def main() -> None:
@@ -110,8 +110,7 @@ def run(task: dict[str, Any]) -> int:
         os.chroot(ROOT)
         os.chdir(FOLDER)
         resource.setrlimit(resource.RLIMIT_NOFILE, OPEN_FILES)
-        start = Timespec(START_S, 0)
-        libc.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(start), None)
+        sleep_until(START_S)
 
     with (
         open("/mnt/exchange/stdout", "wb") as stdout,

@@ -1,5 +1,7 @@
 /** What the engine answers, in the shapes of `lasthop ... --json`. */
 
+import type { Quantity } from "./quantities";
+
 /** A mean and the half width of its interval; null where there is none. */
 export interface Estimate {
   mean: number | null;
@@ -27,7 +29,7 @@ export interface Track {
   list: string;
   name: string;
   /** Name of the quantity, with its unit. */
-  quantity: string;
+  quantity: Quantity;
   values: (number | null)[];
 }
 
@@ -66,7 +68,7 @@ export interface Frames {
 export interface Distribution {
   list: string;
   name: string;
-  quantity: string;
+  quantity: Quantity;
   edges_s: number[];
   counts: number[];
 }

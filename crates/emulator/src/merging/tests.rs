@@ -34,8 +34,8 @@ fn written(deliveries: impl IntoIterator<Item = Delivery>) -> Vec<(u32, Vec<u8>,
         };
         assert_eq!(batch.hand_over(write), Ok(()));
     };
-    for one in deliveries {
-        if let Some(next) = batch.join(one) {
+    for delivery in deliveries {
+        if let Some(next) = batch.join(delivery) {
             flush(&mut batch);
             assert_eq!(batch.join(next), None);
         }
@@ -63,20 +63,22 @@ fn segments_that_follow_each_other_are_one_packet() {
     assert_eq!(packet[2..4], 3340_u16.to_be_bytes());
     assert_eq!(packet[33], ACK | PSH);
     let sent = three.iter().chain([&last]);
-    let data: Vec<u8> = sent.flat_map(|one| one.bytes[HEADERS..].to_vec()).collect();
+    let data: Vec<u8> = sent
+        .flat_map(|delivery| delivery.bytes[HEADERS..].to_vec())
+        .collect();
     assert_eq!(packet[HEADERS..], data);
     // what the kernel cuts again is what it was
     let mut read = [&header[..], packet].concat();
     let mut cut = Vec::new();
     assert_eq!(
-        crate::offload::each_packet(&mut read, |one| cut.push(one.to_vec())),
+        crate::offload::each_packet(&mut read, |packet| cut.push(packet.to_vec())),
         4
     );
-    let numbers: Vec<&[u8]> = cut.iter().map(|one| &one[24..28]).collect();
+    let numbers: Vec<&[u8]> = cut.iter().map(|packet| &packet[24..28]).collect();
     let expected: Vec<&[u8]> = three
         .iter()
         .chain([&last])
-        .map(|one| &one.bytes[24..28])
+        .map(|delivery| &delivery.bytes[24..28])
         .collect();
     assert_eq!(numbers, expected);
     assert_eq!(folded(sum_of(&packet[..20])), 0xFFFF);
@@ -84,9 +86,9 @@ fn segments_that_follow_each_other_are_one_packet() {
 
 #[test]
 fn a_packet_alone_stays_as_it_is() {
-    let one = segment(5, 1000, ACK);
-    let seen = written([one.clone()]);
-    assert_eq!(seen, [(1, WHOLE.to_vec(), one.bytes)]);
+    let single = segment(5, 1000, ACK);
+    let seen = written([single.clone()]);
+    assert_eq!(seen, [(1, WHOLE.to_vec(), single.bytes)]);
 }
 
 #[test]

@@ -59,7 +59,10 @@ fn packets_cross_the_air_to_the_station_they_are_for() {
     send(&mut network, 0, 0, &down);
     send(&mut network, 0, 2, &up);
     let delivered = run(&mut network, Time(100_000_000));
-    let mut seen: Vec<_> = delivered.iter().map(|one| (one.node, &one.bytes)).collect();
+    let mut seen: Vec<_> = delivered
+        .iter()
+        .map(|delivery| (delivery.node, &delivery.bytes))
+        .collect();
     seen.sort_unstable();
     assert_eq!(seen, [(0, &up), (1, &down)]);
     // DIFS, at most 31 slots of backoff, 1536 bytes at 11 Mb/s behind the preamble: one after the other
@@ -104,7 +107,7 @@ fn the_bottleneck_holds_packets_back_at_its_rate() {
         send(&mut network, 1_000, 0, &tcp(true, 1, 0, 1500));
     }
     let delivered = run(&mut network, Time(1_000_000_000));
-    let times: Vec<u64> = delivered.iter().map(|one| one.due.0).collect();
+    let times: Vec<u64> = delivered.iter().map(|delivery| delivery.due.0).collect();
     assert_eq!(times.len(), 10);
     // 12 ms each, but for backoffs
     let spread = times[9] - times[0];
@@ -120,7 +123,12 @@ fn a_wire_takes_its_time_each_way() {
     let delivered = run(&mut network, Time(1_000_000_000));
     let due: Vec<(u32, bool)> = delivered
         .iter()
-        .map(|one| (one.node, (20_000_000..25_000_000).contains(&one.due.0)))
+        .map(|delivery| {
+            (
+                delivery.node,
+                (20_000_000..25_000_000).contains(&delivery.due.0),
+            )
+        })
         .collect();
     assert_eq!(due.len(), 2);
     assert!(
@@ -156,15 +164,15 @@ fn uplink_datagrams_pass_the_bottleneck_or_beside_it() {
         }
         let due: Vec<u64> = run(&mut network, Time(1_000_000_000))
             .iter()
-            .map(|one| one.due.0)
+            .map(|delivery| delivery.due.0)
             .collect();
         assert_eq!((due.len(), network.lost), (10, 0));
         (due[9] - due[0]) / 1_000_000
     };
     assert_eq!(spread_ms("both"), 9 * 12);
     // at 11 Mbit/s a frame of 1500 bytes takes 2 ms or so with its backoff
-    let beside = spread_ms("down");
-    assert!((12..30).contains(&beside), "{beside}");
+    let spread = spread_ms("down");
+    assert!((12..30).contains(&spread), "{spread}");
 }
 
 #[test]
@@ -177,7 +185,7 @@ fn a_packet_for_a_station_that_sleeps_leaves_at_the_beacon() {
         send(&mut network, at, 0, &tcp(true, 1, 0, 1500));
     }
     delivered.extend(run(&mut network, Time(1_000_000_000)));
-    let due: Vec<u64> = delivered.iter().map(|one| one.due.0).collect();
+    let due: Vec<u64> = delivered.iter().map(|delivery| delivery.due.0).collect();
     let [first, second] = due[..] else {
         panic!("two packets");
     };
@@ -240,7 +248,7 @@ fn flows_between_wired_nodes_have_hosts_of_their_own() {
     );
     let seen: Vec<(u64, u32)> = run(&mut network, Time(1_000_000_000))
         .iter()
-        .map(|one| (one.due.0 / 1_000_000, one.node))
+        .map(|delivery| (delivery.due.0 / 1_000_000, delivery.node))
         .collect();
     // 10 ms, and 1 ms of service each: one in service and two behind it; the ACK is beside them
     assert_eq!(seen, [(11, 1), (12, 2), (13, 2), (14, 2)]);
@@ -261,7 +269,10 @@ fn a_queue_that_marks_marks_the_packet_itself() {
         send(&mut network, 1_000_000, 1, &data);
     }
     let seen = run(&mut network, Time(1_000_000_000));
-    let marked = seen.iter().filter(|one| one.bytes[1] == 0b11).count();
+    let marked = seen
+        .iter()
+        .filter(|delivery| delivery.bytes[1] == 0b11)
+        .count();
     assert!(
         marked > 0 && marked < seen.len(),
         "{marked} of {}",
@@ -281,28 +292,28 @@ fn packets_of_programs_are_told_by_connection() {
         panic!("ten seconds")
     };
     network.begin_to_measure();
-    let (here, there) = ((STATIONS + 1, 999), (SERVER, 80));
-    let mut ping = packets::tcp(here, there, 84);
+    let (station, server) = ((STATIONS + 1, 999), (SERVER, 80));
+    let mut ping = packets::tcp(station, server, 84);
     ping[9] = 1;
     for packet in [
-        packets::tcp(here, there, 1500),
-        packets::tcp(here, there, 1040),
-        packets::tcp(here, (SERVER, 81), 140),
+        packets::tcp(station, server, 1500),
+        packets::tcp(station, server, 1040),
+        packets::tcp(station, (SERVER, 81), 140),
         ping,
     ] {
         send(&mut network, 1_000_000, 1, &packet);
     }
     // a pure ACK goes with the data that it acknowledges
-    let mut ack = packets::tcp(there, here, 40);
+    let mut ack = packets::tcp(server, station, 40);
     ack[33] = 0x10;
     send(&mut network, 1_000_000, 0, &ack);
     // a station to a station, and one where nobody runs a program
     let (to_b, of_b) = ((STATIONS + 2, 5), (STATIONS + 2, 6));
-    send(&mut network, 1_000_000, 1, &packets::tcp(here, to_b, 40));
-    send(&mut network, 1_000_000, 2, &packets::tcp(of_b, there, 40));
+    send(&mut network, 1_000_000, 1, &packets::tcp(station, to_b, 40));
+    send(&mut network, 1_000_000, 2, &packets::tcp(of_b, server, 40));
     let delivered = run(&mut network, Time(1_000_000_000));
     assert_eq!((delivered.len(), network.lost, network.foreign), (5, 0, 2));
-    assert!(delivered.iter().all(|one| one.due.0 > 11_000_000));
+    assert!(delivered.iter().all(|delivery| delivery.due.0 > 11_000_000));
     let rows: Vec<(String, String, bool, u64, u64)> = network
         .of_programs()
         .iter()
@@ -374,7 +385,7 @@ fn programs_at_hosts_of_a_flow_have_nodes_of_their_own() {
     ); // not from there
     let nodes: Vec<(u32, u64)> = run(&mut network, Time(1_000_000_000))
         .iter()
-        .map(|one| (one.node, one.due.0 / 1_000_000))
+        .map(|delivery| (delivery.node, delivery.due.0 / 1_000_000))
         .collect();
     assert_eq!((nodes, network.foreign), (vec![(4, 12), (3, 12)], 1));
 }
@@ -430,7 +441,13 @@ fn what_leaves_the_scenario_crosses_the_air_to_the_outside_and_its_answers_come_
     assert_eq!(network.foreign, 5);
     let mut seen: Vec<(u32, usize, bool)> = run(&mut network, Time(1_000_000_000))
         .iter()
-        .map(|one| (one.node, one.bytes.len(), one.due.0 > 1_000_000))
+        .map(|delivery| {
+            (
+                delivery.node,
+                delivery.bytes.len(),
+                delivery.due.0 > 1_000_000,
+            )
+        })
         .collect();
     seen.sort_unstable();
     let expected = [
@@ -463,18 +480,18 @@ fn from_an_end_of_a_wired_flow_the_outside_is_behind_the_other_end() {
     }];
     let opened = open(&scenario, &places);
     let (source, sink) = ((SOURCES + 1, 7), (SINKS + 1, 8));
-    let delays = |beside: &[u32]| {
+    let delays = |neighbours: &[u32]| {
         let Ok(mut network) = Network::new(&scenario, &opened, &places) else {
             panic!("ten seconds")
         };
-        network.open_outside(beside);
+        network.open_outside(neighbours);
         send(&mut network, 0, 3, &packets::tcp(source, OUTSIDE, 1500));
         send(&mut network, 0, 4, &packets::tcp(sink, OUTSIDE, 1500));
         send(&mut network, 0, 5, &packets::tcp(OUTSIDE, sink, 1500));
         let delivered = run(&mut network, Time(1_000_000_000));
         let mut seen: Vec<(u32, u64)> = delivered
             .iter()
-            .map(|one| (one.node, one.due.0 / 1_000_000))
+            .map(|delivery| (delivery.node, delivery.due.0 / 1_000_000))
             .collect();
         seen.sort_unstable();
         (seen, network.foreign)
@@ -552,7 +569,7 @@ fn users_of_a_conflict_graph_are_flows_between_wired_nodes() {
     let delivered = run(&mut network, Time(100_000_000));
     let nodes: Vec<_> = delivered
         .iter()
-        .map(|one| (one.node, one.bytes.len()))
+        .map(|delivery| (delivery.node, delivery.bytes.len()))
         .collect();
     // with priority, ACKs take no time on the air
     assert_eq!(nodes, [(1, 40), (2, 1500)]);

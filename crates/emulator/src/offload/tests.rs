@@ -30,7 +30,7 @@ fn large(data: usize, sequence: u32, flags: u8) -> Vec<u8> {
 fn taken(header: [u8; HEADER], packet: &[u8]) -> Vec<Vec<u8>> {
     let mut read = [&header[..], packet].concat();
     let mut packets = Vec::new();
-    let count = each_packet(&mut read, |one| packets.push(one.to_vec()));
+    let count = each_packet(&mut read, |packet| packets.push(packet.to_vec()));
     assert_eq!(count, packets.len());
     packets
 }
@@ -66,20 +66,23 @@ fn a_large_packet_is_cut_into_segments_with_their_own_headers() {
     let segments = taken(header(NEEDS_CHECKSUM, TCP_IPV4, 1448, 20, 16), &packet);
     let lengths: Vec<usize> = segments.iter().map(Vec::len).collect();
     assert_eq!(lengths, [1488, 1488, 140]);
-    assert!(segments.iter().all(|one| is_whole(one)));
-    let said = segments
+    assert!(segments.iter().all(|segment| is_whole(segment)));
+    let lengths = segments
         .iter()
-        .map(|one| u16::from_be_bytes([one[2], one[3]]));
-    assert_eq!(said.collect::<Vec<_>>(), [1488, 1488, 140]);
-    let numbers: Vec<u32> = segments.iter().map(|one| number(one)).collect();
+        .map(|segment| u16::from_be_bytes([segment[2], segment[3]]));
+    assert_eq!(lengths.collect::<Vec<_>>(), [1488, 1488, 140]);
+    let numbers: Vec<u32> = segments.iter().map(|segment| number(segment)).collect();
     assert_eq!(numbers, [u32::MAX - 1447, 0, 1448]);
-    let identifications: Vec<[u8; 2]> = segments.iter().map(|one| [one[4], one[5]]).collect();
+    let identifications: Vec<[u8; 2]> = segments
+        .iter()
+        .map(|segment| [segment[4], segment[5]])
+        .collect();
     assert_eq!(identifications, [[0xFF, 0xFF], [0, 0], [0, 1]]);
-    let flags: Vec<u8> = segments.iter().map(|one| one[33]).collect();
+    let flags: Vec<u8> = segments.iter().map(|segment| segment[33]).collect();
     assert_eq!(flags, [ack | congestion, ack, ack | push]);
     let data: Vec<u8> = segments
         .iter()
-        .flat_map(|one| &one[HEADERS..])
+        .flat_map(|segment| &segment[HEADERS..])
         .copied()
         .collect();
     assert_eq!(data, packet[HEADERS..]);
@@ -90,10 +93,10 @@ fn segments_shorter_than_their_headers_are_cut_as_well() {
     let packet = large(100, 0, 0x10);
     let segments = taken(header(NEEDS_CHECKSUM, TCP_IPV4, 7, 20, 16), &packet);
     assert_eq!(segments.len(), 15);
-    assert!(segments.iter().all(|one| is_whole(one)));
+    assert!(segments.iter().all(|segment| is_whole(segment)));
     let data: Vec<u8> = segments
         .iter()
-        .flat_map(|one| &one[HEADERS..])
+        .flat_map(|segment| &segment[HEADERS..])
         .copied()
         .collect();
     assert_eq!(data, packet[HEADERS..]);
@@ -106,11 +109,11 @@ fn a_checksum_that_is_left_to_the_device_is_completed() {
     packet[36..38].copy_from_slice(&pseudo.to_be_bytes());
     let sum = !folded(sum_of(&packet[..20]));
     packet[10..12].copy_from_slice(&sum.to_be_bytes());
-    let [one] = &taken(header(NEEDS_CHECKSUM, NONE, 0, 20, 16), &packet)[..] else {
+    let [segment] = &taken(header(NEEDS_CHECKSUM, NONE, 0, 20, 16), &packet)[..] else {
         panic!("one packet");
     };
-    assert!(is_whole(one));
-    assert_eq!(one[HEADERS..], packet[HEADERS..]);
+    assert!(is_whole(segment));
+    assert_eq!(segment[HEADERS..], packet[HEADERS..]);
 }
 
 #[test]

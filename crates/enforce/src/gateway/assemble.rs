@@ -1,5 +1,7 @@
 //! From a decoded table without problems to the [`Gateway`].
 
+use std::net::SocketAddr;
+
 use lasthop_engine::control::WceSettings;
 use lasthop_engine::notation::decode::Section;
 use lasthop_engine::notation::layers::Layers;
@@ -45,7 +47,8 @@ pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, 
         discipline: keys.discipline,
         flow_leaves: keys.flow_leaves,
         udp_uplink_bps: keys.udp_uplink_bps,
-        metrics: keys.metrics.parse().ok(), // "off" is no address
+        // "off" is no address
+        metrics: keys.metrics.parse().ok().map(SocketAddr::into),
         discovery: discovery(gateway)?,
         aps,
         stations: listed,
@@ -71,14 +74,14 @@ fn access_point(
             Some(interface) => interface,
             None => Layers(&[gateway]).need(GatewayTable::lan)?,
         },
-        subnets: forms::subnets(keys.subnets.as_deref()),
+        subnets: forms::each(keys.subnets.as_deref(), forms::subnet),
         fairness: shared.fairness,
         udp: shared.udp,
         rate_bps: shared.rate_bps,
         wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
         max_by_default: wce.layers().said(GatewayWce::max).is_none(),
         snmp: asked.map(snmp).transpose()?,
-        station_rates: forms::rate_sources(keys.station_rates.as_deref()),
+        station_rates: forms::each(keys.station_rates.as_deref(), forms::rate_source),
     })
 }
 
@@ -86,7 +89,9 @@ fn snmp(section: &Section) -> Result<Snmp, Refused> {
     let layers = Layers(&[section]);
     let keys = SnmpTable::read(&layers)?;
     Ok(Snmp {
-        agent: forms::agent(&keys.agent).ok_or_else(|| layers.lack(SnmpTable::agent))?,
+        agent: forms::agent(&keys.agent)
+            .ok_or_else(|| layers.lack(SnmpTable::agent))?
+            .into(),
         community: keys.community,
         table: keys.column,
         rates: keys.rates,
@@ -107,7 +112,7 @@ pub(crate) fn discovery(gateway: &Section) -> Result<Discovery, Refused> {
     Ok(Discovery {
         neighbours: (keys.neighbours).unwrap_or(none_listed && keys.leases.is_none() && !asked),
         leases: keys.leases,
-        ignore: forms::addresses(keys.ignore.as_deref()),
+        ignore: forms::each(keys.ignore.as_deref(), forms::address),
         interval: keys.interval,
         absence: keys.absence,
         quarantine: keys.quarantine,
@@ -126,8 +131,8 @@ fn station(
     Ok(GatewayStation {
         name: name.to_owned(),
         ap: keys.ap.or(only.map(str::to_owned)),
-        addresses: forms::addresses(keys.address.as_deref()),
-        subnets: forms::subnets(keys.address.as_deref()),
+        addresses: forms::each(keys.address.as_deref(), forms::address),
+        subnets: forms::each(keys.address.as_deref(), forms::subnet),
         mac: keys.mac.and_then(|mac| forms::mac(&mac).ok()),
         rate_bps: keys
             .rate_bps
@@ -140,7 +145,7 @@ fn station(
 fn group(name: &str, section: &Section, listed: &mut [GatewayStation]) -> Result<Group, Refused> {
     let keys = GroupTable::read(&Layers(&[section]))?;
     let (mut macs, mut subnets) = (Vec::new(), Vec::new());
-    for which in forms::stations(keys.stations.as_deref()) {
+    for which in forms::each(keys.stations.as_deref(), forms::station) {
         for station in listed.iter_mut().filter(|station| station.is(&which)) {
             station.group = Some(name.to_owned());
         }

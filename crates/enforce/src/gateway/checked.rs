@@ -4,13 +4,33 @@ use std::net::{IpAddr, SocketAddr};
 
 use lasthop_engine::control::WceSettings;
 use lasthop_engine::kernel::time::Span;
+use lasthop_engine::notation::setting::Setting;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::settings::{Fairness, LeafQueue, ShapedUdp};
-use crate::forms::{Which, overlap, whole};
+use crate::forms::{RateSource, Subnet, Which};
+
+/// A place at which a program listens.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Endpoint {
+    /// Address of the host.
+    pub host: IpAddr,
+    /// Port.
+    pub port: u16,
+}
+
+impl From<SocketAddr> for Endpoint {
+    fn from(at: SocketAddr) -> Endpoint {
+        Endpoint {
+            host: at.ip(),
+            port: at.port(),
+        }
+    }
+}
 
 /// A virtual shared bottleneck in front of access points.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gateway {
     /// Title.
     pub name: String,
@@ -21,13 +41,14 @@ pub struct Gateway {
     /// Packets that a leaf holds.
     pub queue_packets: u64,
     /// Queue in each leaf.
+    #[serde(serialize_with = "setting")]
     pub discipline: LeafQueue,
     /// Leaves into which an access point's flows are hashed.
     pub flow_leaves: u64,
     /// Uplink UDP above which a station is not pinged. [bit/s]
     pub udp_uplink_bps: u64,
-    /// Where metrics are served.
-    pub metrics: Option<SocketAddr>,
+    /// Place at which metrics are served.
+    pub metrics: Option<Endpoint>,
     /// How stations are found.
     pub discovery: Discovery,
     /// Access points, at least one.
@@ -39,7 +60,7 @@ pub struct Gateway {
 }
 
 /// A group of stations with one share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
     /// Unique name; `unlisted` has the stations that the file does not name.
     pub name: String,
@@ -50,11 +71,11 @@ pub struct Group {
     /// MAC addresses of its stations.
     pub macs: Vec<String>,
     /// Subnets of its stations.
-    pub subnets: Vec<(IpAddr, u32)>,
+    pub subnets: Vec<Subnet>,
 }
 
 /// Where stations are looked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Discovery {
     /// Whether they are looked for in the kernel's table of neighbours.
     pub neighbours: bool,
@@ -63,45 +84,52 @@ pub struct Discovery {
     /// Addresses that are no stations.
     pub ignore: Vec<IpAddr>,
     /// Time between two looks.
+    #[serde(rename = "interval_s", serialize_with = "seconds")]
     pub interval: Span,
     /// Time after which a station has left that has not been named.
+    #[serde(rename = "absence_s", serialize_with = "seconds")]
     pub absence: Span,
     /// Time that a new MAC address waits for a leaf of its own.
+    #[serde(rename = "quarantine_s", serialize_with = "seconds")]
     pub quarantine: Span,
     /// Largest number of new MAC addresses that get a leaf within one minute.
     pub new_per_minute: u64,
 }
 
 /// An access point and its bottleneck.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AccessPoint {
     /// Unique name.
     pub name: String,
     /// Interface towards it.
     pub interface: String,
     /// Stations with an address in these are its own.
-    pub subnets: Vec<(IpAddr, u32)>,
-    /// Who gets equal shares.
+    pub subnets: Vec<Subnet>,
+    /// Members that get equal shares.
+    #[serde(serialize_with = "setting")]
     pub fairness: Fairness,
-    /// Which UDP is shaped.
+    /// UDP that is shaped.
+    #[serde(serialize_with = "setting")]
     pub udp: ShapedUdp,
     /// Fixed rate; `None`: estimated. [bit/s]
     pub rate_bps: Option<u64>,
-    /// The estimator.
+    /// Settings of the estimator.
+    #[serde(serialize_with = "wce")]
     pub wce: WceSettings,
     /// Whether the estimator's largest rate is the paper's, since the file says none.
     pub max_by_default: bool,
     /// Its own table of stations.
     pub snmp: Option<Snmp>,
-    /// Where the rates of its stations are read: what is asked, and the interface or the socket.
-    pub station_rates: Vec<(String, String)>,
+    /// Sources of the rates of its stations.
+    pub station_rates: Vec<RateSource>,
 }
 
-/// How an access point is asked for its stations.
-#[derive(Clone, Debug, PartialEq)]
+/// Settings by which an access point is asked for its stations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Snmp {
-    /// Where it answers.
-    pub agent: SocketAddr,
+    /// Place at which it answers.
+    #[serde(flatten)]
+    pub agent: Endpoint,
     /// Community that may read.
     pub community: String,
     /// Column of addresses.
@@ -113,7 +141,7 @@ pub struct Snmp {
 }
 
 /// A station that is known beforehand.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GatewayStation {
     /// Unique name.
     pub name: String,
@@ -122,7 +150,7 @@ pub struct GatewayStation {
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
     /// Subnets that belong to it.
-    pub subnets: Vec<(IpAddr, u32)>,
+    pub subnets: Vec<Subnet>,
     /// Its MAC address, in lower case with colons.
     pub mac: Option<String>,
     /// Rate of its frames. [bit/s]
@@ -132,61 +160,9 @@ pub struct GatewayStation {
 }
 
 impl Gateway {
-    /// The gateway as a JSON object that says its units in its keys.
+    /// Returns the gateway as a JSON object, whose keys contain the units.
     pub fn to_json(&self) -> Value {
-        let aps: Vec<Value> = self.aps.iter().map(AccessPoint::to_json).collect();
-        let stations: Vec<Value> = self.stations.iter().map(GatewayStation::to_json).collect();
-        let groups: Vec<Value> = self.groups.iter().map(Group::to_json).collect();
-        json!({
-            "name": self.name,
-            "wan": self.wan,
-            "lan": self.lan,
-            "queue_packets": self.queue_packets,
-            "discipline": self.discipline.name(),
-            "flow_leaves": self.flow_leaves,
-            "udp_uplink_bps": self.udp_uplink_bps,
-            "metrics": self.metrics.map(|at| json!({"host": at.ip(), "port": at.port()})),
-            "discovery": {
-                "neighbours": self.discovery.neighbours,
-                "leases": self.discovery.leases,
-                "ignore": self.discovery.ignore,
-                "interval_s": self.discovery.interval.seconds(),
-                "absence_s": self.discovery.absence.seconds(),
-                "quarantine_s": self.discovery.quarantine.seconds(),
-                "new_per_minute": self.discovery.new_per_minute,
-            },
-            "aps": aps,
-            "stations": stations,
-            "groups": groups,
-        })
-    }
-}
-
-impl AccessPoint {
-    fn to_json(&self) -> Value {
-        let sources = self.station_rates.iter();
-        let rates: Vec<Value> = sources
-            .map(|(kind, at)| json!({"kind": kind, "at": at}))
-            .collect();
-        json!({
-            "name": self.name,
-            "interface": self.interface,
-            "subnets": written(&self.subnets),
-            "fairness": self.fairness.name(),
-            "udp": self.udp.name(),
-            "rate_bps": self.rate_bps,
-            "wce": self.wce.json(),
-            "max_by_default": self.max_by_default,
-            "snmp": self.snmp.as_ref().map(|snmp| json!({
-                "host": snmp.agent.ip(),
-                "port": snmp.agent.port(),
-                "community": snmp.community,
-                "table": snmp.table,
-                "rates": snmp.rates,
-                "rates_unit_bps": snmp.rates_unit_bps,
-            })),
-            "station_rates": rates,
-        })
+        json!(self)
     }
 }
 
@@ -197,41 +173,22 @@ impl GatewayStation {
             Which::Mac(mac) => self.mac.as_ref() == Some(mac),
             Which::Name(name) => self.name == *name,
             Which::Subnet(subnet) => {
-                let addresses = self.addresses.iter().map(|&address| whole(address));
+                let addresses = self.addresses.iter().copied().map(Subnet::of);
                 let mut own = addresses.chain(self.subnets.iter().copied());
-                own.any(|own| overlap(own, *subnet))
+                own.any(|own| own.overlaps(*subnet))
             }
         }
     }
-
-    fn to_json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "ap": self.ap,
-            "addresses": self.addresses,
-            "subnets": written(&self.subnets),
-            "mac": self.mac,
-            "rate_bps": self.rate_bps,
-            "group": self.group,
-        })
-    }
 }
 
-impl Group {
-    fn to_json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "share": self.share,
-            "max_bps": self.max_bps,
-            "macs": self.macs,
-            "subnets": written(&self.subnets),
-        })
-    }
+fn seconds<S: Serializer>(time: &Span, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(time.seconds())
 }
 
-/// Returns subnets as text.
-fn written(subnets: &[(IpAddr, u32)]) -> Vec<String> {
-    let each = subnets.iter();
-    each.map(|(address, length)| format!("{address}/{length}"))
-        .collect()
+fn setting<T: Setting, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+    value.json().serialize(to)
+}
+
+fn wce<S: Serializer>(settings: &WceSettings, to: S) -> Result<S::Ok, S::Error> {
+    settings.json().serialize(to)
 }

@@ -1,9 +1,7 @@
-//! What several values of the table must satisfy together. A value that was refused is not judged
-//! again.
+//! Checks of several values of the table together. A value that was refused is not checked again.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::net::IpAddr;
 
 use lasthop_engine::control::{WceKeys, WceSettings};
 use lasthop_engine::notation::decode::{Entry, Said, Section};
@@ -15,7 +13,7 @@ use super::settings::{
     GroupTable, ONLY, SnmpTable,
 };
 use super::{effect, groups};
-use crate::forms::{self, Range};
+use crate::forms::{self, Range, Subnet};
 
 /// Most access points of a gateway.
 const MOST_ACCESS_POINTS: usize = 64;
@@ -48,7 +46,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     effect::check(gateway, problems);
 }
 
-/// A bottleneck must let something through.
+/// Checks that each bottleneck has a sufficient rate.
 fn check_rates(gateway: &Section, problems: &mut Problems) {
     let own = gateway.inside(GatewayTable::wce);
     check_rates_of(gateway, own, problems);
@@ -72,24 +70,23 @@ fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
     if let Some(rate) = rate
         && rate.value.is_some_and(|bps| bps < LEAST_BPS)
     {
-        let message = format!("{} is too low; expected 1 kbps up to 100 Gbps", rate.shown);
-        problems.add(rate.origin, &rate.path, message);
+        rate.refuse_value("is too low; expected 1 kbps up to 100 Gbps", problems);
     }
 }
 
-/// The rates of an access point's stations come from the machine itself or by SNMP, not from both.
+/// Checks that the rates of an access point's stations come from the machine itself or by SNMP, not from both.
 fn check_rate_sources(gateway: &Section, problems: &mut Problems) {
     for (name, ap) in gateway.tables(GatewayTable::ap) {
         let snmp = ap.inside(AccessPointTable::snmp);
         let column = snmp.and_then(|snmp| snmp.said(SnmpTable::rates)?.present());
         let sources = ap.said(AccessPointTable::station_rates);
         if let (Some(column), Some(_)) = (column, sources.and_then(Said::present)) {
-            let message = format!(
-                "{} is a second source of rates, in addition to `gateway.ap.{}.station_rates`: expected one source",
-                column.shown,
+            let fault = format!(
+                "is a second source of rates, in addition to `gateway.ap.{}.station_rates`: \
+                 expected one source",
                 one_line(name, 80)
             );
-            problems.add(column.origin, &column.path, message);
+            column.refuse_value(fault, problems);
         }
     }
 }
@@ -100,11 +97,10 @@ fn check_interfaces(gateway: &Section, problems: &mut Problems) {
     };
     let mut refuse_wan = |entry: &Entry, interface: &str| {
         if interface == wan.value {
-            let message = format!(
-                "{} is also `gateway.wan`; expected another interface",
-                entry.shown
+            entry.refuse_value(
+                "is also `gateway.wan`; expected another interface",
+                problems,
             );
-            problems.add(entry.origin, &entry.path, message);
         }
     };
     if let Some(lan) = gateway.said(GatewayTable::lan) {
@@ -163,26 +159,26 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
         let known = keys.map(|key| station.said(key).and_then(Said::present));
         if known.iter().all(Option::is_none) && !keys.iter().any(|key| station.lacks(*key)) {
             let message = "has neither address nor mac; expected one of these keys";
-            problems.add(station.origin, &station.path, message.to_owned());
+            station.refuse(message, problems);
         }
         lists.extend(
             known
                 .into_iter()
                 .flatten()
-                .map(|said| (name.as_str(), said)),
+                .map(|list| (name.as_str(), list)),
         );
     }
-    for (name, said) in &lists {
-        for word in forms::words(&said.value) {
-            let claim = Claim { name, said, word };
+    for (name, list) in &lists {
+        for word in forms::words(&list.value) {
+            let claim = Claim { name, list, word };
             if let Ok(member) = forms::member(word) {
-                if member.1 == 0 {
+                if member.length == 0 {
                     let message = format!(
                         "`{word}` has every address; expected addresses and subnets of one station"
                     );
-                    problems.add(said.origin, &said.path, message);
+                    list.refuse(message, problems);
                 }
-                claims.push((forms::range(member), claim));
+                claims.push((member.range(), claim));
             } else if let Ok(mac) = forms::mac(word)
                 && let Some(other) = owners.insert(mac, name)
             {
@@ -196,7 +192,7 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
 /// An address, a subnet or a MAC address that the file gives to a station.
 struct Claim<'a> {
     name: &'a str,
-    said: &'a Said<'a, String>,
+    list: &'a Said<'a, String>,
     word: &'a str,
 }
 
@@ -208,7 +204,7 @@ impl Claim<'_> {
             one_line(self.word, 40),
             one_line(other, 80)
         );
-        problems.add(self.said.origin, &self.said.path, message);
+        self.list.refuse(message, problems);
     }
 }
 
@@ -238,45 +234,44 @@ fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
     }
 }
 
-/// An address must be in subnets of one access point at most.
+/// Checks that an address is in the subnets of at most one access point.
 fn check_subnets(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
-    let subnets = |ap: &Section| -> Vec<(IpAddr, u32)> {
+    let subnets = |ap: &Section| -> Vec<Subnet> {
         let list = ap.said(AccessPointTable::subnets);
-        forms::subnets(list.and_then(|said| said.value).as_deref())
+        forms::each(
+            list.and_then(|setting| setting.value).as_deref(),
+            forms::subnet,
+        )
     };
     for (k, (_, ap)) in aps.iter().enumerate() {
         for own in subnets(ap) {
             let twin = aps[..k].iter().find_map(|(name, other)| {
-                let found = subnets(other)
-                    .into_iter()
-                    .find(|s| forms::overlap(*s, own))?;
-                Some((name, found))
+                let mut others = subnets(other).into_iter();
+                Some((name, others.find(|other| own.overlaps(*other))?))
             });
-            if let Some((name, (address, length))) = twin
+            if let Some((name, other)) = twin
                 && let Some(list) = ap.said(AccessPointTable::subnets)
             {
                 let message = format!(
-                    "{}/{} and {address}/{length} of `gateway.ap.{}` overlap; expected each \
-                     subnet at one access point only",
-                    own.0,
-                    own.1,
+                    "{own} and {other} of `gateway.ap.{}` overlap; expected each subnet at one \
+                     access point only",
                     one_line(name, 80)
                 );
-                problems.add(list.origin, &list.path, message);
+                list.refuse(message, problems);
             }
         }
     }
 }
 
-/// Whether a table that names stations, or says where they are, has been refused.
+/// Whether a table with stations, or with their places, has been refused.
 fn lacks_sources(gateway: &Section) -> bool {
     gateway.lacks(GatewayTable::ap)
         || gateway.lacks(GatewayTable::discover)
         || gateway.lacks(GatewayTable::station)
 }
 
-/// There must be a way to a station at all.
+/// Checks that stations can be found at all.
 fn check_sources(gateway: &Section, problems: &mut Problems) {
     if lacks_sources(gateway) || !gateway.tables(GatewayTable::station).is_empty() {
         return;
@@ -295,42 +290,42 @@ fn check_sources(gateway: &Section, problems: &mut Problems) {
     {
         let message = "with false no station would be found; expected true, discover.leases, \
                        ap.NAME.snmp or a listed station";
-        problems.add(neighbours.origin, &neighbours.path, message.to_owned());
+        neighbours.refuse(message, problems);
     }
 }
 
-/// Stations that are found must be some access point's.
+/// Checks that each station that is found belongs to an access point.
 fn check_discovery(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
     if aps.len() < 2 || lacks_sources(gateway) {
         return;
     }
-    let found = discovery(gateway).is_ok_and(|d| d.neighbours || d.leases.is_some());
+    let finds = discovery(gateway).is_ok_and(|d| d.neighbours || d.leases.is_some());
     let mut stations = gateway.tables(GatewayTable::station).iter();
     let unplaced = |(_, station): &(String, Section)| {
         station.said(GatewayStationTable::ap).is_none()
             || station.said(GatewayStationTable::address).is_none() // found by its MAC address
     };
-    if !found && !stations.any(unplaced) {
+    if !finds && !stations.any(unplaced) {
         return;
     }
     let interface = |ap: &Section| {
         let own = ap.said(AccessPointTable::interface);
-        let own = own.and_then(|said| said.value);
-        own.or_else(|| gateway.said(GatewayTable::lan).map(|said| said.value))
+        let own = own.and_then(|setting| setting.value);
+        own.or_else(|| gateway.said(GatewayTable::lan).map(|setting| setting.value))
     };
     for (name, ap) in aps {
         let has = |key| ap.said(key).is_some() || ap.lacks(key);
         let here = aps.iter().filter(|(_, o)| interface(o) == interface(ap));
         let own_interface = has(AccessPointTable::interface) && here.count() == 1;
-        let told = has(AccessPointTable::subnets) || own_interface;
-        if !told && ap.inside(AccessPointTable::snmp).is_none() {
+        let is_assigned = has(AccessPointTable::subnets) || own_interface;
+        if !is_assigned && ap.inside(AccessPointTable::snmp).is_none() {
             let message = format!(
                 "the file does not say which stations are at `{}`; expected an interface of its \
                  own, subnets, snmp, or `ap` in the table of each station",
                 one_line(name, 80)
             );
-            problems.add(ap.origin, &ap.path, message);
+            ap.refuse(message, problems);
         }
     }
 }

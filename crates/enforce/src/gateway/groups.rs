@@ -1,7 +1,6 @@
 //! Checks of groups: a station is in one group at most, and every group has stations.
 
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 
 use lasthop_engine::notation::decode::{Said, Section};
 use lasthop_engine::notation::problem::{Origin, Problems, did_you_mean, one_line};
@@ -11,12 +10,12 @@ use super::settings::{
     BottleneckKeys, DiscoverTable, Fairness, GatewayStationTable, GatewayTable, GroupTable,
     UNLISTED,
 };
-use crate::forms::{self, Which};
+use crate::forms::{self, Subnet, Which};
 
 /// The list of stations of a group.
 struct Claim<'a> {
     group: &'a str,
-    said: Said<'a, String>,
+    list: Said<'a, String>,
 }
 
 /// Checks `[gateway.group.NAME]` and `gateway.station.NAME.group`.
@@ -39,16 +38,12 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
             && !names.contains(&own.value.as_str())
             && !gateway.lacks(GatewayTable::group)
         {
-            let message = match names.as_slice() {
-                [] => format!(
-                    "{} is no group: expected the name of a table [gateway.group.NAME]",
-                    own.shown
+            let (shown, known) = (&own.shown, names.join(", "));
+            let message = match names.is_empty() {
+                true => format!(
+                    "{shown} is no group: expected the name of a table [gateway.group.NAME]"
                 ),
-                _ => format!(
-                    "{} is no group of listed stations: must be one of {}",
-                    own.shown,
-                    names.join(", ")
-                ),
+                false => format!("{shown} is no group of listed stations: must be one of {known}"),
             };
             let hint = did_you_mean(&own.value, names.iter().copied());
             problems.add_with_hint(own.origin, &own.path, message, hint);
@@ -56,19 +51,20 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
         }
         let mut first = own.map(|own| own.value);
         for claim in claims(gateway) {
-            let mut words = forms::words(&claim.said.value);
+            let mut words = forms::words(&claim.list.value);
             let Some(word) = words.find(|word| means(word, station, section)) else {
                 continue;
             };
             match &first {
                 Some(group) if group != claim.group => {
                     let message = format!(
-                        "`{}` means station `{}`, which is in group `{}`: a station must be in one group only",
+                        "`{}` means station `{}`, which is in group `{}`: a station must be in one \
+                         group only",
                         one_line(word, 40),
                         one_line(station, 80),
                         one_line(group, 80)
                     );
-                    problems.add(claim.said.origin, &claim.said.path, message);
+                    claim.list.refuse(message, problems);
                 }
                 _ => first = Some(claim.group.to_owned()),
             }
@@ -81,19 +77,19 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     let stations = gateway.tables(GatewayTable::station);
     let listed: Vec<&str> = stations.iter().map(|(name, _)| name.as_str()).collect();
     for (name, group) in gateway.tables(GatewayTable::group) {
-        let said = group.said(GroupTable::stations).and_then(Said::present);
+        let list = group.said(GroupTable::stations).and_then(Said::present);
         let named = |(_, station): &(String, Section)| {
             let own = station.said(GatewayStationTable::group);
             own.and_then(Said::present)
                 .is_some_and(|own| own.value == *name)
         };
-        match said {
-            Some(said) if name == UNLISTED => {
-                let message = format!(
-                    "{} has no effect, since `{UNLISTED}` has all stations that the file does not name: expected a group with another name",
-                    said.shown
+        match list {
+            Some(list) if name == UNLISTED => {
+                let fault = format!(
+                    "has no effect, since `{UNLISTED}` has all stations that the file does not \
+                     name: expected a group with another name"
                 );
-                problems.add(said.origin, &said.path, message);
+                list.refuse_value(fault, problems);
             }
             None if name != UNLISTED
                 && !group.lacks(GroupTable::stations)
@@ -101,7 +97,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
                 && !stations.iter().any(named) =>
             {
                 let message = "has no stations: expected `stations`, or `group` in a station";
-                problems.add(group.origin, &group.path, message.to_owned());
+                group.refuse(message, problems);
             }
             _ => {}
         }
@@ -109,31 +105,33 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     let ignored = gateway
         .inside(GatewayTable::discover)
         .and_then(|discover| discover.said(DiscoverTable::ignore)?.present());
-    let ignored = forms::addresses(ignored.as_ref().map(|said| said.value.as_str()));
+    let ignored = forms::each(
+        ignored.as_ref().map(|list| list.value.as_str()),
+        forms::address,
+    );
     let mut macs: HashMap<String, &str> = HashMap::new();
-    let mut subnets: Vec<((IpAddr, u32), &str)> = Vec::new();
-    for Claim { group, said } in claims(gateway) {
+    let mut subnets: Vec<(Subnet, &str)> = Vec::new();
+    for Claim { group, list } in claims(gateway) {
         let mut refuse = |message: String, hint: Option<String>| {
-            problems.add_with_hint(said.origin, &said.path, message, hint);
+            problems.add_with_hint(list.origin, &list.path, message, hint);
         };
         let mut seen = HashSet::new();
-        for word in forms::words(&said.value) {
+        for word in forms::words(&list.value) {
+            let shown = one_line(word, 40);
             let Ok(which) = forms::station(word) else {
                 continue; // a fault of its form
             };
             let other = match &which {
                 Which::Mac(mac) => macs.insert(mac.clone(), group),
                 Which::Subnet(subnet) => {
-                    let mut found = subnets.iter();
-                    let twin = found.find(|(other, _)| forms::overlap(*other, *subnet));
+                    let twin = subnets.iter().find(|(other, _)| other.overlaps(*subnet));
                     let other = twin.map(|(_, group)| *group);
                     subnets.push((*subnet, group));
                     other
                 }
                 Which::Name(name) if !listed.contains(&name.as_str()) => {
                     let message = format!(
-                        "`{}` is no MAC address, IP address, subnet or listed station",
-                        one_line(word, 40)
+                        "`{shown}` is no MAC address, IP address, subnet or listed station"
                     );
                     refuse(message, did_you_mean(name, listed.iter().copied()));
                     None
@@ -141,24 +139,19 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
                 Which::Name(_) => None,
             };
             if !seen.insert(which) {
-                let message = format!(
-                    "`{}` is listed twice: expected each station once",
-                    one_line(word, 40)
-                );
+                let message = format!("`{shown}` is listed twice: expected each station once");
                 refuse(message, None);
             }
             if forms::address(word).is_ok_and(|address| ignored.contains(&address)) {
                 let message = format!(
-                    "`{}` is in `gateway.discover.ignore`, and such addresses bypass the leaf \
-                     queues: must be in only one of the two lists",
-                    one_line(word, 40)
+                    "`{shown}` is in `gateway.discover.ignore`, and such addresses bypass the leaf \
+                     queues: must be in only one of the two lists"
                 );
                 refuse(message, None);
             }
             if let Some(other) = other.filter(|other| *other != group) {
                 let message = format!(
-                    "`{}` is also in `gateway.group.{}`: a station must be in one group only",
-                    one_line(word, 40),
+                    "`{shown}` is also in `gateway.group.{}`: a station must be in one group only",
                     one_line(other, 80)
                 );
                 refuse(message, None);
@@ -175,14 +168,11 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
     let bottlenecks = [gateway].into_iter().chain(aps.iter().map(|(_, ap)| ap));
     for bottleneck in bottlenecks {
-        if let Some(said) = bottleneck.said(BottleneckKeys::fairness)
-            && said.value != Fairness::Station
+        if let Some(fairness) = bottleneck.said(BottleneckKeys::fairness)
+            && fairness.value != Fairness::Station
         {
-            let message = format!(
-                "{} does not support groups: must be \"station\" with `gateway.group`",
-                said.shown
-            );
-            problems.add(said.origin, &said.path, message);
+            let fault = "does not support groups: must be \"station\" with `gateway.group`";
+            fairness.refuse_value(fault, problems);
         }
     }
 }
@@ -193,11 +183,11 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
 fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
     let mut largest_bps = 0;
     for tables in &bottlenecks(gateway) {
-        let said = tables
+        let rate = tables
             .iter()
             .find_map(|table| table.said(BottleneckKeys::rate_bps));
-        match said {
-            Some(said) if !matches!(said.origin, Origin::Setting(_)) => match said.value {
+        match rate {
+            Some(rate) if !matches!(rate.origin, Origin::Setting(_)) => match rate.value {
                 Some(rate_bps) => largest_bps = largest_bps.max(rate_bps),
                 None => return,
             },
@@ -205,14 +195,12 @@ fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
         }
     }
     for (_, group) in gateway.tables(GatewayTable::group) {
-        if let Some(said) = group.said(GroupTable::max_bps)
-            && said.value.is_some_and(|max_bps| max_bps >= largest_bps)
+        if let Some(largest) = group.said(GroupTable::max_bps)
+            && largest.value.is_some_and(|max_bps| max_bps >= largest_bps)
         {
-            let message = format!(
-                "{} has no effect, since it is not below `gateway.rate`: expected a lower rate, or none",
-                said.shown
-            );
-            problems.add(said.origin, &said.path, message);
+            let fault = "has no effect, since it is not below `gateway.rate`: expected a lower \
+                         rate, or none";
+            largest.refuse_value(fault, problems);
         }
     }
 }
@@ -221,8 +209,8 @@ fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
 fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
     let groups = gateway.tables(GatewayTable::group).iter();
     groups.filter_map(|(group, section)| {
-        let said = section.said(GroupTable::stations).and_then(Said::present)?;
-        Some(Claim { group, said })
+        let list = section.said(GroupTable::stations).and_then(Said::present)?;
+        Some(Claim { group, list })
     })
 }
 
@@ -231,10 +219,10 @@ fn means(word: &str, name: &str, station: &Section) -> bool {
     let text = |key| station.said(key).and_then(Said::present);
     match forms::station(word) {
         Ok(Which::Mac(mac)) => text(GatewayStationTable::mac)
-            .is_some_and(|said| forms::mac(&said.value).is_ok_and(|own| own == mac)),
-        Ok(Which::Subnet(subnet)) => text(GatewayStationTable::address).is_some_and(|said| {
-            let own = forms::words(&said.value).filter_map(|word| forms::member(word).ok());
-            own.into_iter().any(|own| forms::overlap(own, subnet))
+            .is_some_and(|address| forms::mac(&address.value).is_ok_and(|own| own == mac)),
+        Ok(Which::Subnet(subnet)) => text(GatewayStationTable::address).is_some_and(|list| {
+            let mut own = forms::words(&list.value).filter_map(|word| forms::member(word).ok());
+            own.any(|own| own.overlaps(subnet))
         }),
         Ok(Which::Name(other)) => other == name,
         Err(_) => false,

@@ -10,7 +10,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use checked::{AccessPoint, Discovery, Gateway, GatewayStation, Group, Snmp};
+pub use checked::{AccessPoint, Discovery, Endpoint, Gateway, GatewayStation, Group, Snmp};
 pub use settings::{Fairness, LeafQueue, ShapedUdp};
 
 pub(crate) use assemble::assemble;

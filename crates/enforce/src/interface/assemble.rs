@@ -1,7 +1,5 @@
 //! From a decoded table without problems to the [`Interface`].
 
-use std::net::IpAddr;
-
 use lasthop_engine::notation::decode::Section;
 use lasthop_engine::notation::layers::Layers;
 use lasthop_engine::notation::problem::{Problems, Refused, did_you_mean, one_line, one_of};
@@ -41,40 +39,42 @@ pub(crate) fn assemble(
 ) -> Result<Interface, Refused> {
     let keys = InterfaceTable::read(&Layers(&[interface]))?;
     let own = QueueSetting::at(interface, InterfaceTable::queue)?;
-    let there = match context.scenario {
-        Some(scenario) => there(interface, scenario, keys.link.as_deref(), problems)?,
+    let of_scenario = match context.scenario {
+        Some(scenario) => link_of_scenario(interface, scenario, keys.link.as_deref(), problems)?,
         None => None,
     };
-    if let (None, Some(said)) = (context.scenario, interface.said(InterfaceTable::link))
-        && said.value.is_some()
+    if let (None, Some(link)) = (context.scenario, interface.said(InterfaceTable::link))
+        && link.value.is_some()
     {
         let fault = "is a link of a scenario, but the file does not say what to simulate; \
                      expected no link, or a scenario";
-        return Err(said.refuse_value(fault, problems));
+        return Err(link.refuse_value(fault, problems));
     }
-    let rate_bps = keys
-        .rate_bps
-        .or(there.as_ref().and_then(|there| there.rate_bps));
+    let rate_bps = keys.rate_bps.or(of_scenario
+        .as_ref()
+        .and_then(|of_scenario| of_scenario.rate_bps));
     let Some(rate_bps) = rate_bps else {
         let message = "has no rate; expected a rate such as \"18 Mbps\"";
         return Err(interface.refuse(message, problems));
     };
     let has_own = own.is_some();
-    let queue = own.or(there.as_ref().map(|there| there.queue.clone()));
+    let queue = own.or(of_scenario
+        .as_ref()
+        .map(|of_scenario| of_scenario.queue.clone()));
     let Some(queue) = queue else {
         let message = "has no queue; expected a queue such as `queue.threshold = 15`";
         return Err(interface.refuse(message, problems));
     };
-    let shares = match (sharing(interface), has_own, &there) {
+    let shares = match (sharing(interface), has_own, &of_scenario) {
         (Some(sharing), ..) => shares(sharing)?,
-        (None, false, Some(there)) => there.classes.clone(),
+        (None, false, Some(of_scenario)) => of_scenario.classes.clone(),
         _ => Vec::new(),
     };
     check_queue(interface, &queue, problems)?;
     Ok(Interface {
         name: context.name.to_owned(),
         interface: keys.interface,
-        link: there.map(|there| there.link),
+        link: of_scenario.map(|of_scenario| of_scenario.link),
         rate_bps,
         queue,
         from: forms::words(keys.from.as_deref().unwrap_or_default())
@@ -85,7 +85,7 @@ pub(crate) fn assemble(
 }
 
 /// What the scenario says of the link that is named, or of the only one with a rate.
-fn there(
+fn link_of_scenario(
     interface: &Section,
     scenario: &Scenario,
     named: Option<&str>,
@@ -122,16 +122,16 @@ fn there(
     let names: Vec<&str> = (links().map(|link| link.name.as_str()))
         .chain(has_ap.then_some(AP))
         .collect();
-    let Some(said) = interface.said(InterfaceTable::link) else {
+    let Some(link) = interface.said(InterfaceTable::link) else {
         return Ok(None);
     };
     let message = format!(
         "{} is no link of the scenario; expected {}",
-        said.shown,
+        link.shown,
         one_line(&one_of(&names), 200)
     );
     let hint = did_you_mean(named, names);
-    Err(problems.add_with_hint(said.origin, &said.path, message, hint))
+    Err(problems.add_with_hint(link.origin, &link.path, message, hint))
 }
 
 /// The classes of the interface's own table.
@@ -198,7 +198,7 @@ fn members(
         let hint = did_you_mean(name, names);
         return Err(problems.add_with_hint(table.origin, &table.path, message, hint));
     }
-    let mut found = Vec::new();
+    let mut members = Vec::new();
     for class in shares {
         let Some((_, table)) = tables.iter().find(|(name, _)| *name == class.name) else {
             let message = format!(
@@ -208,23 +208,13 @@ fn members(
             return Err(interface.refuse(message, problems));
         };
         let keys = MembersTable::read(&Layers(&[table]))?;
-        let words = |list: &Option<String>| -> Vec<String> {
-            let list = list.as_deref().unwrap_or_default();
-            forms::words(list).map(str::to_owned).collect()
-        };
-        let subnets: Vec<(IpAddr, u32)> = (words(&keys.address).iter())
-            .filter_map(|word| forms::member(word).ok())
-            .collect();
-        let macs = (words(&keys.mac).iter())
-            .filter_map(|word| forms::mac(word).ok())
-            .collect();
-        found.push(Members {
+        members.push(Members {
             name: class.name.clone(),
             target: class.target,
-            subnets,
-            macs,
+            subnets: forms::each(keys.address.as_deref(), forms::member),
+            macs: forms::each(keys.mac.as_deref(), forms::mac),
             mark: keys.mark,
         });
     }
-    Ok(found)
+    Ok(members)
 }

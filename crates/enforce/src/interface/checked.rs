@@ -1,9 +1,10 @@
 //! The checked interface: every default filled in, every value in range.
 
-use std::net::IpAddr;
-
 use lasthop_engine::queue::QueueSetting;
+use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::forms::Subnet;
 
 /// The queue of a network interface.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,15 +25,15 @@ pub struct Interface {
     pub classes: Vec<Members>,
 }
 
-/// A class, and who is in it.
-#[derive(Clone, Debug, PartialEq)]
+/// A class with its members.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Members {
     /// Unique name.
     pub name: String,
     /// Its part of what all classes together are to have. [-]
     pub target: f64,
-    /// Subnets; an address is one of itself alone.
-    pub subnets: Vec<(IpAddr, u32)>,
+    /// Subnets, some of one address only.
+    pub subnets: Vec<Subnet>,
     /// MAC addresses, in lower case with colons.
     pub macs: Vec<String>,
     /// A mark.
@@ -42,7 +43,6 @@ pub struct Members {
 impl Interface {
     /// The interface as a JSON object that says its units in its keys.
     pub fn to_json(&self) -> Value {
-        let classes: Vec<Value> = self.classes.iter().map(Members::to_json).collect();
         json!({
             "name": self.name,
             "interface": self.interface,
@@ -51,20 +51,7 @@ impl Interface {
             "queue_packets": self.queue.most_packets(),
             "queue": self.queue.to_json(),
             "from": self.from,
-            "classes": classes,
-        })
-    }
-}
-
-impl Members {
-    fn to_json(&self) -> Value {
-        let subnets = (self.subnets.iter()).map(|(address, length)| format!("{address}/{length}"));
-        json!({
-            "name": self.name,
-            "target": self.target,
-            "subnets": subnets.collect::<Vec<_>>(),
-            "macs": self.macs,
-            "mark": self.mark,
+            "classes": self.classes,
         })
     }
 }

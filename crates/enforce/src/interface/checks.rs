@@ -76,8 +76,7 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
             if let Some(entry) = class.given(key) {
                 let fault = "is accepted in simulations only; set the members of a class of an \
                              interface in [interface.class.NAME]";
-                let message = format!("{} {fault}", entry.shown);
-                problems.add(entry.origin, &entry.path, message);
+                entry.refuse_value(fault, problems);
             }
         }
     }
@@ -108,18 +107,18 @@ fn check_members(interface: &Section, problems: &mut Problems) {
         }
         let mut own: Vec<(String, String)> = Vec::new();
         let mut origins = Vec::new();
-        for said in [&address, &mac].into_iter().flatten() {
-            for word in forms::words(&said.value) {
-                let subnet = forms::member(word).map(|(at, length)| format!("{at}/{length}"));
+        for list in [&address, &mac].into_iter().flatten() {
+            for word in forms::words(&list.value) {
+                let subnet = forms::member(word).map(|subnet| subnet.to_string());
                 if let Ok(same) = subnet.or_else(|_| forms::mac(word)) {
                     own.push((same, one_line(word, 40).to_string()));
-                    origins.push((said.origin, said.path.clone()));
+                    origins.push((list.origin, list.path.clone()));
                 }
             }
         }
-        if let Some(said) = &mark {
-            own.push((format!("mark {}", said.value), said.value.to_string()));
-            origins.push((said.origin, said.path.clone()));
+        if let Some(mark) = &mark {
+            own.push((format!("mark {}", mark.value), mark.value.to_string()));
+            origins.push((mark.origin, mark.path.clone()));
         }
         for ((same, word), (origin, path)) in own.into_iter().zip(origins) {
             if let Some(other) = owners.insert(same, name) {

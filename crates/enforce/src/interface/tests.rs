@@ -1,6 +1,6 @@
 //! Tests of the whole way from text to interface.
 
-use crate::{Interface, parse_interface, parse_scenario};
+use crate::{EXTENSION, Interface, NEEDS_INTERFACE};
 use lasthop_engine::scenario::{Files, Format, Problem};
 
 const LEAST: &str = "[interface]\nname = \"eth0\"\nrate = \"18 Mbps\"\nqueue.threshold = 15\n";
@@ -20,7 +20,9 @@ far = { mac = "02:00:5E:10:00:01" }
 
 fn interface(text: &str) -> Result<Interface, Vec<Problem>> {
     let files = Files::new();
-    parse_interface(text.as_bytes(), Format::Toml, "up.toml", &[], &files)
+    let bytes = text.as_bytes();
+    let tables = EXTENSION.parse(NEEDS_INTERFACE, bytes, Format::Toml, "up.toml", &[], &files)?;
+    Ok(tables.interface.unwrap())
 }
 
 fn complaints(text: &str) -> String {
@@ -34,25 +36,25 @@ fn complaints(text: &str) -> String {
 
 #[test]
 fn four_lines_are_enough() {
-    let found = interface(LEAST).unwrap();
+    let checked = interface(LEAST).unwrap();
     assert_eq!(
-        (found.interface.as_str(), found.rate_bps),
+        (checked.interface.as_str(), checked.rate_bps),
         ("eth0", 18_000_000)
     );
-    assert_eq!((found.queue.most_packets(), found.link), (15, None));
-    assert_eq!(found.from, Vec::<String>::new());
+    assert_eq!((checked.queue.most_packets(), checked.link), (15, None));
+    assert_eq!(checked.from, Vec::<String>::new());
 }
 
 #[test]
 fn what_is_not_said_is_the_links() {
     let text = format!("{DUMBBELL}[interface]\nname = \"eth0\"\nfrom = \"br0, wlan0\"\n");
-    let found = interface(&text).unwrap();
+    let checked = interface(&text).unwrap();
     assert_eq!(
-        (found.rate_bps, found.queue.most_packets()),
+        (checked.rate_bps, checked.queue.most_packets()),
         (10_000_000, 15)
     );
-    assert_eq!(found.link.as_deref(), Some("bottleneck"));
-    assert_eq!(found.from, ["br0", "wlan0"]);
+    assert_eq!(checked.link.as_deref(), Some("bottleneck"));
+    assert_eq!(checked.from, ["br0", "wlan0"]);
     let own = interface(&format!("{text}rate = \"9 Mbps\"\nqueue = 100\n")).unwrap();
     assert_eq!((own.rate_bps, own.queue.most_packets()), (9_000_000, 100));
 }
@@ -61,8 +63,9 @@ fn what_is_not_said_is_the_links() {
 fn a_scenario_may_have_an_interface() {
     let text = format!("{DUMBBELL}[interface]\nname = \"eth0\"\n");
     let files = Files::new();
-    let (scenario, tables) =
-        parse_scenario(text.as_bytes(), Format::Toml, "up.toml", &[], &files).unwrap();
+    let parsed =
+        EXTENSION.parse_with_scenario(text.as_bytes(), Format::Toml, "up.toml", &[], &files);
+    let (scenario, tables) = parsed.unwrap();
     let json = crate::to_json(&scenario, &tables);
     assert_eq!(json["interface"]["rate_bps"], 10_000_000);
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
@@ -72,13 +75,13 @@ fn a_scenario_may_have_an_interface() {
 
 #[test]
 fn classes_have_shares_and_members() {
-    let found = interface(CLASSES).unwrap();
-    let [near, far] = &found.classes[..] else {
+    let checked = interface(CLASSES).unwrap();
+    let [near, far] = &checked.classes[..] else {
         panic!("two classes");
     };
     assert!((near.target - 2.0 / 3.0).abs() < 1e-12 && (far.target - 1.0 / 3.0).abs() < 1e-12);
     assert_eq!((near.mark, near.subnets.len()), (Some(7), 2));
-    assert_eq!(near.subnets[0].1, 32);
+    assert_eq!(near.subnets[0].length, 32);
     assert_eq!(far.macs, ["02:00:5e:10:00:01"]);
 }
 
@@ -101,19 +104,19 @@ rate = "20 Mbps"
 class.near.address = "10.0.0.0/28"
 class.far.address = "10.0.0.16/28"
 "#;
-    let found = interface(text).unwrap();
-    let names: Vec<&str> = found
+    let checked = interface(text).unwrap();
+    let names: Vec<&str> = checked
         .classes
         .iter()
         .map(|class| class.name.as_str())
         .collect();
     assert_eq!(names, ["near", "far"]);
-    assert_eq!(found.queue.limit_packets, 100);
+    assert_eq!(checked.queue.limit_packets, 100);
 }
 
 #[test]
 fn what_is_wrong_is_told_in_a_line() {
-    let said = [
+    let cases = [
         (
             LEAST.replace("eth0", "a/b"),
             "up.toml:2: `interface.name`: \"a/b\" is no interface name; expected the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
@@ -188,7 +191,7 @@ fn what_is_wrong_is_told_in_a_line() {
             "up.toml: `interface`: missing; expected a table [interface] with at least name",
         ),
     ];
-    for (text, expected) in said {
+    for (text, expected) in cases {
         assert_eq!(complaints(&text), expected, "{text}");
     }
 }

@@ -117,13 +117,13 @@ impl Controller {
         &'a self,
         present: &'a [bool],
     ) -> impl Iterator<Item = f64> + 'a {
-        let there = self.targets.iter().zip(present);
-        let whole: f64 = there
+        let classes = self.targets.iter().zip(present);
+        let sum: f64 = classes
             .clone()
             .filter(|&(_, &is)| is)
             .map(|(target, _)| target)
             .sum();
-        there.map(move |(target, &is)| if is { target / whole } else { *target })
+        classes.map(move |(target, &is)| if is { target / sum } else { *target })
     }
 
     /// True within the tolerance of the target occupancy.
@@ -134,7 +134,7 @@ impl Controller {
 
     /// One step: from what is seen to the blocking probabilities.
     pub fn step(&mut self, seen: &Observation) -> &[f64] {
-        let whole: f64 = (self.targets.iter().zip(seen.present))
+        let sum: f64 = (self.targets.iter().zip(seen.present))
             .filter(|&(_, &present)| present)
             .map(|(target, _)| target)
             .sum();
@@ -144,7 +144,7 @@ impl Controller {
         }
         for class in 0..self.targets.len() {
             let target = if seen.present[class] {
-                self.targets[class] / whole
+                self.targets[class] / sum
             } else {
                 self.targets[class]
             };

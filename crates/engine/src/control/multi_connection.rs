@@ -102,11 +102,11 @@ impl MultiConnection {
             self.number = Some(smoothed.min(f64::from(MOST_CONNECTIONS)));
         }
         let number = self.number.unwrap_or(1.0);
-        let whole = match self.nearest {
+        let rounded = match self.nearest {
             true => number.round(),
             false => number.floor(),
         };
-        (whole as u32).max(1)
+        (rounded as u32).max(1)
     }
 
     fn asked(&self, seen: Seen) -> Option<f64> {
@@ -160,21 +160,21 @@ mod tests {
     #[test]
     fn losses_beside_marks_are_made_up_for() {
         let mut user = MultiConnection::new(Aim::Marks { k: 10.0 }, 0.0, true);
-        let beside = |by_losses, by_marks| Seen {
+        let falls = |by_losses, by_marks| Seen {
             falls: Falls {
                 by_losses,
                 by_marks,
             },
             ..seen(2.0, 50.0)
         };
-        assert_eq!(user.step(beside(0, 0)), 20);
-        assert_eq!(user.step(beside(3, 0)), 40, "as if there had been a mark");
+        assert_eq!(user.step(falls(0, 0)), 20);
+        assert_eq!(user.step(falls(3, 0)), 40, "as if there had been a mark");
         // 0.9 x 3 + 0.3 losses and 1 mark would be 3 to 1; with 6 and 3: sqrt(1 + 8.7 / 3)
-        assert_eq!(user.step(beside(6, 3)), 39);
+        assert_eq!(user.step(falls(6, 3)), 39);
         for _ in 0..200 {
-            user.step(beside(15, 5));
+            user.step(falls(15, 5));
         }
-        assert_eq!(user.step(beside(15, 5)), 40);
+        assert_eq!(user.step(falls(15, 5)), 40);
     }
 
     #[test]

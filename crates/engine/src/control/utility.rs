@@ -124,24 +124,24 @@ mod tests {
 
     #[test]
     fn points_of_a_utility_that_is_not_concave_are_refused() {
-        let said = |points: &[(f64, f64)]| Marginals::new(points.to_vec()).unwrap_err();
+        let fault = |points: &[(f64, f64)]| Marginals::new(points.to_vec()).unwrap_err();
         assert_eq!(
-            said(&[(1.0, 2.0), (2.0, 2.0)]),
+            fault(&[(1.0, 2.0), (2.0, 2.0)]),
             "has marginal utility 2 at rate 1 and 2 at 2, so that the utility is not strictly concave"
         );
-        assert_eq!(said(&[(2.0, 2.0), (2.0, 1.0)]), "has rate 2 after rate 2");
+        assert_eq!(fault(&[(2.0, 2.0), (2.0, 1.0)]), "has rate 2 after rate 2");
         assert_eq!(
-            said(&[(1.0, 2.0), (2.0, 0.0)]),
+            fault(&[(1.0, 2.0), (2.0, 0.0)]),
             "has the marginal utility 0 at rate 2, which is not above 0"
         );
         assert_eq!(
-            said(&[(-1.0, 2.0), (2.0, 1.0)]),
+            fault(&[(-1.0, 2.0), (2.0, 1.0)]),
             "has the rate -1, which is not above 0"
         );
-        assert_eq!(said(&[(1.0, 2.0)]), "has fewer than two points");
+        assert_eq!(fault(&[(1.0, 2.0)]), "has fewer than two points");
         let many: Vec<(f64, f64)> = (1..=1001)
             .map(|k| (f64::from(k), 1.0 / f64::from(k)))
             .collect();
-        assert_eq!(said(&many), "has 1001 points");
+        assert_eq!(fault(&many), "has 1001 points");
     }
 }

@@ -79,7 +79,7 @@ pub struct Modulation {
 }
 
 /// Bits of a subcarrier, and numerator and denominator of the code rate, by MCS.
-pub(super) const MCS: [(u64, u64, u64); 12] = [
+pub const MCS: [(u64, u64, u64); 12] = [
     (1, 1, 2),
     (2, 1, 2),
     (2, 3, 4),

@@ -1,8 +1,8 @@
 //! Causes in the TCP endpoints.
 
 use super::wired::cubic;
-use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT};
-use crate::edits::{set, tcp_settings};
+use super::{Cause, remedy};
+use crate::edits::{queue_key, tcp_settings};
 use crate::facts::{Facts, Flow, Kind, list, mean, named, percent, text};
 
 /// Receive window of the edit: 1.2 Gb/s over 100 ms. [packets]
@@ -11,168 +11,91 @@ const LARGE_WINDOW: &str = "10000";
 /// Share of the receive window that the congestion window fills, from which the former may limit. [-]
 const FILLED: f64 = 0.6;
 
-pub const RECEIVE_WINDOW: Rule = Rule {
-    id: "receive-window",
-    title: "receive window that is too small",
-    objectives: &[THROUGHPUT, DELAY, FAIRNESS],
-    find: receive_window,
-};
+/// Returns the largest mean of a quantity over some flows, 0 if no flow has it.
+fn largest(flows: &[&Flow<'_>], quantity: &str) -> f64 {
+    let means = flows.iter().filter_map(|flow| mean(flow.answer, quantity));
+    means.fold(0.0, f64::max)
+}
 
-pub const SLOW_RECOVERY: Rule = Rule {
-    id: "slow-recovery",
-    title: "TCP of an older generation",
-    objectives: &[THROUGHPUT, DELAY, FAIRNESS],
-    find: slow_recovery,
-};
-
-pub const SMALL_INITIAL_WINDOW: Rule = Rule {
-    id: "small-initial-window",
-    title: "small initial window",
-    objectives: &[DELAY],
-    find: small_initial_window,
-};
-
-pub const SMALL_SEGMENTS: Rule = Rule {
-    id: "small-segments",
-    title: "small segments",
-    objectives: &[THROUGHPUT],
-    find: small_segments,
-};
-
-pub const SCALABLE_CONTROL: Rule = Rule {
-    id: "scalable-control",
-    title: "scalable congestion control in a queue for classic flows",
-    objectives: &[FAIRNESS, THROUGHPUT, DELAY, CALLS],
-    find: scalable_control,
-};
-
-fn receive_window(facts: &Facts<'_>) -> Vec<Cause> {
-    let is_limited = |flow: &&Flow<'_>| {
-        let window = flow.tcp["window_packets"].as_f64().unwrap_or(f64::INFINITY);
+pub fn receive_window(facts: &Facts<'_>) -> Option<Cause> {
+    let flows = facts.flows_that(|flow| {
+        let window = packets(flow);
         let cwnd = mean(flow.answer, "cwnd_packets").unwrap_or(0.0);
         let share = mean(flow.answer, "rwnd_limited_fraction").unwrap_or(0.0);
         let is_short = matches!(flow.kind, Kind::Web | Kind::Finite) && window < 100.0;
         flow.is_tcp() && window < 10_000.0 && (share >= 0.05 || cwnd > FILLED * window || is_short)
-    };
-    let flows: Vec<&Flow<'_>> = facts.flows.iter().filter(is_limited).collect();
-    let Some(smallest) = flows
-        .iter()
-        .min_by(|a, b| packets(a).total_cmp(&packets(b)))
-    else {
-        return Vec::new();
-    };
-    let share = flows
-        .iter()
-        .filter_map(|flow| mean(flow.answer, "rwnd_limited_fraction"))
-        .fold(0.0, f64::max);
+    });
+    let by_window = |a: &&&Flow<'_>, b: &&&Flow<'_>| packets(a).total_cmp(&packets(b));
+    let smallest = flows.iter().min_by(by_window)?;
+    let (name, window) = (smallest.name, packets(smallest));
+    let share = largest(&flows, "rwnd_limited_fraction");
     let is_idle = |flow: &&Flow<'_>| {
         crate::limits::limit(facts, flow).is_none_or(|limit| matches!(limit.by, "rwnd" | "cwnd"))
     };
+    let subject = match flows.len() {
+        1 => name.into(),
+        count => format!("{count} flows"),
+    };
+    let time = match share > 0.0 {
+        true => format!(" for {} of the time", percent(share)),
+        false => String::new(),
+    };
+    let sentence = format!("The receive window of {window} packets limits {name}{time}.");
+    let weight = if flows.iter().any(is_idle) { 0.95 } else { 0.2 };
     let edits = tcp_settings(facts, &flows, "window", LARGE_WINDOW);
-    vec![Cause {
-        subject: match flows.len() {
-            1 => smallest.name.into(),
-            count => format!("{count} flows"),
-        },
-        sentence: format!(
-            "The receive window of {} packets limits {}{}.",
-            packets(smallest),
-            smallest.name,
-            match share > 0.0 {
-                true => format!(" for {} of the time", percent(share)),
-                false => String::new(),
-            }
-        ),
-        weight: if flows.iter().any(is_idle) { 0.95 } else { 0.2 },
-        remedies: vec![Remedy::new(
-            "receive window of 10,000 packets",
-            edits.clone(),
-        )],
-        edits,
-    }]
+    let cause = Cause::new(subject, sentence, weight, edits);
+    Some(cause.remedied_by("receive window of 10,000 packets"))
 }
 
 fn packets(flow: &Flow<'_>) -> f64 {
     flow.tcp["window_packets"].as_f64().unwrap_or(f64::INFINITY)
 }
 
-fn slow_recovery(facts: &Facts<'_>) -> Vec<Cause> {
-    let is_old = |flow: &&Flow<'_>| {
+pub fn slow_recovery(facts: &Facts<'_>) -> Option<Cause> {
+    let flows = facts.flows_that(|flow| {
         let congestion = text(flow.tcp, "congestion");
         flow.is_tcp()
             && (matches!(congestion, "tahoe" | "reno" | "newreno") || flow.tcp["sack"] == false)
+    });
+    let first = flows.first()?;
+    let others = match flows.len() {
+        1 => String::new(),
+        count => format!(", like {} other flows,", count - 1),
     };
-    let flows: Vec<&Flow<'_>> = facts.flows.iter().filter(is_old).collect();
-    let Some(first) = flows.first() else {
-        return Vec::new();
+    let with = if first.tcp["sack"] == true {
+        "with"
+    } else {
+        "without"
     };
-    let losses = flows
-        .iter()
-        .filter_map(|flow| mean(flow.answer, "loss_probability"))
-        .fold(0.0, f64::max);
-    let edits = cubic(facts);
-    vec![Cause {
-        subject: "tcp".into(),
-        sentence: format!(
-            "{}{} uses {} {} SACK.",
-            first.name,
-            match flows.len() {
-                1 => String::new(),
-                count => format!(", like {} other flows,", count - 1),
-            },
-            text(first.tcp, "congestion"),
-            match first.tcp["sack"] == true {
-                true => "with",
-                false => "without",
-            }
-        ),
-        weight: (0.1 + 10.0 * losses).min(0.5),
-        remedies: vec![Remedy::new("CUBIC with SACK", edits.clone())],
-        edits,
-    }]
+    let congestion = text(first.tcp, "congestion");
+    let sentence = format!("{}{others} uses {congestion} {with} SACK.", first.name);
+    let weight = (0.1 + 10.0 * largest(&flows, "loss_probability")).min(0.5);
+    Some(Cause::new("tcp", sentence, weight, cubic(facts)).remedied_by("CUBIC with SACK"))
 }
 
-fn small_initial_window(facts: &Facts<'_>) -> Vec<Cause> {
-    let is_small = |flow: &&Flow<'_>| {
+pub fn small_initial_window(facts: &Facts<'_>) -> Option<Cause> {
+    let flows = facts.flows_that(|flow| {
         let initial = flow.tcp["initial_cwnd_packets"].as_f64().unwrap_or(10.0);
         matches!(flow.kind, Kind::Finite | Kind::Web) && initial < 10.0
-    };
-    let flows: Vec<&Flow<'_>> = facts.flows.iter().filter(is_small).collect();
-    let Some(first) = flows.first() else {
-        return Vec::new();
-    };
-    let all: Vec<&Flow<'_>> = facts.flows.iter().filter(|flow| flow.is_tcp()).collect();
-    let edits = tcp_settings(facts, &all, "initial_window", "10");
-    vec![Cause {
-        subject: first.class.into(),
-        sentence: format!(
-            "{} begins with {} segments, and needs more round trips.",
-            first.class, first.tcp["initial_cwnd_packets"]
-        ),
-        weight: 0.4,
-        remedies: vec![Remedy::new("initial window of 10 segments", edits.clone())],
-        edits,
-    }]
+    });
+    let first = flows.first()?;
+    let (class, initial) = (first.class, &first.tcp["initial_cwnd_packets"]);
+    let sentence = format!("{class} begins with {initial} segments, and needs more round trips.");
+    let edits = tcp_settings(facts, &facts.tcp_flows(), "initial_window", "10");
+    let cause = Cause::new(class, sentence, 0.4, edits);
+    Some(cause.remedied_by("initial window of 10 segments"))
 }
 
-fn small_segments(facts: &Facts<'_>) -> Vec<Cause> {
+pub fn small_segments(facts: &Facts<'_>) -> Option<Cause> {
     let size = |flow: &Flow<'_>| flow.tcp["mss_bytes"].as_f64().unwrap_or(1460.0);
-    let is_small = |flow: &&Flow<'_>| flow.is_tcp() && size(flow) < 1200.0;
-    let flows: Vec<&Flow<'_>> = facts.flows.iter().filter(is_small).collect();
-    let Some(first) = flows.first() else {
-        return Vec::new();
-    };
+    let flows = facts.flows_that(|flow| flow.is_tcp() && size(flow) < 1200.0);
+    let first = flows.first()?;
+    let sentence = format!("Segments of {} have {} B.", first.class, size(first));
     let edits = tcp_settings(facts, &flows, "mss", "1460 B");
-    vec![Cause {
-        subject: first.class.into(),
-        sentence: format!("Segments of {} have {} B.", first.class, size(first)),
-        weight: 0.4,
-        remedies: vec![Remedy::new("segments of 1,460 B", edits.clone())],
-        edits,
-    }]
+    Some(Cause::new(first.class, sentence, 0.4, edits).remedied_by("segments of 1,460 B"))
 }
 
-fn scalable_control(facts: &Facts<'_>) -> Vec<Cause> {
+pub fn scalable_control(facts: &Facts<'_>) -> Option<Cause> {
     let is_classic = |queue: &String| {
         let links = list(facts.scenario, "links");
         let table = match queue.starts_with("wire/") {
@@ -181,36 +104,17 @@ fn scalable_control(facts: &Facts<'_>) -> Vec<Cause> {
         };
         text(&table["queue"], "discipline") != "dualpi2"
     };
-    let is_scalable = |flow: &&Flow<'_>| {
+    let flows = facts.flows_that(|flow| {
         matches!(text(flow.tcp, "congestion"), "dctcp" | "prague")
             && flow.path.iter().any(is_classic)
-    };
-    let flows: Vec<&Flow<'_>> = facts.flows.iter().filter(is_scalable).collect();
-    let Some(first) = flows.first() else {
-        return Vec::new();
-    };
+    });
+    let first = flows.first()?;
+    let (class, congestion) = (first.class, text(first.tcp, "congestion"));
+    let sentence = format!("{class} uses {congestion}, and crosses a queue that is not DualPI2.");
     let mut edits = tcp_settings(facts, &flows, "congestion", "cubic");
     edits.extend(tcp_settings(facts, &flows, "sack", "true"));
-    let mut remedies = vec![Remedy::new("CUBIC with SACK", edits.clone())];
-    if let Some(key) = first
-        .path
-        .iter()
-        .find_map(|queue| crate::edits::queue_key(facts, queue))
-    {
-        remedies.push(Remedy::new(
-            "DualPI2 (L4S)",
-            vec![set(key, "{ dualpi2 = {} }")],
-        ));
-    }
-    vec![Cause {
-        subject: first.class.into(),
-        sentence: format!(
-            "{} uses {}, and crosses a queue that is not DualPI2.",
-            first.class,
-            text(first.tcp, "congestion")
-        ),
-        weight: 0.7,
-        edits,
-        remedies,
-    }]
+    let key = first.path.iter().find_map(|queue| queue_key(facts, queue));
+    let dualpi2 = key.map(|key| remedy("DualPI2 (L4S)", key, "{ dualpi2 = {} }"));
+    let cause = Cause::new(class, sentence, 0.7, edits).remedied_by("CUBIC with SACK");
+    Some(cause.with(dualpi2))
 }

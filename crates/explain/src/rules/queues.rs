@@ -1,6 +1,6 @@
 //! Causes in queues.
 
-use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
+use super::{Cause, Remedy, remedy};
 use crate::edits::{link_rate_bps, queue_key, queue_place, rate, set};
 use crate::facts::{Facts, list, mean, named, rounded, text};
 use crate::limits::FULL;
@@ -13,27 +13,6 @@ const MAX_SHORT_PACKETS: f64 = 250.0;
 
 /// Payload and headers of a full segment. [bit]
 const SEGMENT_BITS: f64 = 12_000.0;
-
-pub const LONG_QUEUE: Rule = Rule {
-    id: "long-queue",
-    title: "standing queue",
-    objectives: &[CALLS, DELAY],
-    find: |facts| standing_queues(facts, false),
-};
-
-pub const AQM_SETTINGS: Rule = Rule {
-    id: "aqm-settings",
-    title: "queue whose drops do not suit its rate and its flows",
-    objectives: &[DELAY, THROUGHPUT, CALLS],
-    find: |facts| standing_queues(facts, true),
-};
-
-pub const SHORT_BUFFER: Rule = Rule {
-    id: "short-buffer",
-    title: "buffer that is too short",
-    objectives: &[THROUGHPUT, DELAY, FAIRNESS, CALLS],
-    find: short_buffers,
-};
 
 /// A queue of the result with its settings.
 struct Queue<'a> {
@@ -50,7 +29,7 @@ struct Queue<'a> {
 /// Returns the queues that have settings. Of the queues with one key, only the queue with the
 /// longest wait is returned.
 fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
-    let mut found: Vec<Queue<'a>> = Vec::new();
+    let mut queues: Vec<Queue<'a>> = Vec::new();
     for item in list(facts.answer, "queues") {
         let name = text(item, "name");
         let Some(key) = queue_key(facts, name) else {
@@ -67,13 +46,13 @@ fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
             drops: mean(item, "drop_probability").unwrap_or(0.0),
             key,
         };
-        match found.iter_mut().find(|each| each.key == queue.key) {
-            Some(each) if each.sojourn_s < queue.sojourn_s => *each = queue,
+        match queues.iter_mut().find(|other| other.key == queue.key) {
+            Some(other) if other.sojourn_s < queue.sojourn_s => *other = queue,
             Some(_) => {}
-            None => found.push(queue),
+            None => queues.push(queue),
         }
     }
-    found
+    queues
 }
 
 /// Returns the table of the normalised scenario that has a queue's settings.
@@ -89,27 +68,30 @@ fn settings<'a>(facts: &Facts<'a>, queue: &str) -> &'a serde_json::Value {
     facts.station(node).unwrap_or(&scenario["cell"]["ap"])
 }
 
-/// Whether the cell aggregates, so that its queues may be those of mac80211.
-fn cell_aggregates(facts: &Facts<'_>) -> bool {
-    facts
-        .cell()
-        .is_some_and(|cell| !cell["ap"]["aggregation"].is_null())
+pub fn standing_queues(facts: &Facts<'_>) -> Vec<Cause> {
+    long_queues(facts, |discipline| {
+        let others = ["fq_codel", "mac80211", "red", "pi", "proportional"];
+        !others.contains(&discipline)
+    })
 }
 
-fn standing_queues(facts: &Facts<'_>, is_aqm: bool) -> Vec<Cause> {
+pub fn standing_aqm_queues(facts: &Facts<'_>) -> Vec<Cause> {
+    long_queues(facts, |discipline| {
+        matches!(discipline, "red" | "pi" | "proportional")
+    })
+}
+
+/// Returns the queues of some disciplines that hold packets.
+fn long_queues(facts: &Facts<'_>, has_discipline: fn(&str) -> bool) -> Vec<Cause> {
     configurable_queues(facts)
         .into_iter()
-        .filter(|queue| match queue.discipline {
-            "fq_codel" | "mac80211" => false,
-            "red" | "pi" | "proportional" => is_aqm,
-            _ => !is_aqm,
-        })
+        .filter(|queue| has_discipline(queue.discipline))
         .filter(|queue| queue.packets >= MIN_PACKETS || queue.max_packets >= 20.0)
-        .map(|queue| cause(facts, queue))
+        .map(|queue| long_queue(facts, queue))
         .collect()
 }
 
-fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
+fn long_queue(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     let wait_s = queue.sojourn_s;
     let sentence = format!(
         "Packets wait {} in {}, which holds {} packets on average.",
@@ -119,40 +101,28 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     );
     let key = &queue.key;
     let is_ap = key == "cell.ap_queue";
-    let mut remedies = Vec::new();
-    if is_ap && cell_aggregates(facts) {
-        remedies.push(mac80211());
-    }
-    remedies.push(remedy(fair_queue(key), key, "{ fq_codel = {} }"));
-    remedies.push(remedy("CoDel", key, "{ codel = {} }"));
-    if let Some(rate_bps) = link_rate_bps(facts, queue.name) {
-        let packets = (0.02 * rate_bps / SEGMENT_BITS).clamp(5.0, 1000.0).round();
-        if packets < queue.limit {
+    let (own, value) = match is_ap && facts.aggregates() {
+        true => (Some(mac80211()), "{ mac80211 = {} }"),
+        false => (None, "{ fq_codel = {} }"),
+    };
+    let shorter = match link_rate_bps(facts, queue.name) {
+        Some(rate_bps) => {
+            let packets = (0.02 * rate_bps / SEGMENT_BITS).clamp(5.0, 1000.0).round();
             let label = format!("short queue of {packets} packets (20 ms)");
-            remedies.push(remedy(&label, key, &format!("{{ limit = {packets} }}")));
+            (packets < queue.limit).then_some((label, packets))
         }
-    } else if queue.limit > 60.0 {
-        let label = "short queue of 50 packets";
-        remedies.push(remedy(label, key, "{ limit = 50 }"));
-    }
+        None => (queue.limit > 60.0).then_some(("short queue of 50 packets".into(), 50.0)),
+    };
+    let shorter =
+        shorter.map(|(label, packets)| remedy(&label, key, &format!("{{ limit = {packets} }}")));
+    let fair = remedy(fair_queue(key), key, "{ fq_codel = {} }");
+    let codel = remedy("CoDel", key, "{ codel = {} }");
     let place = queue_place(key, queue.name);
-    let mut remedies: Vec<Remedy> = remedies.into_iter().map(|each| each.at(&place)).collect();
-    if is_ap {
-        remedies.extend(gateway(facts));
-    }
-    Cause {
-        subject: queue.name.into(),
-        sentence,
-        weight: (wait_s / (wait_s + 0.02)).clamp(0.0, 1.0),
-        edits: vec![set(
-            key.as_str(),
-            match is_ap && cell_aggregates(facts) {
-                true => "{ mac80211 = {} }",
-                false => "{ fq_codel = {} }",
-            },
-        )],
-        remedies,
-    }
+    let remedies = own.into_iter().chain([fair, codel]).chain(shorter);
+    let weight = (wait_s / (wait_s + 0.02)).clamp(0.0, 1.0);
+    Cause::new(queue.name, sentence, weight, vec![set(key.as_str(), value)])
+        .with(remedies.map(|remedy| remedy.at(&place)))
+        .with(gateway(facts).filter(|_| is_ap))
 }
 
 /// Returns the queue of mac80211 at the access point as a remedy, for a cell that aggregates.
@@ -176,7 +146,7 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
         let below = (0.9 * rate_bps / 1e3).floor() * 1e3;
         return Some(Remedy::new(label, vec![set("vsb.rate", rate(below))]));
     }
-    if !cell_aggregates(facts) {
+    if !facts.aggregates() {
         return Some(Remedy::new(label, vec![set("vsb.fairness", "station")]));
     }
     let goodput_bps = mean(facts.cell_answer(), "goodput_bps")?;
@@ -194,44 +164,40 @@ fn fair_queue(key: &str) -> &'static str {
     }
 }
 
-fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
+pub fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
     configurable_queues(facts)
         .into_iter()
         .filter(|queue| matches!(queue.discipline, "drop_tail" | "threshold"))
         .filter(|queue| queue.limit <= MAX_SHORT_PACKETS && queue.drops > 0.0)
-        .map(|queue| {
-            let longer = (4.0 * queue.limit).min(1000.0);
-            let place = queue_place(&queue.key, queue.name);
-            Cause {
-                sentence: format!(
-                    "{} has room for {} packets and drops {} %.",
-                    queue.name,
-                    queue.limit,
-                    rounded(100.0 * queue.drops, 10.0)
-                ),
-                weight: (10.0 * queue.drops).min(0.9),
-                edits: vec![set(queue.key.as_str(), "{ limit = 1000 }")],
-                remedies: [
-                    (
-                        format!("buffer of {longer} packets"),
-                        format!("{{ limit = {longer} }}"),
-                    ),
-                    ("buffer of 1000 packets".into(), "{ limit = 1000 }".into()),
-                    (fair_queue(&queue.key).into(), "{ fq_codel = {} }".into()),
-                ]
-                .map(|(label, value)| remedy(&label, queue.key.as_str(), &value).at(&place))
-                .into(),
-                subject: queue.name.into(),
-            }
-        })
+        .map(short_buffer)
         .collect()
+}
+
+fn short_buffer(queue: Queue<'_>) -> Cause {
+    let Queue {
+        name,
+        key,
+        limit,
+        drops,
+        ..
+    } = queue;
+    let percent = rounded(100.0 * drops, 10.0);
+    let sentence = format!("{name} has room for {limit} packets and drops {percent} %.");
+    let place = queue_place(&key, name);
+    let buffer = |packets: f64| {
+        let label = format!("buffer of {packets} packets");
+        remedy(&label, &key, &format!("{{ limit = {packets} }}"))
+    };
+    let fair = remedy(fair_queue(&key), &key, "{ fq_codel = {} }");
+    let remedies = [buffer((4.0 * limit).min(1000.0)), buffer(1000.0), fair];
+    let edits = vec![set(key.as_str(), "{ limit = 1000 }")];
+    Cause::new(name, sentence, (10.0 * drops).min(0.9), edits)
+        .with(remedies.map(|remedy| remedy.at(&place)))
 }
 
 /// Writes a time in milliseconds, with three significant digits at most. [s]
 pub fn milliseconds(time_s: f64) -> String {
     let time_ms = 1e3 * time_s;
-    match time_ms {
-        value if value < 10.0 => format!("{} ms", rounded(value, 10.0)),
-        value => format!("{} ms", rounded(value, 1.0)),
-    }
+    let parts = if time_ms < 10.0 { 10.0 } else { 1.0 };
+    format!("{} ms", rounded(time_ms, parts))
 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::queues::{gateway, mac80211};
-use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
+use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, set};
-use crate::facts::{Facts, list, mean, named, percent, text};
+use crate::facts::{Facts, Flow, list, mean, named, percent, text};
 
 /// Part of the best rate of its PHY below which a station is slow. [-]
 const SLOW: f64 = 0.7;
@@ -29,46 +29,23 @@ const BITS_BY_MCS: [f64; 12] = [
     50.0 / 3.0,
 ];
 
-pub const SLOW_STATION: Rule = Rule {
-    id: "slow-station",
-    title: "slow station",
-    objectives: &[THROUGHPUT, FAIRNESS, DELAY, CALLS],
-    find: slow_stations,
-};
-
-pub const NOISY_STATION: Rule = Rule {
-    id: "noisy-station",
-    title: "frames lost to noise",
-    objectives: &[THROUGHPUT, DELAY, CALLS, FAIRNESS],
-    find: noisy_stations,
-};
-
-pub const POWER_SAVE: Rule = Rule {
-    id: "power-save",
-    title: "power save",
-    objectives: &[DELAY, CALLS, THROUGHPUT],
-    find: sleeping_stations,
-};
-
 /// Returns the first station of each table that has traffic.
 fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Value> {
-    let mut found: Vec<&Value> = Vec::new();
+    let mut groups: Vec<&Value> = Vec::new();
     for station in list(facts.scenario, "stations") {
         let group = text(station, "group");
-        let has_traffic = |flow: &crate::facts::Flow<'_>| {
-            flow.station.is_some_and(|name| facts.group(name) == group)
-        };
-        let is_new = found.iter().all(|each| text(each, "group") != group);
-        if is_new && facts.flows.iter().any(has_traffic) {
-            found.push(station);
+        let sends = |flow: &Flow<'_>| flow.station.is_some_and(|name| facts.group(name) == group);
+        let is_new = groups.iter().all(|other| text(other, "group") != group);
+        if is_new && facts.flows.iter().any(sends) {
+            groups.push(station);
         }
     }
-    found
+    groups
 }
 
-fn slow_stations(facts: &Facts<'_>) -> Vec<Cause> {
-    groups(facts)
-        .into_iter()
+pub fn slow_stations(facts: &Facts<'_>) -> Vec<Cause> {
+    let groups = groups(facts).into_iter();
+    groups
         .filter_map(|station| slow_station(facts, station))
         .collect()
 }
@@ -111,84 +88,57 @@ fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     }
     let measured = named(list(facts.answer, "stations"), text(station, "name"));
     let airtime = measured.and_then(|item| mean(item, "airtime_fraction"));
-    let mut sentence = format!(
-        "{group} sends at {} of the best rate of {phy}",
-        percent(rate_fraction)
-    );
-    if let Some(airtime) = airtime {
-        sentence += &format!(", and takes {} of the air", percent(airtime));
-    }
-    let mut remedies = vec![Remedy::not_a_setting(
-        format!("{group} nearer to the access point, at its best rate"),
-        edits.clone(),
-    )];
-    match cell["ap"]["aggregation"].is_null() {
-        true => remedies.extend(gateway_by_airtime(facts)),
-        false => remedies.push(mac80211()),
-    }
-    Some(Cause {
-        subject: group.into(),
-        sentence: sentence + ".",
-        weight: airtime.unwrap_or(0.4).min(1.0) * (1.0 - rate_fraction),
-        edits,
-        remedies,
-    })
-}
-
-fn gateway_by_airtime(facts: &Facts<'_>) -> Vec<Remedy> {
-    let Some(gateway) = gateway(facts) else {
-        return Vec::new();
+    let rate = percent(rate_fraction);
+    let air = match airtime {
+        Some(airtime) => format!(", and takes {} of the air", percent(airtime)),
+        None => String::new(),
     };
-    let by_airtime = Remedy::new(
-        "gateway that shares air time",
-        vec![set("vsb.fairness", "airtime")],
-    );
-    vec![gateway, by_airtime]
+    let sentence = format!("{group} sends at {rate} of the best rate of {phy}{air}.");
+    let label = format!("{group} nearer to the access point, at its best rate");
+    let nearer = Remedy::not_a_setting(label, edits.clone());
+    let weight = airtime.unwrap_or(0.4).min(1.0) * (1.0 - rate_fraction);
+    let cause = Cause::new(group, sentence, weight, edits).with([nearer]);
+    if facts.aggregates() {
+        return Some(cause.with([mac80211()]));
+    }
+    let gateway = gateway(facts).into_iter().flat_map(|gateway| {
+        let label = "gateway that shares air time";
+        [gateway, remedy(label, "vsb.fairness", "airtime")]
+    });
+    Some(cause.with(gateway))
 }
 
-fn noisy_stations(facts: &Facts<'_>) -> Vec<Cause> {
-    groups(facts)
-        .into_iter()
-        .filter_map(|station| {
-            let group = text(station, "group");
-            let measured = named(list(facts.answer, "stations"), text(station, "name"))?;
-            let errors = ["error_up", "error_down"]
-                .iter()
-                .filter_map(|key| station[key].as_f64())
-                .fold(0.0, f64::max);
-            let up = mean(measured, "frame_failure_rate").unwrap_or(0.0)
-                - mean(measured, "collision_rate").unwrap_or(0.0);
-            let failures = up.max(errors);
-            if failures < NOISY || station["mcs_by_snr"] == true {
-                return None;
-            }
-            let key = |name: &str| format!("station.{group}.{name}");
-            let edits = match station["snr_db"].is_null() {
-                false => vec![set(key("snr"), "40 dB")],
-                true => ["error_up", "error_down"]
-                    .map(|name| set(key(name), 0))
-                    .into(),
-            };
-            let mut remedies = vec![Remedy::not_a_setting(
-                format!("{group} with a better signal"),
-                edits.clone(),
-            )];
-            let slower = slower_rate(facts, station);
-            remedies.extend(
-                slower.map(|rate| remedy(&format!("{group} at {rate}"), key("rate"), rate)),
-            );
-            Some(Cause {
-                subject: group.into(),
-                sentence: format!(
-                    "{} of the frames of {group} are lost to noise.",
-                    percent(failures)
-                ),
-                weight: (2.0 * failures).min(0.9),
-                edits,
-                remedies,
-            })
-        })
+pub fn noisy_stations(facts: &Facts<'_>) -> Vec<Cause> {
+    let groups = groups(facts).into_iter();
+    groups
+        .filter_map(|station| noisy_station(facts, station))
         .collect()
+}
+
+fn noisy_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
+    let group = text(station, "group");
+    let measured = named(list(facts.answer, "stations"), text(station, "name"))?;
+    let errors = ["error_up", "error_down"];
+    let up = mean(measured, "frame_failure_rate").unwrap_or(0.0)
+        - mean(measured, "collision_rate").unwrap_or(0.0);
+    let failures = errors.iter().filter_map(|key| station[key].as_f64());
+    let failures = failures.fold(up.max(0.0), f64::max);
+    if failures < NOISY || station["mcs_by_snr"] == true {
+        return None;
+    }
+    let key = |name: &str| format!("station.{group}.{name}");
+    let edits = match station["snr_db"].is_null() {
+        false => vec![set(key("snr"), "40 dB")],
+        true => errors.map(|name| set(key(name), 0)).into(),
+    };
+    let label = format!("{group} with a better signal");
+    let better = Remedy::not_a_setting(label, edits.clone());
+    let slower = slower_rate(facts, station)
+        .map(|rate| remedy(&format!("{group} at {rate}"), key("rate"), rate));
+    let lost = percent(failures);
+    let sentence = format!("{lost} of the frames of {group} are lost to noise.");
+    let cause = Cause::new(group, sentence, (2.0 * failures).min(0.9), edits);
+    Some(cause.with([better]).with(slower))
 }
 
 /// Returns the next lower rate of an older PHY, which loses fewer frames at the same SNR.
@@ -210,20 +160,15 @@ fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
     lower.filter(|_| by_snr).map(|(_, rate)| *rate)
 }
 
-fn sleeping_stations(facts: &Facts<'_>) -> Vec<Cause> {
-    groups(facts)
-        .into_iter()
-        .filter(|station| !station["power_save_s"].is_null())
+pub fn sleeping_stations(facts: &Facts<'_>) -> Vec<Cause> {
+    let groups = groups(facts).into_iter();
+    let sleeping = groups.filter(|station| !station["power_save_s"].is_null());
+    sleeping
         .map(|station| {
             let group = text(station, "group");
-            let key = format!("station.{group}.power_save");
-            Cause {
-                subject: group.into(),
-                sentence: format!("{group} sleeps, and its packets wait for beacons."),
-                weight: 0.6,
-                edits: vec![set(key.as_str(), "off")],
-                remedies: vec![remedy(&format!("{group} stays awake"), key, "off")],
-            }
+            let sentence = format!("{group} sleeps, and its packets wait for beacons.");
+            let edits = vec![set(format!("station.{group}.power_save"), "off")];
+            Cause::new(group, sentence, 0.6, edits).remedied_by(format!("{group} stays awake"))
         })
         .collect()
 }

@@ -1,185 +1,120 @@
 //! Causes in the traffic of stations and flows.
 
 use super::queues::{gateway, mac80211};
-use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
-use crate::edits::{Setting, category_settings, rate, set};
+use super::{Cause, Remedy, remedy};
+use crate::edits::{category_settings, distinct, rate, set};
 use crate::facts::{Facts, Flow, Kind, mean, percent};
 
 /// Rate above which datagrams may take goodput from other flows. [bit/s]
 const MIN_UNRESPONSIVE_BPS: f64 = 500_000.0;
 
-pub const NOT_PRIORITISED: Rule = Rule {
-    id: "not-prioritised",
-    title: "call or sensor without priority in the Wi-Fi",
-    objectives: &[CALLS, DELAY],
-    find: not_prioritised,
-};
-
-pub const MANY_CONNECTIONS: Rule = Rule {
-    id: "many-connections",
-    title: "station with many connections",
-    objectives: &[FAIRNESS, DELAY, CALLS],
-    find: many_connections,
-};
-
-pub const UNRESPONSIVE: Rule = Rule {
-    id: "unresponsive",
-    title: "datagrams that do not slow down",
-    objectives: &[FAIRNESS, THROUGHPUT, DELAY, CALLS],
-    find: unresponsive,
-};
-
-fn not_prioritised(facts: &Facts<'_>) -> Vec<Cause> {
+pub fn not_prioritised(facts: &Facts<'_>) -> Option<Cause> {
     let is_small = |flow: &Flow<'_>| match flow.kind {
         Kind::Paced(rate_bps) => rate_bps <= 3e6,
         Kind::Sensor => true,
         _ => false,
     };
-    let flows: Vec<&Flow<'_>> = facts
-        .flows
-        .iter()
-        .filter(|flow| flow.station.is_some() && is_small(flow))
-        .filter(|flow| matches!(flow.category, "best-effort" | "background"))
-        .collect();
+    let flows = facts.flows_that(|flow| {
+        let has_default = matches!(flow.category, "best-effort" | "background");
+        flow.station.is_some() && is_small(flow) && has_default
+    });
     let edits = category_settings(facts, &flows, "voice");
     if edits.is_empty() {
-        return Vec::new();
+        return None;
     }
-    let mut groups: Vec<&str> = Vec::new();
-    for station in flows.iter().filter_map(|flow| flow.station) {
-        let group = facts.group(station);
-        if !groups.contains(&group) {
-            groups.push(group);
-        }
-    }
-    let subject = groups.join(", ");
-    vec![Cause {
-        sentence: format!("Packets of {subject} have no priority in the Wi-Fi."),
-        weight: if facts.air_is_full() { 0.7 } else { 0.1 },
-        remedies: vec![
-            Remedy::new(format!("category voice for {subject}"), edits.clone()),
-            Remedy::new(
-                format!("category video for {subject}"),
-                category_settings(facts, &flows, "video"),
-            ),
-        ],
-        edits,
-        subject,
-    }]
+    let stations = flows.iter().filter_map(|flow| flow.station);
+    let subject = distinct(stations.map(|station| facts.group(station))).join(", ");
+    let sentence = format!("Packets of {subject} have no priority in the Wi-Fi.");
+    let voice = format!("category voice for {subject}");
+    let video = format!("category video for {subject}");
+    let video = Remedy::new(video, category_settings(facts, &flows, "video"));
+    let cause = Cause::new(subject, sentence, facts.by_air(0.7, 0.1), edits);
+    Some(cause.remedied_by(voice).with([video]))
 }
 
 /// Number of TCP connections of a station in a direction, by its table and key.
 fn connections<'a>(facts: &Facts<'a>) -> Vec<(&'a str, &'a str, String, usize)> {
-    let mut found: Vec<(&str, &str, String, usize)> = Vec::new();
-    for flow in facts.flows.iter().filter(|flow| flow.is_tcp()) {
+    let mut counts: Vec<(&str, &str, String, usize)> = Vec::new();
+    for flow in facts.tcp_flows() {
         let Some(station) = flow.station else {
             continue;
         };
         let key = flow.traffic_key();
-        match found
+        match counts
             .iter_mut()
-            .find(|(name, _, known, _)| *name == station && *known == key)
+            .find(|(name, _, other, _)| *name == station && *other == key)
         {
-            Some(item) => item.3 += 1,
-            None => found.push((station, facts.group(station), key, 1)),
+            Some((.., count)) => *count += 1,
+            None => counts.push((station, facts.group(station), key, 1)),
         }
     }
-    found
+    counts
 }
 
-fn many_connections(facts: &Facts<'_>) -> Vec<Cause> {
-    let connections = connections(facts);
-    let fewest = connections.iter().map(|(.., count)| *count).min();
+pub fn many_connections(facts: &Facts<'_>) -> Vec<Cause> {
     let mut stations: Vec<&str> = facts.flows.iter().filter_map(|flow| flow.station).collect();
     stations.dedup();
-    let fewest = match stations.len() > 1 {
-        true => fewest.unwrap_or(1).min(1),
-        false => return Vec::new(),
-    };
-    let mut found: Vec<Cause> = Vec::new();
-    for (_, group, key, count) in &connections {
-        if *count <= fewest || *count < 2 {
+    let mut causes: Vec<Cause> = Vec::new();
+    for (_, group, key, count) in connections(facts) {
+        if stations.len() <= 1 || count < 2 {
             continue;
         }
-        let setting: Setting = set(format!("station.{group}.{key}.connections"), 1);
-        if let Some(cause) = found.iter_mut().find(|cause| cause.subject == *group) {
+        let setting = set(format!("station.{group}.{key}.connections"), 1);
+        if let Some(cause) = causes.iter_mut().find(|cause| cause.subject == group) {
             if !cause.edits.contains(&setting) {
                 cause.edits.push(setting);
             }
             continue;
         }
-        let mut remedies: Vec<Remedy> = gateway(facts).into_iter().collect();
-        match facts
-            .cell()
-            .is_some_and(|cell| !cell["ap"]["aggregation"].is_null())
-        {
-            true => remedies.push(mac80211()),
-            false => remedies.push(
-                remedy(
-                    "equal shares of the buffer",
-                    "cell.ap_queue",
-                    "{ limit = 100, vbs = { by = \"station\", algorithm = \"regulated\" } }",
-                )
+        let shares = "{ limit = 100, vbs = { by = \"station\", algorithm = \"regulated\" } }";
+        let queue = match facts.aggregates() {
+            true => mac80211(),
+            false => remedy("equal shares of the buffer", "cell.ap_queue", shares)
                 .at("at the access point"),
-            ),
-        }
-        found.push(Cause {
-            subject: (*group).into(),
-            sentence: format!("{group} has {count} connections in one direction."),
-            weight: 0.3 + 0.5 * (1.0 - 1.0 / *count as f64),
-            edits: vec![setting],
-            remedies,
-        });
+        };
+        let sentence = format!("{group} has {count} connections in one direction.");
+        let weight = 0.3 + 0.5 * (1.0 - 1.0 / count as f64);
+        let cause = Cause::new(group, sentence, weight, vec![setting]);
+        causes.push(cause.with(gateway(facts)).with([queue]));
     }
-    found
+    causes
 }
 
-fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
-    let mut found: Vec<Cause> = Vec::new();
+pub fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
+    let mut causes: Vec<Cause> = Vec::new();
     for flow in &facts.flows {
         let loss = mean(flow.answer, "loss_probability").unwrap_or(0.0);
         let share = mean(flow.answer, "goodput_share").unwrap_or(0.0);
+        let has_effect = loss >= 0.01 || share >= 0.3;
         let slower = match flow.kind {
             Kind::Greedy => "1 Mbps".into(),
-            Kind::Paced(rate_bps)
-                if rate_bps > MIN_UNRESPONSIVE_BPS && (loss >= 0.01 || share >= 0.3) =>
-            {
-                rate(rate_bps / 10.0)
-            }
+            Kind::Paced(bps) if bps > MIN_UNRESPONSIVE_BPS && has_effect => rate(bps / 10.0),
             _ => continue,
         };
+        let class = flow.class;
         let traffic = flow.traffic_key();
         let key = match flow.station {
             Some(station) if traffic.starts_with("udp") => {
                 format!("station.{}.{traffic}.rate", facts.group(station))
             }
             None if !flow.name.contains("/audio-") && !flow.name.contains("/video-") => {
-                format!("flow.{}.udp.rate", flow.class)
+                format!("flow.{class}.udp.rate")
             }
             _ => continue,
         };
         let edits = vec![set(key, slower.as_str())];
-        if found.iter().any(|cause| cause.edits == edits) {
+        if causes.iter().any(|cause| cause.edits == edits) {
             continue;
         }
-        let mut remedies = vec![Remedy::new(
-            format!("{} limited to {slower}", flow.class),
-            edits.clone(),
-        )];
-        remedies.extend(gateway(facts));
-        found.push(Cause {
-            subject: flow.class.into(),
-            sentence: format!(
-                "{} sends datagrams without congestion control: {} of the goodput, and {} \
-                 are lost.",
-                flow.class,
-                percent(share),
-                percent(loss)
-            ),
-            weight: 0.75,
-            edits,
-            remedies,
-        });
+        let sentence = format!(
+            "{class} sends datagrams without congestion control: {} of the goodput, and {} are \
+             lost.",
+            percent(share),
+            percent(loss)
+        );
+        let cause = Cause::new(class, sentence, 0.75, edits);
+        let limited = format!("{class} limited to {slower}");
+        causes.push(cause.remedied_by(limited).with(gateway(facts)));
     }
-    found
+    causes
 }

@@ -156,10 +156,10 @@ mod tests {
 
     #[test]
     fn a_request_is_answered_once_and_in_its_length() {
-        let (here, mut there) = keys();
+        let (server, mut client) = keys();
         let mut answerer = Answerer::new();
-        answerer.admit(here, "owner");
-        let asked = there.write(request(5));
+        answerer.admit(server, "owner");
+        let asked = client.write(request(5));
         let (answer, owner, rtt) = answerer.answer(&asked, HERE, NOW).unwrap();
         assert_eq!(
             (*owner, rtt),
@@ -167,7 +167,7 @@ mod tests {
             "the round-trip time of the client"
         );
         assert_eq!(answer.len(), asked.len());
-        let read = there.read(&answer).unwrap();
+        let read = client.read(&answer).unwrap();
         assert_eq!((read.kind, read.sequence), (Kind::Answer, 5));
         assert!(answerer.answer(&asked, HERE, NOW).is_none());
         assert!(answerer.answer(&answer, HERE, NOW).is_none(), "reflected");
@@ -179,21 +179,21 @@ mod tests {
         };
         assert_eq!(answerer.answers, counted);
         answerer.retain(|_| false);
-        let next = there.write(request(6));
+        let next = client.write(request(6));
         assert!(answerer.answer(&next, HERE, NOW).is_none(), "it is over");
     }
 
     #[test]
     fn forged_datagrams_are_neither_answered_nor_remembered() {
-        let (here, mut there) = keys();
+        let (server, mut client) = keys();
         let mut answerer = Answerer::new();
-        answerer.admit(here, ());
+        answerer.admit(server, ());
         let mut bits = 0x2545_f491_4f6c_dd1d_u64;
         for number in 0..2_000_u32 {
             bits ^= bits << 13;
             bits ^= bits >> 7;
             bits ^= bits << 17;
-            let mut forged = there.write(request(number)).to_vec();
+            let mut forged = client.write(request(number)).to_vec();
             match number % 4 {
                 0 => forged[bits as usize % LENGTH] ^= (bits >> 32) as u8 | 1,
                 1 => forged.truncate(bits as usize % LENGTH),
@@ -205,19 +205,19 @@ mod tests {
         }
         assert_eq!(answerer.answers.forged, 2_000);
         assert!(answerer.buckets.is_empty());
-        let good = there.write(request(0));
+        let good = client.write(request(0));
         assert!(answerer.answer(&good, HERE, NOW).is_some(), "not replaced");
     }
 
     #[test]
     fn an_address_has_a_hundred_answers_per_second() {
-        let (here, mut there) = keys();
+        let (server, mut client) = keys();
         let mut answerer = Answerer::new();
-        answerer.admit(here, ());
+        answerer.admit(server, ());
         let mut answered = |numbers: std::ops::Range<u32>, from: IpAddr, now| {
             numbers
                 .filter(|&number| {
-                    let asked = there.write(request(number));
+                    let asked = client.write(request(number));
                     answerer.answer(&asked, from, now).is_some()
                 })
                 .count()
@@ -233,16 +233,16 @@ mod tests {
 
     #[test]
     fn the_table_of_addresses_is_bounded() {
-        let (here, mut there) = keys();
+        let (server, mut client) = keys();
         let mut answerer = Answerer::new();
-        answerer.admit(here, ());
+        answerer.admit(server, ());
         for number in 0..1_000_u32 {
-            let asked = there.write(request(number));
+            let asked = client.write(request(number));
             let from = IpAddr::from((0x0a00_0000 + number).to_be_bytes());
             answerer.answer(&asked, from, NOW);
         }
         assert_eq!(answerer.buckets.len(), MAX_ADDRESSES);
-        let asked = there.write(request(1_000));
+        let asked = client.write(request(1_000));
         let later = NOW + Duration::from_secs(1);
         let from = IpAddr::from([192, 0, 2, 1]);
         assert!(answerer.answer(&asked, from, later).is_some());

@@ -136,8 +136,8 @@ impl ReplayWindow {
         if sequence >= self.next {
             let ahead = sequence + 1 - self.next;
             let before = u32::try_from(ahead).ok();
-            let kept = before.and_then(|ahead| self.received.checked_shl(ahead));
-            self.received = kept.unwrap_or(0) | 1;
+            let shifted = before.and_then(|ahead| self.received.checked_shl(ahead));
+            self.received = shifted.unwrap_or(0) | 1;
             self.next = sequence + 1;
             return true;
         }

@@ -195,13 +195,13 @@ mod tests {
     #[test]
     fn a_request_reports_the_round_trip_time() {
         let (mut prober, mut server) = both();
-        let told = |prober: &mut Prober, server: &mut ProbeKey, rtt| {
+        let reported = |prober: &mut Prober, server: &mut ProbeKey, rtt| {
             server.read(&prober.request(rtt, MS(0))).unwrap().rtt_us
         };
-        assert_eq!(told(&mut prober, &mut server, None), 0);
-        assert_eq!(told(&mut prober, &mut server, Some(MS(150))), 150_000);
+        assert_eq!(reported(&mut prober, &mut server, None), 0);
+        assert_eq!(reported(&mut prober, &mut server, Some(MS(150))), 150_000);
         let long = Some(Duration::from_secs(10_000));
-        assert_eq!(told(&mut prober, &mut server, long), u32::MAX);
+        assert_eq!(reported(&mut prober, &mut server, long), u32::MAX);
     }
 
     #[test]

@@ -26,12 +26,12 @@ pub(super) struct Kept {
 
 #[derive(Debug)]
 pub(super) struct Link {
-    pub(super) kept: VecDeque<Kept>,
+    pub(super) unacknowledged: VecDeque<Kept>,
     /// Messages that the other end has acknowledged.
     acknowledged: u64,
     /// Messages that have come, and those that this end has acknowledged.
     came: u64,
-    told: u64,
+    reported: u64,
     /// Bytes that have come since.
     untold_bytes: usize,
     /// What this end has acknowledged may have been lost on its way.
@@ -58,10 +58,10 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(now: Duration) -> Link {
         Link {
-            kept: VecDeque::new(),
+            unacknowledged: VecDeque::new(),
             acknowledged: 0,
             came: 0,
-            told: 0,
+            reported: 0,
             untold_bytes: 0,
             is_doubtful: false,
             answers: false,
@@ -80,7 +80,10 @@ impl Link {
 
     /// Whether it takes messages that are kept.
     pub(super) fn takes(&self) -> bool {
-        !self.drains && self.rests.is_none() && !self.is_stuck && self.kept.len() < MOST_KEPT
+        !self.drains
+            && self.rests.is_none()
+            && !self.is_stuck
+            && self.unacknowledged.len() < MOST_KEPT
     }
 
     /// Have it carry nothing from some time on, or carry again, and tell the other end.
@@ -119,7 +122,7 @@ impl Link {
 
     pub(super) fn keep(&mut self, message: &Message, charged: usize, now: Duration) {
         self.asked.get_or_insert(now);
-        self.kept.push_back(Kept {
+        self.unacknowledged.push_back(Kept {
             message: message.clone(),
             charged,
             copied: false,
@@ -130,18 +133,19 @@ impl Link {
     pub(super) fn came(&mut self, bytes: usize, now: Duration) -> Duration {
         self.came += 1;
         self.untold_bytes += bytes;
-        let is_due = self.came - self.told >= ACKNOWLEDGE.0 || self.untold_bytes >= ACKNOWLEDGE.1;
+        let is_due =
+            self.came - self.reported >= ACKNOWLEDGE.0 || self.untold_bytes >= ACKNOWLEDGE.1;
         if is_due { now } else { now + ACKNOWLEDGE.2 }
     }
 
     /// Whether the other end may not know of all that has come.
     pub(super) fn has_untold(&self) -> bool {
-        self.came > self.told || self.is_doubtful
+        self.came > self.reported || self.is_doubtful
     }
 
     /// How many have come, which the other end is told now.
     pub(super) fn tell(&mut self) -> u64 {
-        self.told = self.came;
+        self.reported = self.came;
         self.untold_bytes = 0;
         self.is_doubtful = false;
         self.came
@@ -151,16 +155,20 @@ impl Link {
     pub(super) fn acknowledged(&mut self, count: u64) -> Result<usize, Violation> {
         // of two acknowledgements over two links the later may come first
         let new = usize::try_from(count.saturating_sub(self.acknowledged));
-        let Some(new) = new.ok().filter(|&new| new <= self.kept.len()) else {
+        let Some(new) = new.ok().filter(|&new| new <= self.unacknowledged.len()) else {
             return violation("acknowledges what was not sent");
         };
         self.acknowledged += new as u64;
-        Ok(self.kept.drain(..new).map(|kept| kept.charged).sum())
+        Ok(self
+            .unacknowledged
+            .drain(..new)
+            .map(|entry| entry.charged)
+            .sum())
     }
 
     pub(super) fn heard(&mut self, now: Duration) {
         self.heard = now;
-        self.asked = (!self.kept.is_empty()).then_some(now);
+        self.asked = (!self.unacknowledged.is_empty()).then_some(now);
     }
 
     pub(super) fn ping_if_silent(&mut self, now: Duration, every: Duration) {

@@ -162,24 +162,24 @@ mod tests {
         /// Against a plain array of bytes that says which have come.
         #[test]
         fn blocks_in_any_order_give_the_stream(
-            whole in proptest::collection::vec(any::<u8>(), 1..400),
+            stream in proptest::collection::vec(any::<u8>(), 1..400),
             cuts in proptest::collection::vec((0usize..400, 0usize..120), 0..60),
         ) {
             let mut merge = Merge::default();
-            let mut come = vec![false; whole.len()];
+            let mut come = vec![false; stream.len()];
             let mut taken = Vec::new();
             for (begin, length) in cuts {
-                let begin = begin.min(whole.len());
-                let end = (begin + length).min(whole.len());
-                merge.add(begin as u64, &whole[begin..end], end == whole.len()).unwrap();
+                let begin = begin.min(stream.len());
+                let end = (begin + length).min(stream.len());
+                merge.add(begin as u64, &stream[begin..end], end == stream.len()).unwrap();
                 come[begin..end].fill(true);
                 taken.extend(rest(&mut merge));
                 let expected = come.iter().take_while(|&&here| here).count();
-                prop_assert_eq!(&taken, &whole[..expected]);
+                prop_assert_eq!(&taken, &stream[..expected]);
             }
-            merge.add(0, &whole, true).unwrap();
+            merge.add(0, &stream, true).unwrap();
             taken.extend(rest(&mut merge));
-            prop_assert_eq!(taken, whole);
+            prop_assert_eq!(taken, stream);
             prop_assert!(merge.is_over());
         }
     }

@@ -29,7 +29,7 @@ use thiserror::Error;
 
 use crate::budget::Budget;
 use crate::frame::{self, DATA_HEAD, Frame, NoFrame, StreamId};
-use link::{Kept, Link};
+use link::Link;
 use seen::Seen;
 use stream::Stream;
 
@@ -83,7 +83,7 @@ pub struct Memory {
     /// For what has been announced to senders and is not taken by readers.
     pub merging: Budget,
     /// For what has been sent and is not acknowledged.
-    pub kept: Budget,
+    pub unacknowledged: Budget,
 }
 
 /// What a program's socket gave.
@@ -229,24 +229,21 @@ impl Session {
         let Some(link) = self.links.remove(&id) else {
             return;
         };
-        self.counted.lost_links += u64::from(!link.kept.is_empty());
+        self.counted.lost_links += u64::from(!link.unacknowledged.is_empty());
         for other in self.links.values_mut() {
             other.is_doubtful = true;
             self.ack_at = Some(Duration::ZERO);
         }
-        for kept in link.kept.into_iter().rev() {
-            let Kept {
-                message,
-                charged,
-                copied,
-                ..
-            } = kept;
-            if copied {
-                self.release(charged);
-                continue; // another has it
+        for entry in link.unacknowledged.into_iter().rev() {
+            if entry.copied {
+                self.release(entry.charged);
+                continue; // another link has it
             }
             self.counted.again += 1;
-            self.waiting.push_front(Waiting { message, charged });
+            self.waiting.push_front(Waiting {
+                message: entry.message,
+                charged: entry.charged,
+            });
         }
     }
 
@@ -306,7 +303,10 @@ impl Session {
     /// Whether a link drains and both ends know that all has come.
     pub fn is_empty(&self, id: LinkId) -> bool {
         self.links.get(&id).is_none_or(|link| {
-            link.is_drained && link.kept.is_empty() && !link.says_drain && !link.has_untold()
+            link.is_drained
+                && link.unacknowledged.is_empty()
+                && !link.says_drain
+                && !link.has_untold()
         })
     }
 
@@ -344,7 +344,7 @@ impl Session {
 
     /// Whether there are data or other messages to be kept that a link could carry.
     pub fn may_carry(&self, id: LinkId) -> bool {
-        let free = self.memory.kept.free();
+        let free = self.memory.unacknowledged.free();
         let has_memory = free >= self.kept_bytes.max(MOST_BLOCK + DATA_HEAD);
         let has_data = !self.turn.is_empty() && has_memory;
         let is_asked = has_data || !self.waiting.is_empty() || !self.due.is_empty();
@@ -398,7 +398,7 @@ impl Session {
 
     fn release(&mut self, charged: usize) {
         self.kept_bytes -= charged;
-        self.memory.kept.give(charged);
+        self.memory.unacknowledged.give(charged);
     }
 
     fn tell(&mut self, frame: &Frame) {

@@ -99,8 +99,7 @@ impl Session {
             Frame::Data {
                 stream: id,
                 offset,
-                last,
-                spent,
+                flags,
                 bytes,
             } => {
                 let Some(stream) = self.known(id)? else {
@@ -110,11 +109,11 @@ impl Session {
                     return violation("more data than there was credit for");
                 }
                 let before = stream.merge.len();
-                let added = stream.merge.add(offset, bytes, last);
+                let added = stream.merge.add(offset, bytes, flags.last);
                 if added.is_err() {
                     return violation("data that contradict each other");
                 }
-                if spent {
+                if flags.spent {
                     stream.wants_more = true;
                     stream.spent_at = stream.spent_at.max(Some(offset + bytes.len() as u64));
                 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Event, LinkId, MOST_BLOCK, Message, Read, Reader, Session};
-use crate::frame::{self, DATA_HEAD, Frame};
+use crate::frame::{self, DATA_HEAD, Flags, Frame};
 
 impl Session {
     /// The next message for a link with room for so many bytes, at least one block.
@@ -56,12 +56,14 @@ impl Session {
         let most = room.clamp(1, MOST_BLOCK);
         let reserved = DATA_HEAD + most;
         // one session never has more than what is left for others
-        if self.kept_bytes > self.memory.kept.free() || !self.memory.kept.take(reserved) {
+        if self.kept_bytes > self.memory.unacknowledged.free()
+            || !self.memory.unacknowledged.take(reserved)
+        {
             return None;
         }
         let message = self.read_block(most, now, read);
         let used = message.as_ref().map_or(0, |message| message.len());
-        self.memory.kept.give(reserved - used);
+        self.memory.unacknowledged.give(reserved - used);
         message
     }
 
@@ -96,7 +98,8 @@ impl Session {
             stream.sent_at = now;
             stream.last_sent = last;
             let spent = stream.sent == stream.credit;
-            message[..DATA_HEAD].copy_from_slice(&frame::data_head(id, offset, last, spent));
+            let flags = Flags { last, spent };
+            message[..DATA_HEAD].copy_from_slice(&frame::data_head(id, offset, flags));
             if message.capacity() > 2 * message.len() {
                 message.shrink_to_fit();
             }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::frame::Flags;
 
 mod links;
 mod room;
@@ -25,7 +26,7 @@ impl Random {
 #[derive(Default)]
 struct Program {
     says: Vec<u8>,
-    said: usize,
+    sent: usize,
     heard: Vec<u8>,
     is_over: bool,
     is_reset: bool,
@@ -41,7 +42,7 @@ const MEMORY: usize = 1 << 20;
 fn session(side: Side, streams: usize) -> Session {
     let memory = Memory {
         merging: Budget::new(MEMORY),
-        kept: Budget::new(MEMORY / 2),
+        unacknowledged: Budget::new(MEMORY / 2),
     };
     let limits = Limits {
         streams,
@@ -63,13 +64,13 @@ impl End {
         let programs = &mut self.programs;
         let mut read = |id: StreamId, to: &mut Vec<u8>, most: usize| {
             let program = programs.get_mut(&id).unwrap();
-            let rest = &program.says[program.said..];
+            let rest = &program.says[program.sent..];
             if rest.is_empty() {
                 return Read::End;
             }
             let count = rest.len().min(most);
             to.extend(&rest[..count]);
-            program.said += count;
+            program.sent += count;
             Read::Some(count)
         };
         self.session.next_message(link, room, now, &mut read)
@@ -280,7 +281,7 @@ proptest! {
         for end in &mut world.ends {
             end.session.abandon();
             prop_assert_eq!(end.session.memory.merging.used(), 0);
-            prop_assert_eq!(end.session.memory.kept.used(), 0);
+            prop_assert_eq!(end.session.memory.unacknowledged.used(), 0);
             prop_assert_eq!(end.session.blocks, 0);
         }
     }
@@ -330,8 +331,10 @@ fn odd(random: &mut Random) -> Vec<u8> {
         3..=5 => Frame::Data {
             stream,
             offset: random.below(3) * random.below(9_000),
-            last: random.below(9) == 0,
-            spent: random.below(2) == 0,
+            flags: Flags {
+                last: random.below(9) == 0,
+                spent: random.below(2) == 0,
+            },
             bytes: &block,
         },
         6 => Frame::Credit {
@@ -467,7 +470,7 @@ fn a_window_grows_where_it_holds_its_sender_up_and_is_given_back_when_idle() {
         until: IDLE_WINDOW,
         epoch: 1,
     };
-    let messages = said(&mut client, link, Duration::from_secs(6));
+    let messages = messages(&mut client, link, Duration::from_secs(6));
     assert!(holds(&messages, &expected));
     // what was announced before that is no longer true
     let late = Frame::Credit {
@@ -488,7 +491,7 @@ fn a_silent_link_and_a_silent_relay_are_told() {
     client.join(link, Duration::ZERO);
     let second = Duration::from_secs;
     client.open("target", 80, second(1)).unwrap();
-    said(&mut client, link, second(1));
+    messages(&mut client, link, second(1));
     assert!(client.silent(second(24)).is_empty());
     assert_eq!(client.silent(second(27)), [link]);
     assert!(!client.is_dead(second(25)) && client.is_dead(second(27)));
@@ -506,7 +509,7 @@ fn nothing(_: StreamId, _: &mut Vec<u8>, _: usize) -> Read {
 }
 
 /// All that a session says over a link at a time.
-fn said(session: &mut Session, link: LinkId, now: Duration) -> Vec<Message> {
+fn messages(session: &mut Session, link: LinkId, now: Duration) -> Vec<Message> {
     std::iter::from_fn(|| session.next_message(link, 1_000, now, &mut nothing)).collect()
 }
 

@@ -51,7 +51,7 @@ impl Session {
     /// Whether a stream has used up its credit, or the session its memory, for what is not acknowledged.
     pub fn is_held_up(&self) -> bool {
         let spent = |stream: &Stream| stream.is_open && stream.sent == stream.credit;
-        self.kept_bytes > self.memory.kept.free() || self.streams.values().any(spent)
+        self.kept_bytes > self.memory.unacknowledged.free() || self.streams.values().any(spent)
     }
 
     /// Of all messages on links that do not get through, has the one that is furthest behind sent on another, too, if there
@@ -61,7 +61,7 @@ impl Session {
             return;
         }
         let Session { links, streams, .. } = self;
-        let behind = |kept: &Kept| match Frame::read(&kept.message) {
+        let behind = |entry: &Kept| match Frame::read(&entry.message) {
             Ok(Frame::Data { stream, offset, .. }) => {
                 let sent = streams.get(&stream).map_or(0, |stream| stream.sent);
                 sent.saturating_sub(offset)
@@ -69,12 +69,13 @@ impl Session {
             _ => u64::MAX,
         };
         let stuck = links.values_mut().filter(|link| link.is_stuck);
-        let next = stuck.filter_map(|link| link.kept.iter_mut().find(|kept| !kept.copied));
-        if let Some(kept) = next.max_by_key(|kept| behind(kept)) {
-            kept.copied = true;
+        let next =
+            stuck.filter_map(|link| link.unacknowledged.iter_mut().find(|entry| !entry.copied));
+        if let Some(entry) = next.max_by_key(|entry| behind(entry)) {
+            entry.copied = true;
             self.counted.again += 1;
             self.waiting.push_back(Waiting {
-                message: kept.message.clone(),
+                message: entry.message.clone(),
                 charged: 0,
             });
         }
@@ -97,7 +98,7 @@ impl Session {
         }
         self.links.clear();
         self.waiting.clear();
-        self.memory.kept.give(self.kept_bytes);
+        self.memory.unacknowledged.give(self.kept_bytes);
         self.kept_bytes = 0;
     }
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from lasthop import _core
+from lasthop.control import EstimatorSettings
 from lasthop.daemon.configuration import reader, subnets_of
 from lasthop.linux.tc import Address, Subnet
 
@@ -47,6 +48,11 @@ def contains(subnet: Subnet, address: Address | Subnet) -> bool:
 def path_of(text: str | None) -> Path | None:
     """A file in JSON."""
     return Path(text) if text else None
+
+
+def estimator_settings_of(tree: Mapping[str, Any]) -> EstimatorSettings:
+    """Return the settings of an estimator in JSON."""
+    return EstimatorSettings(**tree)
 
 
 def endpoint_of(tree: Mapping[str, Any] | None) -> tuple[str, int] | None:
@@ -139,8 +145,8 @@ class AccessPoint:
     """Whether UDP from stations is shaped too."""
     rate_bps: int | None
     """A fixed rate; None: estimated."""
-    wce: Mapping[str, Any]
-    """Settings of the estimator (lasthop.control.Wce)."""
+    wce: Annotated[EstimatorSettings, estimator_settings_of]
+    """Settings of the estimator."""
     max_by_default: bool
     """Whether the largest rate is the paper's, since the file says none."""
     snmp: Snmp | None
@@ -166,7 +172,7 @@ class AccessPoint:
     @property
     def max_bps(self) -> int:
         """The largest rate that the estimator may set."""
-        return int(self.wce["max_bps"])
+        return self.wce.max_bps
 
 
 @dataclass(frozen=True)

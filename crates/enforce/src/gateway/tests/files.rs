@@ -1,9 +1,7 @@
-//! What files with and without a scenario say.
+//! Files with and without a scenario.
 
-use lasthop_engine::scenario::{Files, Format};
-
-use super::{LEAST, SMALL, complaints, gateway, said_of, scenario};
-use crate::{Fairness, Tables, parse_gateway, to_json};
+use super::{LEAST, SMALL, complaints, gateway, gateway_with, said_of, scenario};
+use crate::{Fairness, RateSource, Tables, to_json};
 
 #[test]
 fn two_interfaces_are_enough() {
@@ -112,11 +110,15 @@ fn an_access_point_has_sources_of_rates() {
     let [a, b] = &gateway.aps[..] else {
         panic!("two access points")
     };
-    let pair = |kind: &str, at: &str| (kind.to_owned(), at.to_owned());
-    assert_eq!(
-        a.station_rates,
-        [pair("iw", "wlan0"), pair("hostapd", "/run/hostapd/wlan0-1")]
-    );
+    let source = |kind: &str, at: &str| RateSource {
+        kind: kind.to_owned(),
+        at: at.to_owned(),
+    };
+    let sources = [
+        source("iw", "wlan0"),
+        source("hostapd", "/run/hostapd/wlan0-1"),
+    ];
+    assert_eq!(a.station_rates, sources);
     assert!(b.station_rates.is_empty());
     let snmp = b.snmp.as_ref().unwrap();
     assert_eq!(
@@ -293,8 +295,8 @@ fn what_is_wrong_is_said_with_its_line() {
              hint: did you mean `max`?",
         ),
     ];
-    for (more, said) in cases {
-        assert_eq!(said_of(more), said);
+    for (more, expected) in cases {
+        assert_eq!(said_of(more), expected);
     }
 }
 
@@ -364,8 +366,8 @@ fn a_setting_without_effect_is_refused() {
              that are found, or a station without ap",
         ),
     ];
-    for (more, said) in cases {
-        assert_eq!(said_of(more), said);
+    for (more, expected) in cases {
+        assert_eq!(said_of(more), expected);
     }
 }
 
@@ -393,14 +395,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
     );
     let set = |file: &str, path: &str, value: &str| {
         let settings = [(path.to_owned(), value.to_owned())];
-        let parsed = parse_gateway(
-            file.as_bytes(),
-            Format::Toml,
-            "cafe.toml",
-            &settings,
-            &Files::new(),
-        );
-        complaints(parsed)
+        complaints(gateway_with(file, "cafe.toml", &settings))
     };
     assert_eq!(set(&file, "gateway.rate", "5 Mbps"), "");
     assert_eq!(set(&file, "gateway.udp", "both"), "");
@@ -420,8 +415,8 @@ fn a_name_ends_where_it_ends() {
         "station.\"a\\n\".address = \"10.0.0.1\"",
         "ap.a = {}\nstation.a = { address = \"10.0.0.1\", ap = \"a\\n\" }",
     ] {
-        let said = said_of(more);
-        assert!(said.contains("is not a plain name"), "{more}: {said}");
+        let message = said_of(more);
+        assert!(message.contains("is not a plain name"), "{more}: {message}");
     }
     // blanks around what has a form of its own are no part of it
     let file = format!("{LEAST}discover.leases = \" /a\\n\"\n");
@@ -443,9 +438,9 @@ fn subnets_side_by_side_and_sources_of_any_kind_are_well() {
 
 #[test]
 fn an_access_point_is_judged_by_what_it_changes() {
-    let said = said_of("ap.a.wce = { high = \"30 ms\" }");
+    let message = said_of("ap.a.wce = { high = \"30 ms\" }");
     assert_eq!(
-        said,
+        message,
         "cafe.toml:4: `gateway.ap.a.wce`: threshold \"40 ms\" is not below high \"30 ms\"; expected threshold below high"
     );
     assert_eq!(said_of("wce.low = \"50 ms\"\nap.a = {}").lines().count(), 1);
@@ -471,7 +466,7 @@ max = "5 Mbps"
     let own: Vec<_> = gateway
         .stations
         .iter()
-        .map(|one| one.group.as_deref())
+        .map(|station| station.group.as_deref())
         .collect();
     assert_eq!(own, [Some("alice"), Some("office")]);
     let [alice, office, unlisted] = &gateway.groups[..] else {
@@ -544,8 +539,8 @@ fn what_is_wrong_with_groups_is_said() {
              `gateway.group.unlisted.max`: \"10 bps\" is too low; expected 1 kbps up to 100 Gbps",
         ),
     ] {
-        let said = said_of(more);
-        let lines = said.lines().map(|line| {
+        let messages = said_of(more);
+        let lines = messages.lines().map(|line| {
             line.split_once(": `")
                 .map_or(line.to_owned(), |(_, rest)| format!("`{rest}"))
         });

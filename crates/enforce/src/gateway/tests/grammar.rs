@@ -2,11 +2,10 @@
 
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::notation::table::{Default, Key, Kind, Table};
-use lasthop_engine::scenario::{Files, Format};
 
-use super::complaints;
+use super::{complaints, gateway_with};
 use crate::gateway::settings::GatewayTable;
-use crate::{Gateway, parse_gateway, schema};
+use crate::{EXTENSION, Gateway};
 
 /// A gateway whose values leave room for those of [`sample`].
 const FULL: &str = r#"
@@ -78,20 +77,20 @@ const SAMPLES: &[(&str, &str)] = &[
 
 /// Every key of the gateway with its path in [`FULL`].
 fn keys() -> Vec<(String, &'static Key)> {
-    let mut found = Vec::new();
-    collect(GatewayTable::table(), "gateway", &mut found);
-    found
+    let mut keys = Vec::new();
+    collect(GatewayTable::table(), "gateway", &mut keys);
+    keys
 }
 
-fn collect(table: &'static Table, path: &str, found: &mut Vec<(String, &'static Key)>) {
+fn collect(table: &'static Table, path: &str, keys: &mut Vec<(String, &'static Key)>) {
     for (key, _) in table.keys() {
         let path = format!("{path}.{}", key.name);
         match key.kind {
-            Kind::Table(inner) => collect(inner(), &path, found),
-            Kind::Named(inner) => collect(inner(), &format!("{path}.a"), found),
+            Kind::Table(inner) => collect(inner(), &path, keys),
+            Kind::Named(inner) => collect(inner(), &format!("{path}.a"), keys),
             _ => {}
         }
-        found.push((path, key));
+        keys.push((path, key));
     }
 }
 
@@ -116,14 +115,7 @@ fn with(path: &str, settings: &[(&str, &str)]) -> Result<Gateway, String> {
     let base = if path.contains("group") { GROUPS } else { FULL };
     let owned = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let settings: Vec<_> = settings.iter().map(owned).collect();
-    let parsed = parse_gateway(
-        base.as_bytes(),
-        Format::Toml,
-        "x.toml",
-        &settings,
-        &Files::new(),
-    );
-    parsed.map_err(|problems| complaints::<()>(Err(problems)))
+    gateway_with(base, "x.toml", &settings).map_err(|problems| complaints::<()>(Err(problems)))
 }
 
 /// The settings without which the key at `path` has no effect: their paths and values.
@@ -156,7 +148,7 @@ fn every_key_changes_the_gateway() {
         let needed = needed(&path);
         let before = with(&path, &needed).unwrap();
         let after = with(&path, &[needed, vec![(path.as_str(), value)]].concat());
-        let after = after.unwrap_or_else(|said| panic!("{path} = {value}: {said}"));
+        let after = after.unwrap_or_else(|message| panic!("{path} = {value}: {message}"));
         assert_ne!(before.to_json(), after.to_json(), "{path} = {value}");
         changed += 1;
     }
@@ -183,14 +175,14 @@ fn every_default_is_a_value_of_its_kind() {
         // it may not fit other values of FULL; such a problem is told of the table
         let own = (path.as_str(), default.as_str());
         let settings: Vec<_> = needed(&path).into_iter().chain([own]).collect();
-        let said = with(&path, &settings).err().unwrap_or_default();
-        assert!(!said.contains(&format!("`{path}`: ")), "{said}");
+        let message = with(&path, &settings).err().unwrap_or_default();
+        assert!(!message.contains(&format!("`{path}`: ")), "{message}");
     }
 }
 
 #[test]
 fn the_schema_describes_every_key() {
-    let schema = schema();
+    let schema = EXTENSION.schema();
     let properties = |name: &str| schema["$defs"][name]["properties"].clone();
     let defined = [
         "gateway",
@@ -207,7 +199,7 @@ fn the_schema_describes_every_key() {
             let description = &properties(name)[key.name]["description"];
             description
                 .as_str()
-                .is_some_and(|said| said.starts_with(key.doc))
+                .is_some_and(|description| description.starts_with(key.doc))
         });
         assert!(described, "{path}");
     }

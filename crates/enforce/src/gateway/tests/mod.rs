@@ -4,7 +4,7 @@ mod files;
 mod grammar;
 mod properties;
 
-use crate::{Gateway, parse_gateway, parse_scenario};
+use crate::{EXTENSION, Gateway, NEEDS_GATEWAY};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 
 /// A scenario without fault that ends inside the table of station `a`.
@@ -19,25 +19,36 @@ const LEAST: &str = "[gateway]\nwan = \"eth0\"\nlan = \"eth1\"\n";
 
 /// The gateway of a file.
 fn gateway(text: &str) -> Result<Gateway, Vec<Problem>> {
-    parse_gateway(
-        text.as_bytes(),
-        Format::Toml,
-        "cafe.toml",
-        &[],
-        &Files::new(),
-    )
+    gateway_with(text, "cafe.toml", &[])
+}
+
+/// The gateway of a file with settings over its text.
+fn gateway_with(
+    text: &str,
+    source: &str,
+    settings: &[(String, String)],
+) -> Result<Gateway, Vec<Problem>> {
+    parse(text.as_bytes(), Format::Toml, source, settings)
+}
+
+/// The gateway of bytes in either format.
+fn parse(
+    bytes: &[u8],
+    format: Format,
+    source: &str,
+    settings: &[(String, String)],
+) -> Result<Gateway, Vec<Problem>> {
+    let files = Files::new();
+    let tables = EXTENSION.parse(NEEDS_GATEWAY, bytes, format, source, settings, &files)?;
+    Ok(tables.gateway.unwrap())
 }
 
 /// The scenario of a file, and its gateway if it has one.
 fn scenario(text: &str) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
-    parse_scenario(
-        text.as_bytes(),
-        Format::Toml,
-        "cafe.toml",
-        &[],
-        &Files::new(),
-    )
-    .map(|(scenario, tables)| (scenario, tables.gateway))
+    let files = Files::new();
+    let bytes = text.as_bytes();
+    let parsed = EXTENSION.parse_with_scenario(bytes, Format::Toml, "cafe.toml", &[], &files);
+    parsed.map(|(scenario, tables)| (scenario, tables.gateway))
 }
 
 /// What is said of [`LEAST`] with `more` behind it, hints as lines of their own.

@@ -3,8 +3,8 @@
 use lasthop_engine::scenario::{Files, Format, Problem};
 use proptest::prelude::*;
 
-use super::{LEAST, SMALL};
-use crate::{parse_gateway, parse_scenario};
+use super::{LEAST, SMALL, parse};
+use crate::EXTENSION;
 
 /// Pieces of gateways, right and wrong, to put into others.
 const PIECES: &[&str] = &[
@@ -47,10 +47,12 @@ const PATHS: &[&str] = &[
 
 fn check(bytes: &[u8], settings: &[(String, String)]) {
     for format in [Format::Toml, Format::Json] {
-        if let Err(problems) = parse_scenario(bytes, format, "x", settings, &Files::new()) {
+        let files = Files::new();
+        let scenario = EXTENSION.parse_with_scenario(bytes, format, "x", settings, &files);
+        if let Err(problems) = scenario {
             check_problems(&problems);
         }
-        match parse_gateway(bytes, format, "x", settings, &Files::new()) {
+        match parse(bytes, format, "x", settings) {
             Ok(gateway) => {
                 assert!(!gateway.aps.is_empty() && gateway.wan != gateway.lan);
                 assert!(gateway.to_json().is_object());

@@ -149,9 +149,9 @@ impl WceSettings {
         } else {
             return;
         };
-        if let Some(said) = keys.iter().find_map(|key| tables[0].given(key)) {
-            let message = format!("{} is out of order; expected {allowed}", said.shown);
-            problems.add(said.origin, &said.path, message);
+        if let Some(setting) = keys.iter().find_map(|key| tables[0].given(key)) {
+            let message = format!("{} is out of order; expected {allowed}", setting.shown);
+            problems.add(setting.origin, &setting.path, message);
         }
     }
 
@@ -176,7 +176,9 @@ impl WceSettings {
 
 /// The steps of the paper's rule have no effect with another.
 fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
-    let rule = Layers(tables).said(WceKeys::rule).map(|said| said.value);
+    let rule = Layers(tables)
+        .said(WceKeys::rule)
+        .map(|setting| setting.value);
     if rule.unwrap_or(WceRule::Agreement) == WceRule::Paper {
         return;
     }
@@ -215,8 +217,8 @@ fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
 /// A key, and the value that counts.
 type Named<'a, T> = (&'static str, Option<Said<'a, T>>);
 
-fn named<'a, T>(name: &'static str, said: Option<Said<'a, T>>) -> Named<'a, T> {
-    (name, said)
+fn named<'a, T>(name: &'static str, value: Option<Said<'a, T>>) -> Named<'a, T> {
+    (name, value)
 }
 
 /// Complains if two values of the tables are not in order; returns whether they are. With `may_equal` they

@@ -487,9 +487,9 @@ proptest! {
     #[test]
     fn the_same_observations_give_the_same_steps(seen in observations()) {
         let fresh = || Wce::new(settings()).unwrap();
-        let (mut one, mut other) = (fresh(), fresh());
-        prop_assert_eq!(run(&mut one, &seen), run(&mut other, &seen));
-        prop_assert_eq!(one, other);
+        let (mut first, mut second) = (fresh(), fresh());
+        prop_assert_eq!(run(&mut first, &seen), run(&mut second, &seen));
+        prop_assert_eq!(first, second);
     }
 
     /// Whatever happened before, of two answers to pings sent at the same time the slower never

@@ -439,7 +439,7 @@ mod tests {
             let mut epoch = Epoch::begin(0, cwnd, 0);
             let mut algorithm = driver(1.0).algorithm;
             let (mut ack_cnt, mut w_est) = (0, cwnd);
-            let (mut credit, mut grown, mut found) = (0, 0, 0);
+            let (mut credit, mut grown, mut sum) = (0, 0, 0);
             for (acked, cnt) in acks {
                 epoch.acked += acked;
                 epoch.follow_reno(cwnd);
@@ -451,7 +451,7 @@ mod tests {
                 prop_assert_eq!((epoch.acked, epoch.w_est), (ack_cnt, w_est));
 
                 algorithm.cnt = cnt;
-                found += algorithm.increase(acked);
+                sum += algorithm.increase(acked);
                 if credit >= cnt {
                     (credit, grown) = (0, grown + 1);
                 }
@@ -461,7 +461,7 @@ mod tests {
                         (credit, grown) = (0, grown + 1);
                     }
                 }
-                prop_assert_eq!((algorithm.credit, found), (credit, grown));
+                prop_assert_eq!((algorithm.credit, sum), (credit, grown));
             }
         }
 
@@ -475,8 +475,8 @@ mod tests {
             let t = (part * k * 1024.0) as u64;
             let since = t as f64 / 1024.0 - k;
             let expected = w_max as f64 + 0.4 * since * since * since;
-            let found = epoch.target(t) as f64;
-            prop_assert!((found - expected).abs() <= 1.0 + expected / 50.0, "{} {}", found, expected);
+            let target = epoch.target(t) as f64;
+            prop_assert!((target - expected).abs() <= 1.0 + expected / 50.0, "{} {}", target, expected);
         }
 
         /// A long path, away from Reno's region: the window approaches the value of the function a round trip

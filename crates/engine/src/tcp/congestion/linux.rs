@@ -76,7 +76,7 @@ const LONGEST: u32 = 150;
 /// Returns the window after each event, as the C code computes it. [2^-32 packets]
 fn answers(compiled: &Compiled, events: &[Event]) -> Vec<u64> {
     let report: Vec<u32> = events.iter().flat_map(|event| event.0).collect();
-    let report: Vec<u8> = report.iter().flat_map(|one| one.to_ne_bytes()).collect();
+    let report: Vec<u8> = report.iter().flat_map(|word| word.to_ne_bytes()).collect();
     compiled.answers(report)
 }
 

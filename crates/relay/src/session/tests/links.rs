@@ -13,22 +13,22 @@ fn one_message_acknowledges_what_has_come_over_all_links() {
     };
     for link in [3, 8] {
         server.join(link, Duration::ZERO);
-        said(&mut server, link, Duration::ZERO);
+        messages(&mut server, link, Duration::ZERO);
         let message = open(link).message();
         server.receive(link, &message, Duration::ZERO).unwrap();
     }
     let due = server.deadline().unwrap();
-    let early = said(&mut server, 3, due - Duration::from_millis(1));
+    let early = messages(&mut server, 3, due - Duration::from_millis(1));
     let counts = vec![(3, 1), (8, 1)];
     let all = Frame::Acknowledge { counts };
     assert!(!holds(&early, &all));
-    assert!(holds(&said(&mut server, 3, due), &all));
+    assert!(holds(&messages(&mut server, 3, due), &all));
     assert_eq!(server.deadline(), None);
     // whatever a link carried that is lost may not have come: it is said again
     server.lose(3);
     let counts = vec![(8, 1)];
     assert!(holds(
-        &said(&mut server, 8, due),
+        &messages(&mut server, 8, due),
         &Frame::Acknowledge { counts }
     ));
 }
@@ -44,17 +44,17 @@ fn a_link_that_rests_carries_nothing_until_it_is_roused() {
     }
     for link in [1, 0] {
         client.rest(link, second(1 + u64::from(link)));
-        for message in said(&mut client, link, second(2)) {
+        for message in messages(&mut client, link, second(2)) {
             server.receive(link, &message, second(2)).unwrap();
         }
         assert!(!client.carries(link) && !server.carries(link));
     }
     client.open("target", 80, second(2)).unwrap();
-    assert!(said(&mut client, 0, second(2)).is_empty());
+    assert!(messages(&mut client, 0, second(2)).is_empty());
     assert_eq!(client.rested(second(30), second(28)), [0]);
     // the last that was put to rest comes first
     assert!(client.rouse() && client.carries(1) && !client.carries(0));
-    let messages = said(&mut client, 1, second(3));
+    let messages = messages(&mut client, 1, second(3));
     assert!(holds(&messages, &Frame::Rest { rests: false }));
     assert!(messages.len() > 1, "and it carries");
     assert!(client.rouse() && !client.rouse());
@@ -84,12 +84,14 @@ fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     let data = Frame::Data {
         stream: 0,
         offset: 1,
-        last: false,
-        spent: true,
+        flags: Flags {
+            last: false,
+            spent: true,
+        },
         bytes: &bytes,
     };
     server.receive(0, &data.message(), Duration::ZERO).unwrap();
-    said(&mut server, 0, Duration::ZERO);
+    messages(&mut server, 0, Duration::ZERO);
     assert_eq!(server.streams[&0].granted, 2 * before);
     // it is said again over another link, in case this one does not get through, until it is used
     server.join(1, Duration::ZERO);
@@ -100,7 +102,7 @@ fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
             let frame = Frame::read(message).unwrap();
             matches!(frame, Frame::Credit { until, .. } if until == 2 * before)
         };
-        let messages = said(&mut server, 1, now);
+        let messages = messages(&mut server, 1, now);
         messages.iter().filter(|each| is_credit(each)).count()
     };
     assert_eq!([1, 2, 3, 4, 5, 6].map(&mut repeats), [0, 1, 0, 0, 1, 0]);
@@ -108,15 +110,17 @@ fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     let data = Frame::Data {
         stream: 0,
         offset: before,
-        last: false,
-        spent: false,
+        flags: Flags {
+            last: false,
+            spent: false,
+        },
         bytes: &bytes,
     };
     server
         .receive(1, &data.message(), Duration::from_secs(60))
         .unwrap();
     server.tick(Duration::from_secs(600));
-    let messages = said(&mut server, 1, Duration::from_secs(600));
+    let messages = messages(&mut server, 1, Duration::from_secs(600));
     assert!(
         !messages
             .iter()
@@ -156,7 +160,7 @@ fn what_a_stuck_link_holds_goes_over_another() {
         client.join(link, Duration::ZERO);
     }
     client.open("target", 80, Duration::ZERO).unwrap();
-    said(&mut client, 0, Duration::ZERO);
+    messages(&mut client, 0, Duration::ZERO);
     let opened = Frame::Opened {
         stream: 0,
         until: 0,
@@ -170,7 +174,7 @@ fn what_a_stuck_link_holds_goes_over_another() {
             client.tell_stuck(link, stuck.contains(&link));
         }
         client.tick(Duration::from_secs(60));
-        let messages = [0, 1].map(|link| said(client, link, Duration::from_secs(60)));
+        let messages = [0, 1].map(|link| messages(client, link, Duration::from_secs(60)));
         let is_open = |message: &&Message| matches!(Frame::read(message), Ok(Frame::Open { .. }));
         messages.map(|messages| messages.iter().filter(is_open).count())
     };
@@ -187,13 +191,15 @@ fn what_a_stuck_link_holds_goes_over_another() {
 #[test]
 fn credit_that_is_given_back_late_stops_no_stream() {
     let mut server = with_a_stream();
-    said(&mut server, 0, Duration::ZERO);
+    messages(&mut server, 0, Duration::ZERO);
     // after a quiet time all credit but for 3000 bytes is given back on a slow link, and these come first on a quick one
     let data = Frame::Data {
         stream: 0,
         offset: 0,
-        last: false,
-        spent: true,
+        flags: Flags {
+            last: false,
+            spent: true,
+        },
         bytes: &[7; 3_000],
     };
     server.receive(0, &data.message(), Duration::ZERO).unwrap();
@@ -201,14 +207,14 @@ fn credit_that_is_given_back_late_stops_no_stream() {
         let count = next.len();
         server.take(0, count);
     }
-    said(&mut server, 0, Duration::ZERO);
+    messages(&mut server, 0, Duration::ZERO);
     let back = Frame::GiveBack {
         stream: 0,
         until: 3_000,
         epoch: 1,
     };
     server.receive(0, &back.message(), Duration::ZERO).unwrap();
-    let messages = said(&mut server, 0, Duration::ZERO);
+    let messages = messages(&mut server, 0, Duration::ZERO);
     let is_new = |message: &Message| {
         let frame = Frame::read(message).unwrap();
         matches!(frame, Frame::Credit { until, epoch: 1, .. } if until > 3_000)

@@ -10,7 +10,7 @@ const UNREAD: u64 = 200_000;
 fn server(streams: usize, merging: usize) -> Session {
     let memory = Memory {
         merging: Budget::new(merging),
-        kept: Budget::new(16 * MIB),
+        unacknowledged: Budget::new(16 * MIB),
     };
     let limits = Limits {
         streams,
@@ -44,8 +44,10 @@ fn upload(server: &mut Session, stream: StreamId, most: u64) {
             let data = Frame::Data {
                 stream,
                 offset,
-                last: false,
-                spent: offset + length == until,
+                flags: Flags {
+                    last: false,
+                    spent: offset + length == until,
+                },
                 bytes: &block[..length as usize],
             };
             server.receive(0, &data.message(), Duration::ZERO).unwrap();
@@ -59,8 +61,8 @@ fn upload(server: &mut Session, stream: StreamId, most: u64) {
             }
             server.take(stream, count);
         }
-        let _ = said(server, 0, Duration::ZERO); // also credit
-        server.links.get_mut(&0).unwrap().kept.clear();
+        let _ = messages(server, 0, Duration::ZERO); // also credit
+        server.links.get_mut(&0).unwrap().unacknowledged.clear();
     }
 }
 
@@ -110,7 +112,7 @@ fn a_refusal_says_what_is_lacking() {
         until: 0,
         code: frame::NO_ROOM,
     };
-    let messages = said(&mut small, 0, Duration::ZERO);
+    let messages = messages(&mut small, 0, Duration::ZERO);
     assert!(holds(&messages, &refused));
 
     let mut client = session(Side::Client, 4);

@@ -45,8 +45,8 @@ fn alpha_worked_by_hand() {
         15.0 / 16.0 * third,
     ];
     assert_eq!(alphas.len(), expected.len());
-    for (found, expected) in alphas.iter().zip(expected) {
-        assert!((found - expected).abs() < 1e-15, "{found} for {expected}");
+    for (actual, expected) in alphas.iter().zip(expected) {
+        assert!((actual - expected).abs() < 1e-15, "{actual} for {expected}");
     }
 }
 

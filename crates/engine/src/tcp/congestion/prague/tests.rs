@@ -10,8 +10,8 @@ fn usual() -> PragueSettings {
     PragueSettings::usual().expect("Linux's")
 }
 
-fn near(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
+fn near(actual: f64, expected: f64) {
+    assert!((actual - expected).abs() < 1e-9, "{actual} for {expected}");
 }
 
 /// alpha is 1 until the first mark. Then it follows the windows.
