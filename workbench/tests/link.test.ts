@@ -34,8 +34,8 @@ test("what is damaged or hostile is refused with a line", async () => {
     `#s=${"A".repeat(100_001)}`,
     fragment(JSON.stringify({ text: "a".repeat(2_000_000) })),
   ];
-  for (const one of bad) {
-    await assert.rejects(fromFragment(one), { name: "LinkError" }, one.slice(0, 40));
+  for (const fragment of bad) {
+    await assert.rejects(fromFragment(fragment), { name: "LinkError" }, fragment.slice(0, 40));
   }
 });
 

@@ -25,9 +25,9 @@ test("the air is recorded from an instant on, and not beyond what is needed", ()
   const settings = airSettings(CELL, 40, 10);
   assert.ok(settings.includes("record.from=40000000000 ns") && settings.includes("duration=50000000000 ns"));
   assert.ok(settings.includes("record.frames=20000"));
-  assert.ok(!settings.some((one) => one.startsWith("warmup")));
+  assert.ok(!settings.some((setting) => setting.startsWith("warmup")));
   assert.ok(airSettings(CELL, 10, 10).includes("warmup=10000000000 ns"));
-  assert.ok(!airSettings(CELL, 85, 10).some((one) => one.startsWith("duration")));
+  assert.ok(!airSettings(CELL, 85, 10).some((setting) => setting.startsWith("duration")));
 });
 
 test("a stretch has about as many frames as are kept", () => {

@@ -46,9 +46,9 @@ export class EngineError extends Error {
   readonly problems: Problem[];
 
   constructor(answer: string) {
-    const told = JSON.parse(answer) as { error?: string; problems?: Problem[] };
-    super(told.error ?? told.problems?.[0]?.message ?? "the engine reported no reason");
-    this.problems = told.problems ?? [];
+    const failure = JSON.parse(answer) as { error?: string; problems?: Problem[] };
+    super(failure.error ?? failure.problems?.[0]?.message ?? "the engine reported no reason");
+    this.problems = failure.problems ?? [];
   }
 }
 

@@ -9,22 +9,22 @@ const MOST_CHARACTERS = 40;
 
 /** Each value that differs, as `key: before → after`; a title and the name of the scenario do not count. */
 export function changesBetween(before: Source, after: Source): string[] {
-  const [one, other] = [before, after].map((source) => settled(source.text, source.settings));
-  const found: string[] = [];
-  if (one && other) compare(treeOf(one.text) ?? {}, treeOf(other.text) ?? {}, "", found);
+  const [former, latter] = [before, after].map((source) => settled(source.text, source.settings));
+  const changes: string[] = [];
+  if (former && latter) compare(treeOf(former.text) ?? {}, treeOf(latter.text) ?? {}, "", changes);
   const over = (settings: string[], others: string[]) => settings.filter((setting) => !others.includes(setting));
-  found.push(...over(other?.over ?? [], one?.over ?? []), ...over(one?.over ?? [], other?.over ?? []).map((gone) => `without ${gone}`));
-  return found.filter((change) => !change.startsWith("name"));
+  changes.push(...over(latter?.over ?? [], former?.over ?? []), ...over(former?.over ?? [], latter?.over ?? []).map((gone) => `without ${gone}`));
+  return changes.filter((change) => !change.startsWith("name"));
 }
 
-function compare(before: Tree, after: Tree, prefix: string, found: string[]): void {
+function compare(before: Tree, after: Tree, prefix: string, changes: string[]): void {
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [one, other] = [before[key], after[key]];
+    const [former, latter] = [before[key], after[key]];
     const path = prefix + key;
-    if (isTree(one) && isTree(other)) compare(one, other, `${path}.`, found);
-    else if (written(one) === written(other)) continue;
-    else if (other === undefined) found.push(`without ${path}`);
-    else found.push(one === undefined ? `${path} = ${short(other)}` : `${path}: ${short(one)} → ${short(other)}`);
+    if (isTree(former) && isTree(latter)) compare(former, latter, `${path}.`, changes);
+    else if (written(former) === written(latter)) continue;
+    else if (latter === undefined) changes.push(`without ${path}`);
+    else changes.push(former === undefined ? `${path} = ${short(latter)}` : `${path}: ${short(former)} → ${short(latter)}`);
   }
 }
 

@@ -48,12 +48,12 @@ export function openEditor(
     const known = schema();
     const word = context.matchBefore(/[A-Za-z0-9_."-]+/);
     if (!known || (!word && !context.explicit)) return null;
-    const found = offersAt(known, context.state.doc.toString(), context.pos);
+    const completions = offersAt(known, context.state.doc.toString(), context.pos);
     return (
-      found && {
-        from: found.from,
+      completions && {
+        from: completions.from,
         validFor: /^[A-Za-z0-9_"-]*$/,
-        options: found.offers.map(({ label, text, detail, description }) => ({
+        options: completions.offers.map(({ label, text, detail, description }) => ({
           label,
           apply: text,
           detail,

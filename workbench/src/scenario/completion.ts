@@ -82,8 +82,8 @@ function wordsAt(schema: Schema, path: readonly string[], from: number): Offers 
   const node = schema.at(path);
   if (!node) return null;
   const description = node.description ?? "";
-  const offers = schema.scalars(node).flatMap((one) => {
-    const words = one.type === "boolean" ? ["true", "false"] : wordsOf(one).map((word) => JSON.stringify(word));
+  const offers = schema.scalars(node).flatMap((scalar) => {
+    const words = scalar.type === "boolean" ? ["true", "false"] : wordsOf(scalar).map((word) => JSON.stringify(word));
     return words.map((word) => ({ label: word, text: word, detail: "", description }));
   });
   const fallback = defaultOf(node);

@@ -62,8 +62,8 @@ export function edited(text: string, path: readonly string[], value: Written): s
 /** Texts that may be it, the one with the least changes first. */
 function* writings(text: string, path: readonly string[], value: string): Generator<string> {
   const { entries, tables } = outline(text);
-  const there = entries.find((entry) => samePath(entry.path, path));
-  if (there) yield splice(text, there.value_from, there.value_to, value);
+  const entry = entries.find((entry) => samePath(entry.path, path));
+  if (entry) yield splice(text, entry.value_from, entry.value_to, value);
   else yield* insertions(text, path, value, entries, tables);
 }
 
@@ -78,10 +78,10 @@ function* insertions(
   const nearby = entries
     .map((entry) => ({ entry, common: commonLength(entry.path, path) }))
     .filter(({ common, entry }) => common > entry.table.path.length)
-    .sort((one, other) => other.common - one.common);
+    .sort((candidate, other) => other.common - candidate.common);
   const holders = tables
     .filter((table) => startsWith(path, table.path) && table.path.length < path.length)
-    .sort((one, other) => other.path.length - one.path.length);
+    .sort((table, other) => other.path.length - table.path.length);
   const [first] = nearby;
   const [holder] = holders;
   if (first && first.common > (holder?.path.length ?? 0)) {
@@ -167,7 +167,7 @@ function* removals(text: string, path: readonly string[]): Generator<string> {
   }
   if (!spans.length) return;
   let changed = text;
-  for (const [from, to] of spans.sort((one, other) => other[0] - one[0])) {
+  for (const [from, to] of spans.sort((span, other) => other[0] - span[0])) {
     changed = splice(changed, from, to, "");
   }
   yield changed;
@@ -197,9 +197,9 @@ function splice(text: string, from: number, to: number, put: string): string {
   return text.slice(0, from) + put + text.slice(to);
 }
 
-function commonLength(one: readonly string[], other: readonly string[]): number {
+function commonLength(path: readonly string[], other: readonly string[]): number {
   let length = 0;
-  while (length < one.length && length < other.length && one[length] === other[length]) length += 1;
+  while (length < path.length && length < other.length && path[length] === other[length]) length += 1;
   return length;
 }
 
@@ -232,17 +232,17 @@ function prune(tree: Tree, path: readonly string[]): Tree {
   return tree;
 }
 
-function same(one: unknown, other: unknown): boolean {
-  if (isTree(one) && isTree(other)) {
-    const keys = Object.keys(one);
+function same(value: unknown, other: unknown): boolean {
+  if (isTree(value) && isTree(other)) {
+    const keys = Object.keys(value);
     return (
       keys.length === Object.keys(other).length &&
-      keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]))
+      keys.every((key) => Object.hasOwn(other, key) && same(value[key], other[key]))
     );
   }
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((value, at) => same(value, other[at]));
+  if (Array.isArray(value) && Array.isArray(other)) {
+    return value.length === other.length && value.every((value, at) => same(value, other[at]));
   }
-  if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime();
-  return Object.is(one, other);
+  if (value instanceof Date && other instanceof Date) return value.getTime() === other.getTime();
+  return Object.is(value, other);
 }

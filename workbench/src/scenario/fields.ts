@@ -183,32 +183,32 @@ export function formOf(schema: Schema, tree: Tree, scenario: Scenario | null): G
     if (!title.endsWith("*")) return [{ title, fields: fieldsOf(listed, schema, tree, scenario) }];
     const names = isTree(tree.station) ? Object.keys(tree.station) : [];
     return names.map((name) => {
-      const own = listed.map((one) => ({ ...one, path: one.path.replace("*", name) }));
+      const own = listed.map((field) => ({ ...field, path: field.path.replace("*", name) }));
       return { title: `Station ${name}`, station: name, fields: fieldsOf(own, schema, tree, scenario) };
     });
   }).filter(({ fields }) => fields.length > 0);
 }
 
 function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenario: Scenario | null): Field[] {
-  return listed.flatMap((one) => {
-    const path = one.path.split(".");
-    if (!applies(one, path, tree)) return [];
-    if (path.at(-1) === DISCIPLINE) return disciplineOf(one, path, schema, tree);
+  return listed.flatMap((entry) => {
+    const path = entry.path.split(".");
+    if (!applies(entry, path, tree)) return [];
+    if (path.at(-1) === DISCIPLINE) return disciplineOf(entry, path, schema, tree);
     const node = schema.at(path);
     const value = valueAt(tree, path);
-    const widget = node && widgetOf(schema, node, value, one.steps);
+    const widget = node && widgetOf(schema, node, value, entry.steps);
     if (!node || !widget) return [];
-    const { label } = one;
+    const { label } = entry;
     const description = node.description ?? "";
-    const held = one.without ?? without(schema, node, path, scenario);
+    const held = entry.without ?? without(schema, node, path, scenario);
     return [{ path, label, description, widget, value, without: held }];
   });
 }
 
-function disciplineOf(one: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
+function disciplineOf(entry: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
   const of = path.slice(0, -1);
   // a queue below the access point's own key is edited there
-  if (one.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
+  if (entry.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
   const node = schema.at(of);
   const table = node && schema.table(node);
   if (!node || !table) return [];
@@ -217,21 +217,21 @@ function disciplineOf(one: Listed, path: string[], schema: Schema, tree: Tree): 
   const own = isTree(value) ? Object.keys(value).find((key) => key !== "limit") : undefined;
   const words = [DROP_TAIL, ...known, ...(own && !known.includes(own) ? [own] : [])];
   return [{
-    path, label: one.label, description: node.description ?? "", widget: { kind: "discipline", words },
+    path, label: entry.label, description: node.description ?? "", widget: { kind: "discipline", words },
     value: own ?? DROP_TAIL, without: DROP_TAIL,
   }];
 }
 
-function applies(one: Listed, path: readonly string[], tree: Tree): boolean {
-  if (one.only) {
-    const [key, ...values] = one.only;
+function applies(entry: Listed, path: readonly string[], tree: Tree): boolean {
+  if (entry.only) {
+    const [key, ...values] = entry.only;
     if (![undefined, ...values].includes(valueAt(tree, key.split(".")))) return false;
   }
-  if (one.present) return valueAt(tree, path) !== undefined;
+  if (entry.present) return valueAt(tree, path) !== undefined;
   // A queue that stands under `ap.queue` has no other form beside it.
-  if (one.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
-  const needed = one.needs === undefined ? path.slice(0, -1) : one.needs.split(".").filter(Boolean);
-  if (one.path === "queue" || one.path === `queue.${DISCIPLINE}`) return isTree(tree.dumbbell) || isTree(tree.parking_lot);
+  if (entry.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
+  const needed = entry.needs === undefined ? path.slice(0, -1) : entry.needs.split(".").filter(Boolean);
+  if (entry.path === "queue" || entry.path === `queue.${DISCIPLINE}`) return isTree(tree.dumbbell) || isTree(tree.parking_lot);
   return isTree(valueAt(tree, needed));
 }
 
@@ -266,9 +266,9 @@ function widgetOf(schema: Schema, node: Node, value: unknown, steps?: readonly n
 
 /** What holds without a value: as the checked scenario has it, else as the schema tells. */
 function without(schema: Schema, node: Node, path: readonly string[], scenario: Scenario | null): string {
-  const told = scenario && effective(scenario, path);
-  if (told) return told;
-  const text = [node, ...schema.scalars(node)].find((one) => one.default !== undefined)?.default;
+  const present = scenario && effective(scenario, path);
+  if (present) return present;
+  const text = [node, ...schema.scalars(node)].find((scalar) => scalar.default !== undefined)?.default;
   if (text !== undefined) return typeof text === "string" ? text : JSON.stringify(text);
   // A default that takes a sentence is told by the description.
   return /Default: ([^.;,]{1,12})\.$/.exec(node.description ?? "")?.[1] ?? "default";

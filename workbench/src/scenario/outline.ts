@@ -31,8 +31,8 @@ export function outline(text: string): Outline {
   return new Scanner(text).scan();
 }
 
-export function samePath(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && startsWith(one, other);
+export function samePath(path: readonly string[], other: readonly string[]): boolean {
+  return path.length === other.length && startsWith(path, other);
 }
 
 export function startsWith(path: readonly string[], prefix: readonly string[]): boolean {
@@ -170,7 +170,7 @@ class Scanner {
     this.#at += 1;
     const table: Table = { kind: "inline", path: path ?? ["[]"], from, to: from, body_from: this.#at };
     if (path) this.#tables.push(table);
-    const kept = this.#entries.length;
+    const count = this.#entries.length;
     for (;;) {
       this.#skipBlank(true);
       const next = this.#text[this.#at];
@@ -185,7 +185,7 @@ class Scanner {
         break;
       }
     }
-    if (!path) this.#entries.length = kept;
+    if (!path) this.#entries.length = count;
   }
 
   /** A number, a word or a date. */

@@ -9,7 +9,7 @@ export function placeOf(text: string, problem: Problem): { from: number; to: num
   if (problem.line !== null && problem.path !== null) {
     const path = problem.path.split(".");
     const entry = outline(text).entries.find(
-      (one) => one.key_from >= from && one.key_from <= to && one.path.join(".") === path.join("."),
+      (candidate) => candidate.key_from >= from && candidate.key_from <= to && candidate.path.join(".") === path.join("."),
     );
     if (entry) return { from: entry.key_from, to: Math.max(entry.value_to, entry.key_from) };
   }

@@ -22,7 +22,7 @@ const SCALES: Record<string, [string, number][]> = {
 export function inWords(value: number, unit: string): string {
   const scales = SCALES[unit];
   if (!scales) return String(value);
-  const [name, scale] = scales.find(([, one]) => Math.abs(value) >= one) ?? (scales.at(-1) as [string, number]);
+  const [name, scale] = scales.find(([, scale]) => Math.abs(value) >= scale) ?? (scales.at(-1) as [string, number]);
   // What is zero by default is small when it is not.
   if (value === 0) return `0 ${scales[1]?.[0] ?? name}`;
   return `${Number((value / scale).toPrecision(6))} ${name}`;

@@ -47,17 +47,17 @@ export class Schema {
 
   /** The table among what may stand there. */
   table(node: Node): Node | null {
-    return this.variants(node).find((one) => one.type === "object") ?? null;
+    return this.variants(node).find((variant) => variant.type === "object") ?? null;
   }
 
   /** What may stand there and is no table. */
   scalars(node: Node): Node[] {
-    return this.variants(node).filter((one) => one.type !== "object");
+    return this.variants(node).filter((variant) => variant.type !== "object");
   }
 
   variants(node: Node): Node[] {
     const own = this.resolved(node);
-    return own.oneOf ? own.oneOf.flatMap((one) => this.variants(one)) : [own];
+    return own.oneOf ? own.oneOf.flatMap((variant) => this.variants(variant)) : [own];
   }
 }
 

@@ -15,9 +15,9 @@ export function settled(
   over: readonly string[] = [],
 ): { text: string; over: string[] } {
   const keys = more.map(keyOf);
-  const rest = over.filter((one) => !keys.includes(keyOf(one)));
+  const rest = over.filter((other) => !keys.includes(keyOf(other)));
   for (const setting of more) {
-    const changed = rest.some((one) => areRelated(keyOf(one), keyOf(setting))) ? null : taken(text, setting);
+    const changed = rest.some((other) => areRelated(keyOf(other), keyOf(setting))) ? null : taken(text, setting);
     if (changed === null) rest.push(setting);
     else text = changed;
   }
@@ -29,8 +29,8 @@ export function keyOf(setting: string): string {
   return setting.slice(0, setting.indexOf("=")).trim();
 }
 
-function areRelated(one: string, other: string): boolean {
-  return `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`);
+function areRelated(key: string, other: string): boolean {
+  return `${key}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${key}.`);
 }
 
 function taken(text: string, setting: string): string | null {

@@ -2,7 +2,7 @@
 
 import type { Answer, Scenario } from "../engine/answers";
 import type { Source } from "../engine/engine";
-import { Broken, Cancelled, type Kept, type Pool } from "../engine/pool";
+import { Broken, Cancelled, type RunHandle, type Pool } from "../engine/pool";
 import type { Air } from "../views/shown";
 import { laidOver } from "./experiment";
 import { airSettings, durationOf_s, stretch_s } from "./recording";
@@ -30,7 +30,7 @@ export function recordAir(
   listener: Listener,
 ): Recording {
   let run: AbortController | null = null;
-  let kept: Kept | null = null;
+  let recorded: RunHandle | null = null;
   const long_s = stretch_s(answer);
 
   const record = async (wanted_s: number) => {
@@ -50,10 +50,10 @@ export function recordAir(
         if (error instanceof Cancelled || error instanceof Broken) throw error;
         return run(Infinity);
       });
-      if (own.signal.aborted || !finished.kept) return finished.kept?.end();
-      const fresh = finished.kept;
-      kept?.end();
-      kept = fresh;
+      if (own.signal.aborted || !finished.handle) return finished.handle?.end();
+      const fresh = finished.handle;
+      recorded?.end();
+      recorded = fresh;
       const end_s = (await fresh.ask("lastFrameEnd")) ?? start_s;
       const queues = await fresh.ask("queues", start_s, end_s);
       if (own.signal.aborted) return;
@@ -74,8 +74,8 @@ export function recordAir(
     rest: () => run?.abort(),
     stop() {
       run?.abort();
-      kept?.end();
-      kept = null;
+      recorded?.end();
+      recorded = null;
     },
   };
 }

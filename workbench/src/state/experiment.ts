@@ -2,7 +2,7 @@
 
 import type { Answer, Distribution, Explanation, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
-import { Cancelled, type Finished, type Kept, type Pool } from "../engine/pool";
+import { Cancelled, type Finished, type RunHandle, type Pool } from "../engine/pool";
 import { durationOf_s, plainSettings, replicationsOf, seriesSettings } from "./recording";
 
 /** Time between two answers; many short replications would else be put together all the time. [ms] */
@@ -45,7 +45,7 @@ export async function experiment(
   const replications = replicationsOf(scenario);
   const duration_s = durationOf_s(scenario);
   const values: (Float64Array | undefined)[] = [];
-  let first: Kept | null = null;
+  let first: RunHandle | null = null;
   let done = 0;
   let simulated_s = 0;
   let answered_ms = 0;
@@ -59,7 +59,7 @@ export async function experiment(
 
   /** Puts together what there is without a gap, if that is more than before. */
   const combine = async () => {
-    const gap = values.findIndex((one) => one === undefined);
+    const gap = values.findIndex((value) => value === undefined);
     const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];
     if (!first || signal.aborted || ready.length <= done) return;
     const isLast = ready.length === replications;
@@ -73,7 +73,7 @@ export async function experiment(
     tell(0);
   };
 
-  const one = async (replication: number) => {
+  const simulate = async (replication: number) => {
     let reached_s = 0;
     const progress = (now_s: number) => {
       if (!signal.aborted) tell(now_s - reached_s);
@@ -83,7 +83,7 @@ export async function experiment(
     progress(duration_s);
     values[replication] = finished.values;
     if (replication === 0) {
-      first = finished.kept;
+      first = finished.handle;
       if (!first) throw new Error("the first replication was not kept");
       const [series, distributions] = await Promise.all([
         first.ask("series"),
@@ -97,10 +97,10 @@ export async function experiment(
 
   tell(0);
   try {
-    await inOrder(replications, pool.size, one, failing);
+    await inOrder(replications, pool.size, simulate, failing);
     if (signal.aborted) throw new Cancelled("cancelled");
   } finally {
-    (first as Kept | null)?.end();
+    (first as RunHandle | null)?.end();
   }
 }
 
@@ -142,7 +142,7 @@ async function replicate(
   const job = { source: laidOver(source, record), replication, keep };
   const finished = await pool.run(job, signal, progress);
   if (!signal.aborted) return finished;
-  finished.kept?.end();
+  finished.handle?.end();
   throw new Cancelled("cancelled");
 }
 

@@ -47,7 +47,7 @@ export function inFile(duration_s: number): string {
 export function roundInterval_s(duration_s: number, samples: number): number {
   const wanted_s = Math.max(duration_s / samples, 1e-6);
   const power = 10 ** Math.floor(Math.log10(wanted_s));
-  const factor = [1, 2, 5, 10].find((one) => one * power >= wanted_s * 0.999) ?? 10;
+  const factor = [1, 2, 5, 10].find((factor) => factor * power >= wanted_s * 0.999) ?? 10;
   return factor * power;
 }
 

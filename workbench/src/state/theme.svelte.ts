@@ -5,7 +5,7 @@ export type Theme = "system" | "light" | "dark";
 const KEY = "lasthop-theme";
 
 /** What the browser keeps; null where it keeps nothing. */
-export function kept(key: string): string | null {
+export function stored(key: string): string | null {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -13,7 +13,7 @@ export function kept(key: string): string | null {
   }
 }
 
-export function keep(key: string, value: string): void {
+export function store(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
@@ -25,13 +25,13 @@ export class Look {
   theme = $state<Theme>("system");
 
   constructor() {
-    const before = kept(KEY);
+    const before = stored(KEY);
     if (before === "light" || before === "dark") this.choose(before);
   }
 
   choose(theme: Theme): void {
     this.theme = theme;
-    keep(KEY, theme);
+    store(KEY, theme);
     if (theme === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
   }

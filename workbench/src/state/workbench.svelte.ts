@@ -7,7 +7,7 @@ import { edited, type Written } from "../scenario/edit";
 import { changesBetween } from "../scenario/changes";
 import { Schema } from "../scenario/schema";
 import { keyOf } from "../scenario/settled";
-import type { Air, Kept } from "../views/shown";
+import type { Air, KeptRun } from "../views/shown";
 import { recordAir, type Recording } from "./air";
 import { experiment, type Progress } from "./experiment";
 import { Past } from "./past";
@@ -76,11 +76,11 @@ export class Workbench {
   }
 
   /** The run that was kept, with the edits since. */
-  get kept(): Kept | null {
-    const [kept, shown] = [this.#kept, this.result];
-    if (!kept?.answer || !shown) return null;
-    const { answer, explanation, series, distributions } = kept;
-    return { changes: changesBetween(kept.source, shown.source), answer, explanation, series, distributions };
+  get keptRun(): KeptRun | null {
+    const [run, shown] = [this.#kept, this.result];
+    if (!run?.answer || !shown) return null;
+    const { answer, explanation, series, distributions } = run;
+    return { changes: changesBetween(run.source, shown.source), answer, explanation, series, distributions };
   }
 
   /** Keeps the run that is shown, or releases the kept one. */
@@ -119,7 +119,7 @@ export class Workbench {
   /** Changes one value in the text, which no setting hides any more; false where others would change, too. */
   edit(path: readonly string[], value: Written): boolean {
     const text = edited(this.text, path, value);
-    const others = this.settings.filter((one) => keyOf(one) !== path.join("."));
+    const others = this.settings.filter((setting) => keyOf(setting) !== path.join("."));
     if (text !== null) this.write(text, others.length < this.settings.length ? others : this.settings);
     return text !== null;
   }

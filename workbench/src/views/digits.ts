@@ -41,11 +41,11 @@ export function ticks(most: number, count: number, least = 0): number[] {
   const rough = span / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? rough;
-  const found: number[] = [];
+  const values: number[] = [];
   for (let k = Math.ceil(least / step - 1e-9); k * step <= most * (1 + 1e-9); k += 1) {
-    found.push(Number((k * step).toPrecision(12)));
+    values.push(Number((k * step).toPrecision(12)));
   }
-  return found;
+  return values;
 }
 
 /** 1, 2 and 5 times powers of ten between two values; powers alone where these are many, round
@@ -53,12 +53,12 @@ export function ticks(most: number, count: number, least = 0): number[] {
 export function logTicks(least: number, most: number): number[] {
   if (!(least > 0) || !(most > least)) return [];
   const steps = most / least > 2000 ? [1] : [1, 2, 5];
-  const found: number[] = [];
+  const values: number[] = [];
   for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); power += 1) {
     for (const step of steps) {
       const value = Number((step * 10 ** power).toPrecision(6));
-      if (value >= least && value <= most) found.push(value);
+      if (value >= least && value <= most) values.push(value);
     }
   }
-  return found.length < 3 ? ticks(most, 5, least) : found;
+  return values.length < 3 ? ticks(most, 5, least) : values;
 }

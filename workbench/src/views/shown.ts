@@ -24,11 +24,11 @@ export interface Shown {
   /** What a model says of the same scenario, where somebody has asked for it. */
   prediction?: Answer | null;
   /** An earlier run that this one is compared with. */
-  kept?: Kept | null;
+  keptRun?: KeptRun | null;
 }
 
 /** A run that the user has kept, with the edits that lead from it to the run that is shown. */
-export interface Kept {
+export interface KeptRun {
   /** The edits in words, such as `wire.queue: 1000 → fq_codel`. */
   changes: string[];
   answer: Answer;

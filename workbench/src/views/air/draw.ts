@@ -160,8 +160,8 @@ function drawWords(
   const room = Math.min(left + wide, scene.width_px) - from - 4;
   ctx.font = `11px ${FONT}`;
   const kind = shortKindOf(frame);
-  const whole = frame.receiver === null ? kind : `${kind} → ${frame.receiver}`;
-  const text = [whole, kind].find((each) => ctx.measureText(each).width <= room);
+  const full = frame.receiver === null ? kind : `${kind} → ${frame.receiver}`;
+  const text = [full, kind].find((each) => ctx.measureText(each).width <= room);
   if (!text) return;
   const y = top + BOX_PX / 2 + 0.5;
   ctx.textAlign = "center";

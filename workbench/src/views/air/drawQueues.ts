@@ -41,7 +41,7 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const [first, end] = sampledIn(series, scene.from_s, scene.to_s);
   const most = queues.reduce(
     (longest, { values }) =>
-      values.slice(first, end).reduce<number>((found, each) => Math.max(found, each ?? 0), longest),
+      values.slice(first, end).reduce<number>((peak, each) => Math.max(peak, each ?? 0), longest),
     1,
   );
   const top = AXIS_PX + 4;

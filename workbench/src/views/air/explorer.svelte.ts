@@ -16,7 +16,7 @@ export class Explorer {
   view = $state.raw<[number, number]>([0, 1]);
   selected = $state.raw<Frame | null>(null);
   /** The chosen frame in a sentence. */
-  told = $state("");
+  announcement = $state("");
   failure = $state("");
   /** Grows with each block that comes. */
   arrived = $state(0);
@@ -45,9 +45,9 @@ export class Explorer {
 
   countdown = (frame: Frame): Countdown | null => {
     if (!this.access) return null;
-    let found = this.known.get(frame);
-    if (!found) this.known.set(frame, (found = countdownOf(frame, this.store.gaps, this.access)));
-    return found;
+    let countdown = this.known.get(frame);
+    if (!countdown) this.known.set(frame, (countdown = countdownOf(frame, this.store.gaps, this.access)));
+    return countdown;
   };
 
   /** Shows a few dozen frames: from an instant that was asked for, else from where the record
@@ -103,7 +103,7 @@ export class Explorer {
 
   private tell(frame: Frame | null): void {
     this.selected = frame;
-    this.told = frame ? tellFrame(frame, this.countdown(frame)) : "";
+    this.announcement = frame ? tellFrame(frame, this.countdown(frame)) : "";
   }
 
   /** Pages on or back. */
@@ -167,7 +167,7 @@ export class Explorer {
   }
 
   record(from_s: number): void {
-    this.told = `Frames are being recorded from ${plain(from_s)} s on.`;
+    this.announcement = `Frames are being recorded from ${plain(from_s)} s on.`;
     this.air.record(from_s);
   }
 

@@ -110,15 +110,15 @@ export function busyOf(
   longest_s: number,
 ): Busy {
   const senders = new Set<string>();
-  const found = { frames: 0, collided: 0, corrupted: 0 };
+  const counts = { frames: 0, collided: 0, corrupted: 0 };
   let busy_s = 0;
   let until_s = from_s;
   for (let at = firstFrom(frames, from_s - longest_s); at < frames.length; at += 1) {
     const frame = frames[at]!;
     if (frame.start_s >= to_s) break;
     if (frame.end_s <= from_s) continue;
-    found.frames += 1;
-    if (frame.fate !== "delivered") found[frame.fate] += 1;
+    counts.frames += 1;
+    if (frame.fate !== "delivered") counts[frame.fate] += 1;
     senders.add(frame.sender);
     const begin_s = Math.max(until_s, frame.start_s);
     const end_s = Math.min(to_s, frame.end_s);
@@ -127,5 +127,5 @@ export function busyOf(
       until_s = end_s;
     }
   }
-  return { ...found, senders: senders.size, busy: busy_s / (to_s - from_s) };
+  return { ...counts, senders: senders.size, busy: busy_s / (to_s - from_s) };
 }

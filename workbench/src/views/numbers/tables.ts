@@ -39,10 +39,10 @@ export function tableOfList(list: string, items: Item[]): Table {
     item.name,
     ...words.map((key) => (typeof item[key] === "string" ? (item[key] as string) : "-")),
     ...quantities.map((key, at) => {
-      const found = estimateOf(item, key);
+      const value = estimateOf(item, key);
       const scale = measures[at]?.scale ?? 1;
-      if (found?.mean == null) return "-";
-      return estimate(found.mean * scale, found.ci95 === null ? null : found.ci95 * scale);
+      if (value?.mean == null) return "-";
+      return estimate(value.mean * scale, value.ci95 === null ? null : value.ci95 * scale);
     }),
   ]);
   const columns = [

@@ -15,12 +15,12 @@ export interface Queue {
 
 /** Queues with a limit, those with a discipline first. */
 export function queuesOf(scenario: Scenario): Queue[] {
-  const found: Queue[] = [];
+  const queues: Queue[] = [];
   const add = (name: string | null, from: Scenario | null, rate_bps: number | null) => {
     const setting = tableOf(from, "queue");
     const limit_packets = numberOf(from, "queue_packets");
     if (name === null || !setting || limit_packets === null) return;
-    found.push({ name, setting, limit_packets, rate_bps });
+    queues.push({ name, setting, limit_packets, rate_bps });
   };
   for (const link of tablesOf(scenario, "links")) {
     if (link["of_host"] !== true) add(textOf(link, "name"), link, numberOf(link, "rate_bps"));
@@ -35,7 +35,7 @@ export function queuesOf(scenario: Scenario): Queue[] {
       add(textOf(station, "name"), station, null);
   }
   const isPlain = ({ setting }: Queue) => textOf(setting, "discipline") === "drop_tail";
-  return [...found.filter((queue) => !isPlain(queue)), ...found.filter(isPlain)];
+  return [...queues.filter((queue) => !isPlain(queue)), ...queues.filter(isPlain)];
 }
 
 /** Most queues that one can choose from. */

@@ -43,11 +43,11 @@ export function barsOf(
   by: By,
   scenario: Scenario = {},
   prediction: Answer | null = null,
-  kept: Answer | null = null,
+  keptAnswer: Answer | null = null,
 ): Bar[] {
   const reporters = reportersOf(scenario, by);
   const predicted = predictedOf(answer, by, prediction);
-  const before = new Map(itemsOf(kept, by).map((item) => [item.name, meanOf(item, "goodput_bps")]));
+  const before = new Map(itemsOf(keptAnswer, by).map((item) => [item.name, meanOf(item, "goodput_bps")]));
   const flows = by === "stations" ? flowsByStation(answer) : new Map<string, Item[]>();
   const bars = itemsOf(answer, by).flatMap((item): Bar[] => {
     const goodput = estimateOf(item, "goodput_bps");
@@ -99,19 +99,19 @@ function predictedOf(
   );
   return new Map(
     itemsOf(prediction, by).map((item) => {
-      const found = meanOf(item, isShare ? "goodput_share" : "goodput_bps");
-      return [item.name, found !== null && isShare ? found * whole_bps : found];
+      const mean = meanOf(item, isShare ? "goodput_share" : "goodput_bps");
+      return [item.name, mean !== null && isShare ? mean * whole_bps : mean];
     }),
   );
 }
 
 function flowsByStation(answer: Answer): Map<string, Item[]> {
-  const found = new Map<string, Item[]>();
+  const flows = new Map<string, Item[]>();
   for (const flow of itemsOf(answer, "flows")) {
     const station = wordOf(flow, "station");
-    if (station !== null) found.set(station, [...(found.get(station) ?? []), flow]);
+    if (station !== null) flows.set(station, [...(flows.get(station) ?? []), flow]);
   }
-  return found;
+  return flows;
 }
 
 /** By direction; what is of no known direction is "other". */

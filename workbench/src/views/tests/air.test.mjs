@@ -41,9 +41,9 @@ for (const name of Object.keys(recorded)) {
 
   test(`${name}: stretches are those that pictures of Python have`, () => {
     frames.forEach((frame, at) => {
-      const found = countdownOf(frame, gaps, access).stretches;
-      assert.equal(found.length, counted_s[at].length);
-      found.forEach(({ start_s, end_s }, k) => {
+      const stretches = countdownOf(frame, gaps, access).stretches;
+      assert.equal(stretches.length, counted_s[at].length);
+      stretches.forEach(({ start_s, end_s }, k) => {
         const [from_s, to_s] = counted_s[at][k];
         assert.ok(Math.abs(start_s - from_s) < 1e-8 && Math.abs(end_s - to_s) < 1e-8);
       });
@@ -190,9 +190,9 @@ test("a frame is told in words, whatever its names", () => {
   assert.ok(titles.includes("start") && titles.includes("rate") && !titles.includes("MPDUs"));
 });
 
-test("a backoff that began before the record is told once", () => {
+test("a backoff that began before the record is reported once", () => {
   const frame = { ...frames[0], backoff_slots: 6 };
-  const told = tellFrame(frame, { stretches: [], missing: 6 });
-  assert.match(told, / after a backoff of 6 slots, which began before the recording/);
-  assert.equal(told.match(/6 slots|about/g).length, 1);
+  const sentence = tellFrame(frame, { stretches: [], missing: 6 });
+  assert.match(sentence, / after a backoff of 6 slots, which began before the recording/);
+  assert.equal(sentence.match(/6 slots|about/g).length, 1);
 });

@@ -12,8 +12,8 @@ function luminance(hex) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-function contrast(one, other) {
-  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+function contrast(color, other) {
+  const [low, high] = [luminance(color), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 }
 
@@ -62,22 +62,22 @@ for (const [at, name] of [
   test(`${name}: text is legible`, () => {
     for (const text of TEXTS) {
       for (const ground of ["paper", "raised"]) {
-        const found = contrast(palette[text], palette[ground]);
-        assert.ok(found >= 4.5, `${text} on ${ground}: ${found.toFixed(2)}`);
+        const ratio = contrast(palette[text], palette[ground]);
+        assert.ok(ratio >= 4.5, `${text} on ${ground}: ${ratio.toFixed(2)}`);
       }
     }
   });
   test(`${name}: what is drawn can be seen`, () => {
     for (const [color, hex] of Object.entries(palette)) {
       if (NOT_DRAWN.has(color)) continue;
-      const found = contrast(hex, palette.paper);
-      assert.ok(found >= 3, `${color}: ${found.toFixed(2)}`);
+      const ratio = contrast(hex, palette.paper);
+      assert.ok(ratio >= 3, `${color}: ${ratio.toFixed(2)}`);
     }
   });
   test(`${name}: words in boxes are legible`, () => {
     for (const fill of FILLS) {
-      const found = contrast(palette[fill], palette[`on-${fill}`] ?? palette["on-fill"]);
-      assert.ok(found >= 4.5, `${fill}: ${found.toFixed(2)}`);
+      const ratio = contrast(palette[fill], palette[`on-${fill}`] ?? palette["on-fill"]);
+      assert.ok(ratio >= 4.5, `${fill}: ${ratio.toFixed(2)}`);
     }
   });
 }

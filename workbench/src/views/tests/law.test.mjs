@@ -21,8 +21,8 @@ const RED = {
   gentle: true,
   wait: true,
 };
-const close = (found, expected) =>
-  assert.ok(Math.abs(found - expected) < 1e-12, `${found} for ${expected}`);
+const close = (actual, expected) =>
+  assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} for ${expected}`);
 
 test("RED's probability is the engine's at its worked averages", () => {
   for (const [average, p_b] of [

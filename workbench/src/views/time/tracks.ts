@@ -30,16 +30,16 @@ const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "one_way_dela
 
 /** What was sampled: a choice for each quantity of a list. */
 export function choicesOf(series: Series): Choice[] {
-  const found = new Map<string, Choice>();
+  const choices = new Map<string, Choice>();
   for (const { list, quantity } of series.tracks) {
     const key = `${list}/${quantity}`;
-    const choice = found.get(key) ?? { key, list, quantity, count: 0 };
+    const choice = choices.get(key) ?? { key, list, quantity, count: 0 };
     choice.count += 1;
-    found.set(key, choice);
+    choices.set(key, choice);
   }
   const place = ({ quantity }: Choice) =>
     (ORDER.indexOf(quantity) + ORDER.length + 1) % (ORDER.length + 1);
-  return [...found.values()].sort((a, b) => place(a) - place(b));
+  return [...choices.values()].sort((a, b) => place(a) - place(b));
 }
 
 export function tracksOf(series: Series, choice: Sort): Track[] {
@@ -79,8 +79,8 @@ export function resampled(
     return at < series.time_s.length ? at : -1;
   });
   return lines.flatMap(({ name, of }): Sampled[] => {
-    const found = of === "item" ? others.find((other) => other.name === name) : tracks.length > 1 ? total(of) : null;
-    return found ? [{ name, of, values: places.map((at) => found.values[at] ?? null) }] : [];
+    const line = of === "item" ? others.find((other) => other.name === name) : tracks.length > 1 ? total(of) : null;
+    return line ? [{ name, of, values: places.map((at) => line.values[at] ?? null) }] : [];
   });
 }
 

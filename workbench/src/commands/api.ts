@@ -57,15 +57,15 @@ export class Api {
       if (signal?.aborted) throw error;
       throw new Refused("lasthop workbench does not answer", "start it again and reload this page");
     });
-    const told: unknown = await response.json().catch(() => null);
-    if (response.ok && told && !(told as { error?: string }).error) return told;
-    throw refusalFrom(told, response.status);
+    const reply: unknown = await response.json().catch(() => null);
+    if (response.ok && reply && !(reply as { error?: string }).error) return reply;
+    throw refusalFrom(reply, response.status);
   }
 }
 
 /** An error as the server tells it; the name that it gives a page's text says nothing to readers. */
-export function refusalFrom(told: unknown, status: number): Refused {
-  const { error, hint } = (told ?? {}) as Record<string, unknown>;
+export function refusalFrom(body: unknown, status: number): Refused {
+  const { error, hint } = (body ?? {}) as Record<string, unknown>;
   const message = typeof error === "string" ? error : `the server sent no answer (HTTP status ${status})`;
   const plain = message.replace(/^scenario\.(?:toml|json):(\d+:)? ?/gm, (_, line?: string) => (line ? `line ${line} ` : ""));
   return new Refused(plain, typeof hint === "string" ? hint : null);

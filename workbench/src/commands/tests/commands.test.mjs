@@ -14,8 +14,8 @@ import { confirmedOf, hasBetter, notesOf, searchOf, tableOf as tableOfTuning } f
 const value = (mean, ci95 = null) => ({ mean, ci95 });
 
 test("a refusal has the server's words without the name of a file that nobody knows", () => {
-  const told = { error: "scenario.toml:3: `a`: wrong\nscenario.toml: `b`: missing", hint: "did you mean `c`?" };
-  const { message, hint } = refusalFrom(told, 200);
+  const body = { error: "scenario.toml:3: `a`: wrong\nscenario.toml: `b`: missing", hint: "did you mean `c`?" };
+  const { message, hint } = refusalFrom(body, 200);
   assert.equal(message, "line 3: `a`: wrong\n`b`: missing");
   assert.equal(hint, "did you mean `c`?");
   assert.match(refusalFrom(null, 502).message, /no answer \(HTTP status 502\)/);

@@ -38,14 +38,14 @@ export function offersOf(text: string): Offer[] {
 /** All that the schema has, with the names that stand in the text. */
 export function pathsOf(schema: Schema, text: string): string[] {
   const tree = treeOf(text) ?? {};
-  const found = new Set<string>();
+  const paths = new Set<string>();
   const root = schema.at([]);
-  if (root) collect(schema, root, tree, [], found);
-  return [...found];
+  if (root) collect(schema, root, tree, [], paths);
+  return [...paths];
 }
 
-function collect(schema: Schema, node: Node, tree: unknown, path: readonly string[], found: Set<string>): void {
-  if (path.length && schema.scalars(node).length) found.add(path.join("."));
+function collect(schema: Schema, node: Node, tree: unknown, path: readonly string[], paths: Set<string>): void {
+  if (path.length && schema.scalars(node).length) paths.add(path.join("."));
   const table = schema.table(node);
   if (!table || path.length >= DEEPEST) return;
   const own: Tree = isTree(tree) ? tree : {};
@@ -53,7 +53,7 @@ function collect(schema: Schema, node: Node, tree: unknown, path: readonly strin
   const named = typeof other === "object" ? Object.keys(own).filter((key) => isPlain(key) && !table.properties?.[key]) : [];
   for (const key of [...Object.keys(table.properties ?? {}), ...named]) {
     const next = table.properties?.[key] ?? (other as Node);
-    collect(schema, schema.resolved(next), Object.hasOwn(own, key) ? own[key] : undefined, [...path, key], found);
+    collect(schema, schema.resolved(next), Object.hasOwn(own, key) ? own[key] : undefined, [...path, key], paths);
   }
 }
 

@@ -29,19 +29,19 @@ export interface Course {
 
 /** Quantities that there are. */
 export function choicesOf({ points }: Sweep): Choice[] {
-  const found = new Map<string, Choice>();
+  const choices = new Map<string, Choice>();
   for (const { result } of points) {
     for (const [list, items] of listsOf(result)) {
       for (const item of items) {
         for (const quantity of Object.keys(item)) {
           const key = `${list}.${quantity}`;
-          if (found.has(key) || !estimateOf(item, quantity)) continue;
-          found.set(key, { key, list, quantity, label: `${list}: ${measureOf(quantity).title}` });
+          if (choices.has(key) || !estimateOf(item, quantity)) continue;
+          choices.set(key, { key, list, quantity, label: `${list}: ${measureOf(quantity).title}` });
         }
       }
     }
   }
-  return [...found.values()];
+  return [...choices.values()];
 }
 
 /** Flows or stations of a picture; of more, the first are no answer. */
@@ -63,25 +63,25 @@ export function labelsOf({ points }: Sweep): string[] {
 
 /** Where points stand: at their values, if these are numbers of one unit that rise, else evenly apart. */
 export function placesOf(labels: readonly string[]): { at: number[]; unit: string; isLog: boolean; areNumbers: boolean } {
-  const found = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
-  const [unit = ""] = found.map((one) => one.unit);
-  const at = found.map(({ number }) => Number(number || Number.NaN));
+  const quantities = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
+  const [unit = ""] = quantities.map((quantity) => quantity.unit);
+  const at = quantities.map(({ number }) => Number(number || Number.NaN));
   const [first = 0] = at;
-  const areNumbers = found.every((one) => one.unit === unit) && at.every((one, k) => (k ? one > (at[k - 1] as number) : !Number.isNaN(one)));
+  const areNumbers = quantities.every((quantity) => quantity.unit === unit) && at.every((value, k) => (k ? value > (at[k - 1] as number) : !Number.isNaN(value)));
   if (!areNumbers) return { at: labels.map((_, k) => k), unit: "", isLog: false, areNumbers };
   return { at, unit, isLog: first > 0 && (at.at(-1) ?? 0) > 10 * first, areNumbers };
 }
 
 export function coursesOf({ points }: Sweep, { list, quantity }: Choice): { measure: Measure; courses: Course[] } {
   const names = new Set(points.flatMap(({ result }) => itemsOf(result, list).map(({ name }) => name)));
-  const found = [...names].map((name) => ({
+  const measured = [...names].map((name) => ({
     name,
     values: points.map(({ result }) => estimateOf(itemsOf(result, list).find((item) => item.name === name), quantity)),
   }));
-  const means = found.flatMap(({ values }) => values.map((each) => each?.mean ?? 0));
+  const means = measured.flatMap(({ values }) => values.map((each) => each?.mean ?? 0));
   const measure = measureOf(quantity, Math.max(0, ...means));
   const scaled = (each: number | null) => (each === null ? null : each * measure.scale);
-  const courses = found
+  const courses = measured
     .filter(({ values }) => values.some(Boolean))
     .map(({ name, values }) => ({
       name,

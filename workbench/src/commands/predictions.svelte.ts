@@ -14,17 +14,17 @@ export class Predictions {
   isSought = $state(true);
   api = $state.raw<Api | null>(null);
   /** Resolves once it is known whether Python is there. */
-  readonly found: Promise<About | null>;
+  readonly server: Promise<About | null>;
   readonly asking = new Asking<Answer>("predict", () => this.api);
 
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waiting: Source | null = null;
 
   constructor() {
-    this.found = findApi().then((found) => {
+    this.server = findApi().then((server) => {
       this.isSought = false;
-      this.api = found?.api ?? null;
-      this.about = found?.about ?? null;
+      this.api = server?.api ?? null;
+      this.about = server?.about ?? null;
       if (this.#waiting) this.ask(this.#waiting);
       return this.about;
     });

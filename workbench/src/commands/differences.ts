@@ -22,7 +22,7 @@ const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"
 /** All that both have; flows only where nothing sums them up, and nothing twice or of nothing. */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);
-  const found = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {
+  const rows = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {
     const ours = new Map(itemsOf(simulated, list).map((item) => [item.name, item]));
     return itemsOf(predicted, list).flatMap((item) =>
       Object.keys(item).flatMap((quantity): Row[] => {
@@ -33,13 +33,13 @@ export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
       }),
     );
   });
-  const order = [...new Set(found.map(({ quantity }) => quantity))];
+  const order = [...new Set(rows.map(({ quantity }) => quantity))];
   const known = new Set<string>();
   const isNews = ({ name, predicted, simulated }: Row) => {
     const key = JSON.stringify([name, predicted, simulated]);
     return (predicted || simulated) && !known.has(key) && known.add(key);
   };
-  return found.filter(isNews).sort((one, other) => order.indexOf(one.quantity) - order.indexOf(other.quantity));
+  return rows.filter(isNews).sort((row, other) => order.indexOf(row.quantity) - order.indexOf(other.quantity));
 }
 
 /** Simulated less predicted, in per cent of what is predicted; null where that is nothing. */

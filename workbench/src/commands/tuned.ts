@@ -40,7 +40,7 @@ const AIMED_AT: Record<string, string> = { delay: "sojourn_s", fairness: "jain_p
 /** Settings that were confirmed: the present one first, behind it the one to take. */
 export function confirmedOf({ candidates, chosen }: Tuning): Candidate[] {
   const rank = ({ name, settings }: Candidate) => (Object.keys(settings).length ? (name === chosen?.name ? 1 : 2) : 0);
-  return candidates.filter(({ simulated }) => simulated).sort((one, other) => rank(one) - rank(other));
+  return candidates.filter(({ simulated }) => simulated).sort((candidate, other) => rank(candidate) - rank(other));
 }
 
 /** Whether there is anything to set. */
