@@ -18,6 +18,8 @@ export default defineConfig({
     outDir: "../python/lasthop/workbench/page",
     emptyOutDir: true,
     target: "es2023",
+    // Browsers that lack `light-dark()` get styles without it.
+    cssTarget: ["chrome111", "firefox114", "safari16.4"],
     assetsInlineLimit: 0,
     rolldownOptions: { checks: { pluginTimings: false } },
     modulePreload: { polyfill: false },

@@ -3,7 +3,8 @@
 import type { Series, Track } from "../../engine/answers";
 import { looks } from "../chart/lines";
 import { ticks } from "../digits";
-import { fitted } from "./fitted";
+import { fitted, strokeLines } from "../chart/canvas";
+import { inkOf } from "../chart/ink.svelte";
 import { sampledIn } from "./lanes";
 import { AXIS_PX, QUEUE_PX, xOf, type Scene } from "./scene";
 
@@ -19,18 +20,14 @@ export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px:
   ctx.textAlign = "center";
   for (const mark of marks) {
     const x = Math.round(xOf(scene, mark)) + 0.5;
-    ctx.strokeStyle = scene.ink("rule");
-    ctx.beginPath();
-    ctx.moveTo(x, AXIS_PX - 4);
-    ctx.lineTo(x, height_px);
-    ctx.stroke();
+    strokeLines(ctx, inkOf("rule"), [[x, AXIS_PX - 4, x, height_px]]);
     const text = mark.toFixed(places);
     const half = ctx.measureText(text).width / 2;
     if (x - half < gutter_px - 20 || x + half > width_px) continue;
-    ctx.fillStyle = scene.ink("soft");
+    ctx.fillStyle = inkOf("soft");
     ctx.fillText(text, x, 9);
   }
-  ctx.fillStyle = scene.ink("soft");
+  ctx.fillStyle = inkOf("soft");
   ctx.textAlign = "left";
   ctx.fillText("time [s]", 0, 9);
 }
@@ -56,7 +53,7 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   queues.forEach((queue, at) => {
     const { values } = queue;
     const { color, dash } = looks(placeOf(series, queue, at));
-    ctx.strokeStyle = scene.ink(color);
+    ctx.strokeStyle = inkOf(color);
     ctx.lineWidth = 1.5;
     ctx.setLineDash(dash ?? []);
     ctx.beginPath();
@@ -66,22 +63,16 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   ctx.restore();
   ctx.font = `11px ${FONT}`;
   ctx.textAlign = "left";
-  ctx.fillStyle = scene.ink("soft");
+  ctx.fillStyle = inkOf("soft");
   ctx.fillText("packets", 0, top + 6);
   const levels_px = Math.max(...levels.map((level) => ctx.measureText(String(level)).width));
   queues.forEach((queue, at) => {
     const y = top + 20 + at * 14;
     const { color, dash } = looks(placeOf(series, queue, at));
-    ctx.strokeStyle = scene.ink(color);
-    ctx.lineWidth = 2;
     ctx.setLineDash(dash ? [3, 2] : []);
-    ctx.beginPath();
-    ctx.moveTo(0, y);
-    ctx.lineTo(12, y);
-    ctx.stroke();
+    strokeLines(ctx, inkOf(color), [[0, y, 12, y]], 2);
     ctx.setLineDash([]);
-    ctx.lineWidth = 1;
-    ctx.fillStyle = scene.ink("ink");
+    ctx.fillStyle = inkOf("ink");
     ctx.fillText(fitted(ctx, queue.name, gutter_px - levels_px - 24), 16, y);
   });
 }
@@ -106,12 +97,8 @@ function drawLevels(
   ctx.textAlign = "right";
   for (const level of levels) {
     const y = Math.round(yOf(level)) + 0.5;
-    ctx.strokeStyle = scene.ink("rule");
-    ctx.beginPath();
-    ctx.moveTo(scene.gutter_px, y);
-    ctx.lineTo(scene.width_px, y);
-    ctx.stroke();
-    ctx.fillStyle = scene.ink("soft");
+    strokeLines(ctx, inkOf("rule"), [[scene.gutter_px, y, scene.width_px, y]]);
+    ctx.fillStyle = inkOf("soft");
     ctx.fillText(String(level), scene.gutter_px - 3, Math.min(y, bottom));
   }
 }

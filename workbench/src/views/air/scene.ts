@@ -25,7 +25,6 @@ export interface Scene {
   selected: Frame | null;
   /** Numbers of nodes, where the colour of a frame is that of its station; null: that of its kind. */
   stations: ReadonlyMap<string, number> | null;
-  ink: (name: string) => string;
 }
 
 /** Colours that tell stations apart; more stations begin again. */
