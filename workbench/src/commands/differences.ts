@@ -3,7 +3,7 @@
 import type { Answer } from "../engine/answers";
 import { estimateOf, itemsOf } from "../views/answer";
 import { estimate, plain } from "../views/digits";
-import type { Table } from "../views/numbers/tables";
+import { columnsOf, type Table } from "../views/numbers/tables";
 import { axisLabel, measureOf } from "../views/quantity";
 
 /** One quantity of one item. */
@@ -55,14 +55,7 @@ export function halfWidthsOf({ predicted, simulated, ci95 }: Row): number | null
 export function tableOf(rows: readonly Row[]): Table {
   return {
     title: "Predicted and simulated",
-    columns: [
-      { title: "name", unit: "" },
-      { title: "quantity", unit: "" },
-      { title: "predicted", unit: "" },
-      { title: "simulated", unit: "" },
-      { title: "difference", unit: "%" },
-      { title: "difference", unit: "half widths" },
-    ],
+    columns: columnsOf("name", "quantity", "predicted", "simulated", "difference [%]", "difference [half widths]"),
     rows: rows.map((row) => {
       const alike = rows.filter(({ quantity }) => quantity === row.quantity);
       const measure = measureOf(row.quantity, Math.max(...alike.map(({ simulated }) => simulated)));

@@ -3,7 +3,8 @@
 import type { Answer, Distribution, Explanation, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { Cancelled, type Finished, type RunHandle, type Pool } from "../engine/pool";
-import { durationOf_s, plainSettings, replicationsOf, seriesSettings } from "./recording";
+import { numberOf } from "../views/answer";
+import { durationOf_s, plainSettings, seriesSettings } from "./recording";
 
 /** Time between two answers; many short replications would else be put together all the time. [ms] */
 const ANSWER_MS = 100;
@@ -42,7 +43,7 @@ export async function experiment(
   // AbortSignal.any would do, but browsers keep its signals and all that listens to them.
   const { signal } = failing;
   stop.addEventListener("abort", () => failing.abort(), { once: true });
-  const replications = replicationsOf(scenario);
+  const replications = numberOf(scenario, "replications") ?? 0;
   const duration_s = durationOf_s(scenario);
   const values: (Float64Array | undefined)[] = [];
   let first: RunHandle | null = null;

@@ -1,6 +1,7 @@
 /** What is recorded beside means: settings of the recorded runs. */
 
-import type { Answer, Item, Scenario } from "../engine/answers";
+import type { Answer, Scenario } from "../engine/answers";
+import { itemsOf, meanOf, numberOf, tablesOf } from "../views/answer";
 
 /** Samples of the series of a whole run. */
 const SAMPLES = 400;
@@ -11,31 +12,18 @@ const FINE_SAMPLES = 5000;
 /** Most frames that the page keeps. */
 export const MOST_FRAMES = 20_000;
 
-function seconds(scenario: Scenario, key: string): number {
-  const value = scenario[key];
-  return typeof value === "number" ? value : 0;
-}
-
 export function durationOf_s(scenario: Scenario): number {
-  return seconds(scenario, "duration_s");
+  return numberOf(scenario, "duration_s") ?? 0;
 }
 
 export function warmupOf_s(scenario: Scenario): number {
-  return seconds(scenario, "warmup_s");
-}
-
-export function replicationsOf(scenario: Scenario): number {
-  return seconds(scenario, "replications");
+  return numberOf(scenario, "warmup_s") ?? 0;
 }
 
 /** As many samples as are wanted, or as there is room for. */
 function samplesOf(scenario: Scenario, wanted: number): number {
-  const tracks = 4 * lengthOf(scenario.flows) + lengthOf(scenario.stations) + 1;
+  const tracks = 4 * tablesOf(scenario, "flows").length + tablesOf(scenario, "stations").length + 1;
   return Math.max(1, Math.min(wanted, Math.floor(MOST_VALUES / tracks)));
-}
-
-function lengthOf(list: unknown): number {
-  return Array.isArray(list) ? list.length : 0;
 }
 
 /** A duration as scenario files have it: whole nanoseconds. */
@@ -64,22 +52,16 @@ export function plainSettings(): string[] {
 
 /** Whether a scenario has an air whose frames are told: a cell with stations. */
 export function hasAir(scenario: Scenario): boolean {
-  const { cell, stations } = scenario;
-  return Boolean(cell) && Array.isArray(stations) && stations.length > 0;
+  return Boolean(scenario.cell) && tablesOf(scenario, "stations").length > 0;
 }
 
 /** How long it takes until about so many frames have been sent, by the goodputs of an answer. [s] */
 export function stretch_s(answer: Answer): number {
-  const flows = Array.isArray(answer.flows) ? (answer.flows as Item[]) : [];
-  const goodput_bps = flows.reduce((sum, flow) => sum + meanOf(flow.goodput_bps), 0);
+  const goodputs_bps = itemsOf(answer, "flows").map((flow) => Math.max(0, meanOf(flow, "goodput_bps") ?? 0));
+  const goodput_bps = goodputs_bps.reduce((sum, goodput) => sum + goodput, 0);
   // A segment of 1,460 bytes, its ACK, a MAC ACK of each, and a fifth more for attempts in vain.
   const framesEach_s = (goodput_bps / (8 * 1460)) * 4 * 1.2;
   return MOST_FRAMES / Math.max(framesEach_s, 100);
-}
-
-function meanOf(value: unknown): number {
-  const mean = (value as { mean?: unknown } | null | undefined)?.mean;
-  return typeof mean === "number" && mean > 0 ? mean : 0;
 }
 
 /** Settings of the run that records frames from an instant on. [s] */

@@ -30,12 +30,6 @@ export function meanOf(item: Item | undefined, quantity: string): number | null 
   return estimateOf(item, quantity)?.mean ?? null;
 }
 
-/** A word about an item, such as the station of a flow. */
-export function wordOf(item: Item, key: string): string | null {
-  const value = item[key];
-  return typeof value === "string" ? value : null;
-}
-
 /** A table of the scenario; null where it has none. */
 export function tableOf(from: unknown, key: string): Scenario | null {
   const value = (from as Scenario | null | undefined)?.[key];

@@ -6,6 +6,7 @@
 
 import type { Scenario } from "../../engine/answers";
 import { numberOf, tableOf, tablesOf, textOf } from "../answer";
+import { firstIndex } from "../search";
 import type { Frame } from "./frames";
 
 /** Two instants that lie closer are one. [s] */
@@ -135,24 +136,14 @@ export function gapsOf(
   return gaps;
 }
 
-/** Index of the last gap that ends at an instant or before; -1 where there is none. */
-export function gapBefore(gaps: readonly Gap[], at_s: number): number {
-  let [low, high] = [0, gaps.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (gaps[middle]!.end_s <= at_s + ROUNDING_S) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
 /** When the sender of a frame counted down before it. */
 export function countdownOf(frame: Frame, gaps: readonly Gap[], access: Access): Countdown {
   let missing = frame.backoff_slots ?? 0;
   const stretches: Counted[] = [];
   const wait_s = access.aifs_s(frame.sender, frame.flow);
   let isLast = true;
-  for (let at = gapBefore(gaps, frame.start_s); missing > 0 && at >= 0; at -= 1) {
+  const after = firstIndex(gaps, ({ end_s }) => end_s <= frame.start_s + ROUNDING_S);
+  for (let at = after - 1; missing > 0 && at >= 0; at -= 1) {
     const gap = gaps[at]!;
     if (!gap.isKnown) break;
     const begin_s = gap.start_s + wait_s + gap.lead_s;

@@ -2,6 +2,7 @@
 
 import type { Scenario, Series, Track } from "../../engine/answers";
 import { tablesOf, textOf } from "../answer";
+import { firstIndex } from "../search";
 import { firstFrom, type Frame } from "./frames";
 
 /** Most nodes that all keep their lanes; of more, those have one that send. */
@@ -65,19 +66,8 @@ export function queuesOf(
 
 /** Samples of a stretch and one on either side: first, and behind the last. */
 export function sampledIn(series: Series, from_s: number, to_s: number): [number, number] {
-  const first = lowerBound(series.time_s, from_s);
-  const end = lowerBound(series.time_s, to_s);
+  const [first, end] = [from_s, to_s].map((limit_s) => firstIndex(series.time_s, (time_s) => time_s < limit_s)) as [number, number];
   return [Math.max(0, first - 1), Math.min(series.time_s.length, end + 1)];
-}
-
-function lowerBound(sorted: readonly number[], value: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** How busy each column of pixels of each lane is, where frames are thinner than a pixel. */

@@ -70,11 +70,6 @@ export function extent_s(parts: readonly Histogram[]): [number, number] {
   return [low, high];
 }
 
-/** Parts of the values below each edge: a curve for each histogram over common edges. */
-export function curvesOf(parts: readonly Histogram[], edges_s: readonly number[]): number[][] {
-  return parts.map((part) => edges_s.map((edge_s) => partBelow(part, edge_s)));
-}
-
 /** How dense values lie: part of all in each of `count` equal steps of the logarithm. */
 export function densityOf(
   part: Histogram,

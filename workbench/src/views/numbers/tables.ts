@@ -17,6 +17,14 @@ export interface Table {
   rows: string[][];
 }
 
+/** Returns the columns of some heads. Each head is a title, and its unit in brackets if it has one. */
+export function columnsOf(...heads: string[]): Column[] {
+  return heads.map((head) => {
+    const [, title = head, unit = ""] = /^(.*) \[(.*)\]$/.exec(head) ?? [];
+    return { title, unit };
+  });
+}
+
 /** Keys of items that are not quantities. */
 const NOT_QUANTITIES = new Set(["name"]);
 

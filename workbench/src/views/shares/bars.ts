@@ -1,7 +1,7 @@
 /** Bars of goodput, with intervals, parts by direction and predictions. */
 
 import type { Answer, Item, Scenario } from "../../engine/answers";
-import { estimateOf, itemsOf, meanOf, tablesOf, textOf, wordOf } from "../answer";
+import { estimateOf, itemsOf, meanOf, tablesOf, textOf } from "../answer";
 import { short } from "../digits";
 import { thinned } from "../numbers/tables";
 
@@ -55,7 +55,7 @@ export function barsOf(
     return [
       {
         name: item.name,
-        group: by === "flows" ? wordOf(item, "station") : null,
+        group: by === "flows" ? textOf(item, "station") : null,
         goodput_bps: goodput.mean,
         half_bps: goodput.ci95,
         parts: partsOf(item, goodput.mean, flows.get(item.name)),
@@ -108,7 +108,7 @@ function predictedOf(
 function flowsByStation(answer: Answer): Map<string, Item[]> {
   const flows = new Map<string, Item[]>();
   for (const flow of itemsOf(answer, "flows")) {
-    const station = wordOf(flow, "station");
+    const station = textOf(flow, "station");
     if (station !== null) flows.set(station, [...(flows.get(station) ?? []), flow]);
   }
   return flows;
@@ -129,7 +129,7 @@ function partsOf(item: Item, whole_bps: number, flows: Item[] | undefined): Part
 }
 
 function directionOf(flow: Item): Direction {
-  const word = wordOf(flow, "direction");
+  const word = textOf(flow, "direction");
   return word === "down" || word === "up" ? word : "other";
 }
 

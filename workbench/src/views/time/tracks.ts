@@ -127,32 +127,22 @@ export function firstAfter(series: Series, from_s: number): number {
   );
 }
 
-/** Mean of what is known from a sample on. */
+/** Returns the mean of the known values from a sample on. */
 export function meanFrom(values: (number | null)[], first: number): number | null {
-  let sum = 0;
-  let count = 0;
-  for (let k = first; k < values.length; k += 1) {
-    const value = values[k];
-    if (value == null) continue;
-    sum += value;
-    count += 1;
-  }
-  return count ? sum / count : null;
+  const known = values.slice(first).filter((value) => value != null);
+  return known.length ? sumOf(known) / known.length : null;
 }
 
-/** Sum or mean at each instant over the items that are known there. */
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Returns the sum or the mean at each instant over the items that are known at that instant. */
 function combined(tracks: Track[], isMean: boolean): (number | null)[] {
   const count = Math.max(0, ...tracks.map(({ values }) => values.length));
   return Array.from({ length: count }, (_, k) => {
-    let sum = 0;
-    let known = 0;
-    for (const { values } of tracks) {
-      const value = values[k];
-      if (value == null) continue;
-      sum += value;
-      known += 1;
-    }
-    return known ? (isMean ? sum / known : sum) : null;
+    const known = tracks.flatMap(({ values }) => values[k] ?? []);
+    return known.length ? sumOf(known) / (isMean ? known.length : 1) : null;
   });
 }
 
