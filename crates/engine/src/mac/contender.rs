@@ -292,12 +292,13 @@ pub(super) fn contenders_of(
     let mut others: Vec<(u32, Category)> = Vec::new();
     for (station, category) in categories {
         if category != Category::BestEffort {
-            others.push((AP, category));
-            others.push((node_of(station), category));
+            for member in [(AP, category), (node_of(station), category)] {
+                if let Err(place) = others.binary_search(&member) {
+                    others.insert(place, member);
+                }
+            }
         }
     }
-    others.sort_unstable();
-    others.dedup();
     members.extend(others);
     members
 }
