@@ -1,6 +1,5 @@
 //! Scenarios that are checked, and runs that are under way.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use lasthop_engine::kernel::time::Time;
@@ -40,8 +39,8 @@ enum Run {
 /// Runs by number.
 #[derive(Default)]
 pub struct Bench {
-    runs: BTreeMap<u32, Run>,
-    last: u32,
+    /// The first run is number 1. A run that has been ended leaves `None`.
+    runs: Vec<Option<Run>>,
 }
 
 impl Bench {
@@ -71,9 +70,8 @@ impl Bench {
     ) -> Result<u32, String> {
         let scenario = parsed(written)?;
         let run = Owned::new(scenario, replication, beside).map_err(|error| failed(&error))?;
-        self.last += 1;
-        self.runs.insert(self.last, Run::Running(Box::new(run)));
-        Ok(self.last)
+        self.runs.push(Some(Run::Running(Box::new(run))));
+        Ok(self.runs.len() as u32)
     }
 
     /// Advances a run by a slice, some ten thousand events; returns the simulated time. [s]
@@ -81,7 +79,7 @@ impl Bench {
     /// # Errors
     /// There is no such run, or a conservation law was violated, as JSON.
     pub fn advance(&mut self, number: u32) -> Result<f64, String> {
-        let run = self.runs.remove(&number).ok_or_else(unknown)?;
+        let run = self.take(number).ok_or_else(unknown)?;
         let Run::Running(mut owned) = run else {
             return self.keep(number, run);
         };
@@ -101,17 +99,26 @@ impl Bench {
             Run::Running(owned) => owned.now(),
             Run::Over(over) => Time::ZERO + over.0.duration,
         };
-        self.runs.insert(number, run);
+        self.runs[number as usize - 1] = Some(run);
         Ok(now.seconds())
+    }
+
+    fn take(&mut self, number: u32) -> Option<Run> {
+        let place = (number as usize).checked_sub(1)?;
+        self.runs.get_mut(place)?.take()
+    }
+
+    fn run(&self, number: u32) -> Option<&Run> {
+        self.runs.get((number as usize).checked_sub(1)?)?.as_ref()
     }
 
     /// Whether a run is over.
     pub fn is_over(&self, number: u32) -> bool {
-        matches!(self.runs.get(&number), Some(Run::Over(_)))
+        matches!(self.run(number), Some(Run::Over(_)))
     }
 
     fn over(&self, number: u32) -> Result<&(Scenario, Replication), String> {
-        match self.runs.get(&number) {
+        match self.run(number) {
             Some(Run::Over(over)) => Ok(over),
             _ => Err(unknown()),
         }
@@ -134,7 +141,7 @@ impl Bench {
         let (scenario, replication) = self.over(number)?;
         let own = replication.measures.values().len();
         if own == 0 || values.is_empty() || !values.len().is_multiple_of(own) {
-            return Err(told("values of another scenario"));
+            return Err(failure("values of another scenario"));
         }
         let replications = values.chunks(own).map(|values| Replication {
             measures: replication.measures.with_values(values),
@@ -155,7 +162,7 @@ impl Bench {
         let answer = self.combine(number, values)?;
         let (scenario, _) = self.over(number)?;
         let read = |text: &str| {
-            serde_json::from_str::<Value>(text).map_err(|error| told(&error.to_string()))
+            serde_json::from_str::<Value>(text).map_err(|error| failure(&error.to_string()))
         };
         let (scenario, answer) = (read(&scenario.to_json_text())?, read(&answer)?);
         Ok(lasthop_explain::explain(&scenario, &answer).to_string())
@@ -191,54 +198,54 @@ impl Bench {
 
     /// Forgets a run.
     pub fn end(&mut self, number: u32) {
-        self.runs.remove(&number);
+        self.take(number);
     }
 }
 
 fn parsed(written: Written<'_>) -> Result<Scenario, String> {
     let Written { text, format, .. } = written;
     let settings = settings(written.settings)?;
-    parse_bytes(text, format, SOURCE, &settings).map_err(|found| {
-        let problems: Vec<Value> = found.iter().map(problem).collect();
+    parse_bytes(text, format, SOURCE, &settings).map_err(|problems| {
+        let problems: Vec<Value> = problems.iter().map(problem_json).collect();
         json!({ "problems": problems }).to_string()
     })
 }
 
 fn settings(lines: &[u8]) -> Result<Vec<(String, String)>, String> {
-    let lines = str::from_utf8(lines).map_err(|_| told("settings that are not UTF-8"))?;
+    let lines = str::from_utf8(lines).map_err(|_| failure("settings that are not UTF-8"))?;
     let pair = |line: &str| match line.split_once('=') {
         Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        None => Err(told(&format!(
+        None => Err(failure(&format!(
             "a setting is `key.path=value`, not `{line}`"
         ))),
     };
     lines.lines().map(pair).collect()
 }
 
-fn problem(one: &Problem) -> Value {
-    if ENFORCED.contains(&one.path.as_str()) {
+fn problem_json(problem: &Problem) -> Value {
+    if ENFORCED.contains(&problem.path.as_str()) {
         let message = "is enforced by `lasthop` on Linux, and not read here";
-        return json!({ "line": one.line, "path": one.path, "message": message, "hint": "take it out" });
+        return json!({ "line": problem.line, "path": problem.path, "message": message, "hint": "take it out" });
     }
     json!({
-        "line": one.line,
-        "setting": one.setting,
-        "path": one.path,
-        "message": one.message,
-        "hint": one.hint,
+        "line": problem.line,
+        "setting": problem.setting,
+        "path": problem.path,
+        "message": problem.message,
+        "hint": problem.hint,
     })
 }
 
-fn told(message: &str) -> String {
+fn failure(message: &str) -> String {
     json!({ "error": message }).to_string()
 }
 
 fn failed(error: &EngineError) -> String {
-    told(&error.to_string())
+    failure(&error.to_string())
 }
 
 fn unknown() -> String {
-    told("no such run, or it is not over")
+    failure("no such run, or it is not over")
 }
 
 #[cfg(test)]
@@ -269,27 +276,31 @@ mod tests {
 
     #[test]
     fn runs_of_several_workers_are_put_together_as_a_native_one() {
-        let (mut one, mut other) = (Bench::default(), Bench::default());
-        let first = over(&mut one, 0);
+        let (mut bench, mut other) = (Bench::default(), Bench::default());
+        let first = over(&mut bench, 0);
         let runs = [over(&mut other, 1), over(&mut other, 2)];
-        let mut values = one.values(first).unwrap();
+        let mut values = bench.values(first).unwrap();
         for run in runs {
             values.extend(other.values(run).unwrap());
         }
         let scenario = parsed(written(CELL)).unwrap();
         let native = lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(one.combine(first, &values).unwrap(), native.summary_json());
+        assert_eq!(
+            bench.combine(first, &values).unwrap(),
+            native.summary_json()
+        );
         assert_eq!(
             other.combine(runs[1], &values).unwrap(),
             native.summary_json()
         );
-        assert_eq!(one.series(first).unwrap(), native.series_json());
-        let whole = frames_json(&scenario, &native.frames, Time::ZERO, Time::NEVER);
-        assert_eq!(one.frames(first, 0.0, f64::INFINITY).unwrap(), whole);
-        assert!(one.combine(first, &values[1..]).is_err());
-        let explained: Value = serde_json::from_str(&one.explain(first, &values).unwrap()).unwrap();
+        assert_eq!(bench.series(first).unwrap(), native.series_json());
+        let frames = frames_json(&scenario, &native.frames, Time::ZERO, Time::NEVER);
+        assert_eq!(bench.frames(first, 0.0, f64::INFINITY).unwrap(), frames);
+        assert!(bench.combine(first, &values[1..]).is_err());
+        let explained: Value =
+            serde_json::from_str(&bench.explain(first, &values).unwrap()).unwrap();
         assert!(explained["causes"].is_array() && explained["calls"] == json!([]));
-        assert!(one.explain(first, &values[1..]).is_err());
+        assert!(bench.explain(first, &values[1..]).is_err());
     }
 
     #[test]
@@ -312,9 +323,10 @@ mod tests {
                 ..written(CELL)
             })
         };
-        let told: Value = serde_json::from_str(&with("seed=7\nreplications = 2").unwrap()).unwrap();
+        let answer: Value =
+            serde_json::from_str(&with("seed=7\nreplications = 2").unwrap()).unwrap();
         assert_eq!(
-            (&told["seed"], &told["replications"]),
+            (&answer["seed"], &answer["replications"]),
             (&json!(7), &json!(2))
         );
         assert!(with("seed=x").unwrap_err().contains(r#""setting":"seed""#));
@@ -324,16 +336,16 @@ mod tests {
     #[test]
     fn problems_say_line_and_key() {
         let wrong = CELL.replace("802.11b", "802.11z");
-        let told = Bench::check(written(&wrong)).unwrap_err();
-        let told: Value = serde_json::from_str(&told).unwrap();
-        assert_eq!(told["problems"][0]["line"], 6);
-        assert_eq!(told["problems"][0]["path"], "cell.phy");
+        let answer = Bench::check(written(&wrong)).unwrap_err();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["problems"][0]["line"], 6);
+        assert_eq!(answer["problems"][0]["path"], "cell.phy");
         assert!(Bench::check(written(CELL)).is_ok());
         let enforced = format!("{CELL}[gateway]\nwan = \"eth0\"\n");
-        let told = Bench::check(written(&enforced)).unwrap_err();
+        let answer = Bench::check(written(&enforced)).unwrap_err();
         assert!(
-            told.contains(r#""path":"gateway","message":"is enforced"#),
-            "{told}"
+            answer.contains(r#""path":"gateway","message":"is enforced"#),
+            "{answer}"
         );
         assert!(Bench::schema().starts_with('{'));
     }

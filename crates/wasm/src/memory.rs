@@ -119,8 +119,8 @@ impl Desk {
                 self.answer = text(&value);
                 value
             }
-            Err(told) => {
-                self.answer = told.into_bytes();
+            Err(message) => {
+                self.answer = message.into_bytes();
                 failed
             }
         }
@@ -130,7 +130,7 @@ impl Desk {
     fn tell(&mut self, answered: Result<String, String>) -> u32 {
         let (text, went_well) = match answered {
             Ok(text) => (text, 1),
-            Err(told) => (told, 0),
+            Err(message) => (message, 0),
         };
         self.answer = text.into_bytes();
         went_well
@@ -229,11 +229,14 @@ pub extern "C" fn lasthop_is_over(run: u32) -> u32 {
 pub extern "C" fn lasthop_values(run: u32) -> u32 {
     at_desk(|desk| {
         let values = desk.bench.values(run).map(|values| {
-            desk.answer = values.iter().flat_map(|one| one.to_le_bytes()).collect();
+            desk.answer = values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect();
         });
         match values {
             Ok(()) => 1,
-            Err(told) => desk.tell(Err(told)),
+            Err(message) => desk.tell(Err(message)),
         }
     })
 }
@@ -243,7 +246,10 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
 pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     at_desk(|desk| {
         let (numbers, _) = desk.room.as_chunks();
-        let values: Vec<f64> = numbers.iter().map(|&one| f64::from_le_bytes(one)).collect();
+        let values: Vec<f64> = numbers
+            .iter()
+            .map(|&bytes| f64::from_le_bytes(bytes))
+            .collect();
         let combined = desk.bench.combine(run, &values);
         desk.tell(combined)
     })
