@@ -2,7 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 import { terms } from "./terms.mjs";
 
-// Relative addresses: the same files lie at the root of a server and in a folder of the documentation.
+// Addresses are relative, since the files are at the root of a server or in a folder of the documentation.
 export default defineConfig({
   base: "./",
   plugins: [
@@ -23,7 +23,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: { checks: { pluginTimings: false } },
     modulePreload: { polyfill: false },
-    // Whoever hands the page on hands on the licences of what is in it.
+    // The page contains the licences of its parts.
     license: { fileName: "licences.md" },
   },
   worker: { format: "es" },

@@ -1,4 +1,4 @@
-/** What the gallery says is what its scenarios yield, with the engine of the built page. */
+/** The numbers of the gallery are results of its scenarios with the engine of the built page. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const skip =
 /** The engine, compiled once for all tests. */
 const compiled = skip ? null : WebAssembly.compile(readFileSync(ENGINE));
 
-/** The answer over so many replications, with one of the entry's trials or none. */
+/** Returns the answer over some replications, with one of the entry's trials or none. */
 async function answer(id: string, trial: number | null, replications = 3): Promise<Answer> {
   const entry = GALLERY.find((known) => known.id === id);
   assert.ok(entry, id);
@@ -40,14 +40,14 @@ function mean(answer: Answer, list: string, name: string, quantity: string): num
   return value as number;
 }
 
-/** The goodput of all whose name begins so. [Mb/s] */
+/** Returns the goodput of all items with this prefix. [Mb/s] */
 function mbps(answer: Answer, list: string, begin: string): number {
   const items = (answer[list] as Item[]).filter(({ name }) => name.startsWith(begin));
   assert.ok(items.length, begin);
   return items.reduce((sum, { name }) => sum + mean(answer, list, name, "goodput_bps") / 1e6, 0);
 }
 
-/** The quantity of an item in the unit in which entries tell it: milliseconds, per cent, packets. */
+/** Returns the quantity of an item in the unit of the entries: milliseconds, per cent or packets. */
 function inUnits(answer: Answer, list: string, name: string, quantity: string): number {
   const scale = quantity.endsWith("_s") ? 1e3 : quantity.endsWith("_packets") ? 1 : 100;
   return scale * mean(answer, list, name, quantity);
@@ -57,7 +57,7 @@ function near(value: number, expected: number, part = 0.05): void {
   assert.ok(Math.abs(value - expected) <= part * expected, `${value} is not about ${expected}`);
 }
 
-test("a card belongs to the texts of its entry and of its trials", () => {
+test("an entry belongs to its text and to those of its trials", () => {
   for (const entry of GALLERY) {
     const texts = [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))];
     assert.equal(new Set(texts).size, 1 + entry.trials.length);
@@ -126,7 +126,7 @@ for (const [id, facts] of Object.entries(FACTS)) {
   });
 }
 
-test("the uploader wins, and not behind a shared bottleneck", { skip }, async () => {
+test("the uploader wins, except with a shared bottleneck", { skip }, async () => {
   const plain = await answer("uploader", null);
   near(mbps(plain, "stations", "uploader"), 3.4);
   near(mbps(plain, "stations", "others") / 4, 0.43);
@@ -145,7 +145,7 @@ test("the middle link starves, and less with adaptive access", { skip }, async (
   near(mbps(adaptive, "flows", "middle"), 1.4, 0.08);
 });
 
-test("RED swings, and its trials do what they say", { skip }, async () => {
+test("RED oscillates, and its trials have the described results", { skip }, async () => {
   const longest = (result: Answer) => mean(result, "queues", "bottleneck", "occupancy_max_packets");
   const all = (result: Answer) => mbps(result, "flows", "flow");
   const [plain, close, bare, illinois, threshold] = await Promise.all(
@@ -162,7 +162,7 @@ test("RED swings, and its trials do what they say", { skip }, async () => {
   assert.ok(longest(threshold) <= 15);
 });
 
-test("an access point that need not contend carries more", { skip }, async () => {
+test("an access point without backoff carries more", { skip }, async () => {
   near(mbps(await answer("priority", null), "stations", "sta"), 4.97, 0.01);
   near(mbps(await answer("priority", 0), "stations", "sta"), 4.45, 0.01);
   near(mbps(await answer("priority", 1), "stations", "sta"), 5.24, 0.01);

@@ -1,4 +1,4 @@
-/** What is predicted beside what is simulated, as `lasthop compare` lays them side by side. */
+/** Predicted and simulated values side by side, as in `lasthop compare`. */
 
 import type { Answer } from "../engine/answers";
 import { estimateOf, itemsOf } from "../views/answer";
@@ -16,10 +16,10 @@ export interface Row {
   ci95: number | null;
 }
 
-/** Sums first, parts behind. */
+/** Lists in the order of the table: sums first. */
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
-/** All that both have; flows only where nothing sums them up, and nothing twice or of nothing. */
+/** Returns the quantities that both have. Flows are included only without sums. Equal pairs and zeros are left out. */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);
   const rows = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {
@@ -42,12 +42,12 @@ export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   return rows.filter(isNews).sort((row, other) => order.indexOf(row.quantity) - order.indexOf(other.quantity));
 }
 
-/** Simulated less predicted, in per cent of what is predicted; null where that is nothing. */
+/** Returns the difference in per cent of the prediction; null if the prediction is 0. */
 export function percentOf({ predicted, simulated }: Row): number | null {
   return predicted === 0 ? null : (100 * (simulated - predicted)) / Math.abs(predicted);
 }
 
-/** The same in half widths of the interval. */
+/** Returns the difference in half widths of the interval; null without an interval. */
 export function halfWidthsOf({ predicted, simulated, ci95 }: Row): number | null {
   return ci95 ? (simulated - predicted) / ci95 : null;
 }

@@ -1,4 +1,4 @@
-/** Key paths that a sweep may go over, those first that change something here. */
+/** Key paths for a sweep. Those that have an effect come first. */
 
 import { isTree, type Tree, treeOf, valueAt } from "../scenario/edit";
 import type { Node, Schema } from "../scenario/schema";
@@ -23,7 +23,7 @@ export interface Offer {
   values: string;
 }
 
-/** What may be tried with this text. */
+/** Returns suggestions for a text. */
 export function offersOf(text: string): Offer[] {
   const tree = treeOf(text) ?? {};
   const at = (path: string) => valueAt(tree, path.split("."));
@@ -35,7 +35,7 @@ export function offersOf(text: string): Offer[] {
   ].map(([path, values]) => ({ path, values }));
 }
 
-/** All that the schema has, with the names that stand in the text. */
+/** Returns all key paths of the schema, with the names in the text. */
 export function pathsOf(schema: Schema, text: string): string[] {
   const tree = treeOf(text) ?? {};
   const paths = new Set<string>();
@@ -57,7 +57,7 @@ function collect(schema: Schema, node: Node, tree: unknown, path: readonly strin
   }
 }
 
-/** Whether a key stands in a path as it is. */
+/** Returns whether a key needs no quotes in a path. */
 function isPlain(key: string): boolean {
   return /^[\w-]+$/.test(key);
 }

@@ -1,4 +1,4 @@
-/** What a sweep has answered: a quantity over the values that were tried. */
+/** The answer of a sweep: a quantity over the tried values. */
 
 import type { Answer, Estimate } from "../engine/answers";
 import { quantityOf } from "../scenario/quantity";
@@ -7,7 +7,7 @@ import { estimate, plain } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
 import { axisLabel, type Measure, measureOf } from "../views/quantity";
 
-/** What `lasthop sweep --json` prints. */
+/** The output of `lasthop sweep --json`. */
 export interface Sweep {
   points: { settings: Record<string, string>; result: Answer }[];
 }
@@ -20,14 +20,14 @@ export interface Choice {
   label: string;
 }
 
-/** A quantity of one item at each point, in the unit that is shown. */
+/** A quantity of an item at each point, in the shown unit. */
 export interface Course {
   name: string;
   values: (Estimate | null)[];
 }
 
 
-/** Quantities that there are. */
+/** Returns the quantities of a sweep. */
 export function choicesOf({ points }: Sweep): Choice[] {
   const choices = new Map<string, Choice>();
   for (const { result } of points) {
@@ -44,10 +44,10 @@ export function choicesOf({ points }: Sweep): Choice[] {
   return [...choices.values()];
 }
 
-/** Flows or stations of a picture; of more, the first are no answer. */
+/** Most flows or stations in a picture. */
 export const MOST = 12;
 
-/** The quantity that is shown where nobody has chosen: goodputs, or of many flows alone what waits. */
+/** Returns the quantity that is shown first: goodputs, or the queue if there are many flows and no stations. */
 export function firstOf(choices: readonly Choice[], { points }: Sweep): Choice | undefined {
   const areMany = points.some(({ result }) => !result.stations && itemsOf(result, "flows").length > MOST);
   const waiting = choices.find(({ key }) => key === "queues.occupancy_packets");
@@ -56,12 +56,12 @@ export function firstOf(choices: readonly Choice[], { points }: Sweep): Choice |
   return goodputs.find(({ list }) => list === "stations") ?? goodputs[0] ?? choices[0];
 }
 
-/** Words of a point: what was set. */
+/** Returns the labels of points: their settings. */
 export function labelsOf({ points }: Sweep): string[] {
   return points.map(({ settings }) => Object.values(settings).join(", "));
 }
 
-/** Where points stand: at their values, if these are numbers of one unit that rise, else evenly apart. */
+/** Returns the places of points: their values if these are rising numbers of one unit, else equal distances. */
 export function placesOf(labels: readonly string[]): { at: number[]; unit: string; isLog: boolean; areNumbers: boolean } {
   const quantities = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
   const [unit = ""] = quantities.map((quantity) => quantity.unit);
@@ -90,7 +90,7 @@ export function coursesOf({ points }: Sweep, { list, quantity }: Choice): { meas
   return { measure, courses };
 }
 
-/** Limits of the upright axis: all means, and intervals as far as they leave room for these. */
+/** Returns the limits of the vertical axis, which include all means. Long intervals are cut. */
 export function limitsOf(courses: readonly Course[]): [number, number] {
   const all = courses.flatMap(({ values }) => values.map((each) => [each?.mean ?? 0, each?.ci95 ?? 0] as const));
   const most = Math.max(0, ...all.map(([mean, half]) => mean + Math.min(half, mean)));

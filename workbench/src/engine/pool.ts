@@ -1,4 +1,4 @@
-/** Workers, each with an engine of its own, and replications that are dealt out to them. */
+/** Workers, each with its own engine, and the replications that they run. */
 
 import type { Source } from "./engine";
 import type { Job, Order, Questions, Report, Yielded } from "./messages";
@@ -7,12 +7,12 @@ const MOST_WORKERS = 8;
 /** Memory of an engine never shrinks: a worker that has more is replaced when nothing needs it. [bytes] */
 const STALE_BYTES = 256e6;
 
-/** The run was given up because it was asked to be. */
+/** The run was cancelled. */
 export class Cancelled extends Error {
   override name = "Cancelled";
 }
 
-/** An engine stopped where it should not; its worker was replaced. */
+/** An engine failed, and its worker was replaced. */
 export class Broken extends Error {
   override name = "Broken";
 }
@@ -25,7 +25,7 @@ interface Pending {
   progress?: (simulated_s: number) => void;
 }
 
-/** One worker and what it owes. */
+/** A worker and its unanswered questions. */
 class Hand {
   readonly #pending = new Map<number, Pending>();
   #worker: Worker;
@@ -66,7 +66,7 @@ class Hand {
     for (const pending of owed) pending.reject(new Broken(message));
   }
 
-  /** A new worker in the old one's place. */
+  /** Replaces the worker by a new one. */
   renew(): void {
     this.close();
     this.#pending.clear();
@@ -129,7 +129,7 @@ export class RunHandle {
   }
 }
 
-/** What a replication has yielded, with its run where it was to be kept. */
+/** The results of a replication, with its run if it is kept. */
 export interface Finished {
   values: Float64Array;
   handle: RunHandle | null;
@@ -143,7 +143,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Deals out replications in the order they were asked for. */
+/** Distributes replications to workers in the order of the requests. */
 export class Pool {
   readonly #hands: Hand[];
   readonly #waiting: Waiting[] = [];

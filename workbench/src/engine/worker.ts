@@ -1,26 +1,26 @@
-/** A worker: one engine, one run at a time in slices, questions answered between them. */
+/** A worker with one engine. It runs one replication at a time in slices, and answers questions between them. */
 
 import { Engine, EngineError } from "./engine";
 import type { Job, Order, Questions, Report } from "./messages";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Time in the engine before messages are looked at. [ms] */
+/** Time in the engine before messages are read. [ms] */
 const STRETCH_MS = 12;
 /** Time between two reports of progress. [ms] */
 const PROGRESS_MS = 80;
-/** A run that takes more is given up, before the browser ends the page. [bytes] */
+/** A run that needs more memory is ended before the browser ends the page. [bytes] */
 const MEMORY_LIMIT_BYTES = 1.5e9;
 
 let engine: Promise<Engine> | null = null;
-/** The run under way, 0 without one. */
+/** The present run; 0 if there is none. */
 let current = 0;
 
 function say(report: Report, transfer: Transferable[] = []): void {
   self.postMessage(report, transfer);
 }
 
-/** Lets messages in. A message of our own is not held back as timers are. */
+/** Lets messages in. Unlike timers, messages are not throttled. */
 const { port1, port2 } = new MessageChannel();
 function breathe(): Promise<void> {
   return new Promise((resolve) => {
@@ -29,7 +29,7 @@ function breathe(): Promise<void> {
   });
 }
 
-/** Tells what went wrong; a trap leaves the instance as no code expects it. */
+/** Reports a failure. After a trap the instance cannot be used. */
 function fail(id: number, error: unknown): void {
   if (error instanceof EngineError) say({ report: "failed", id, message: error.message });
   else say({ report: "broken", message: error instanceof Error ? error.message : String(error) });

@@ -2,7 +2,7 @@
 
 import { edited, type Written } from "../scenario/edit";
 
-/** A change that shows more: values by key path; null takes a key out. */
+/** A change to try: values by key path; null removes a key. */
 export interface Trial {
   label: string;
   edits: readonly (readonly [path: string, value: Written])[];
@@ -16,12 +16,12 @@ export interface Entry {
   /** Its name in addresses. */
   id: string;
   title: string;
-  /** What is looked at first. */
+  /** The view that is shown first. */
   view: "delay" | "shares" | "queue";
   see: string;
   why: string;
   trials: readonly Trial[];
-  /** The paper, the standard or the example that it is from. */
+  /** Its paper, standard or example. */
   source: string;
   text: string;
 }
@@ -367,14 +367,14 @@ const TEXTS = import.meta.glob<string>("./*.toml", { eager: true, query: "?raw",
 
 export const GALLERY: readonly Entry[] = ENTRIES.map((entry) => ({ ...entry, text: TEXTS[`./${entry.id}.toml`] as string }));
 
-/** The text of an entry after one of its trials; null if it cannot be edited so. */
+/** Returns the text of an entry after one of its trials; null if the edit is not possible. */
 export function afterTrial(entry: Entry, trial: Trial): string | null {
   let text: string | null = entry.text;
   for (const [path, value] of trial.edits) text = text && edited(text, path.split("."), value);
   return text;
 }
 
-/** The entry that has this text, before or after a trial; null for any other text. */
+/** Returns the entry of a text, before or after a trial; null for any other text. */
 export function entryOf(text: string): Entry | null {
   entries ??= new Map(GALLERY.flatMap((entry) => [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))].map((known) => [known, entry])));
   return entries.get(text) ?? null;

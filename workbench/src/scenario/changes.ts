@@ -1,13 +1,13 @@
-/** The edits that lead from one scenario to another, in words. */
+/** Descriptions of the edits between two scenarios. */
 
 import type { Source } from "../engine/engine";
 import { isTree, type Tree, treeOf } from "./edit";
 import { settled } from "./settled";
 
-/** Longest value that is written out. [characters] */
+/** Longest value that is not cut. [characters] */
 const MOST_CHARACTERS = 40;
 
-/** Each value that differs, as `key: before → after`; a title and the name of the scenario do not count. */
+/** Returns each difference as `key: before → after`, except for a title and the name of the scenario. */
 export function changesBetween(before: Source, after: Source): string[] {
   const [former, latter] = [before, after].map((source) => settled(source.text, source.settings));
   const changes: string[] = [];
@@ -33,7 +33,7 @@ function short(value: unknown): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
 }
 
-/** A value as TOML writes it on one line; an empty table inside another one by its key only. */
+/** Formats a value as TOML on one line. An empty inner table is shown as its key only. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (!isTree(value)) return value === undefined ? "" : JSON.stringify(value);

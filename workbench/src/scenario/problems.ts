@@ -1,9 +1,9 @@
-/** Where the problems of a text are. */
+/** Places and messages of problems. */
 
 import type { Problem } from "../engine/answers";
 import { outline } from "./outline";
 
-/** The characters that a problem is about: its key and value, else its line, else the first line. */
+/** Returns the place of a problem: its key and value, else its line, else the first line. */
 export function placeOf(text: string, problem: Problem): { from: number; to: number } {
   const [from, to] = lineOf(text, problem.line ?? 1);
   if (problem.line !== null && problem.path !== null) {
@@ -16,7 +16,7 @@ export function placeOf(text: string, problem: Problem): { from: number; to: num
   return { from, to };
 }
 
-/** A message and its hint: what was meant stands before all that is accepted. */
+/** Returns a message with its hint. A suggestion comes before the accepted values. */
 export function toldOf({ message, hint }: { message: string; hint: string | null }): string {
   const list = "; expected ";
   const at = message.indexOf(list);

@@ -1,4 +1,4 @@
-/** Frames on the air: a second run of the first replication, recorded over a stretch of time. */
+/** Frames on the air: a second run of the first replication, recorded over an interval of time. */
 
 import type { Answer, Scenario } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -12,15 +12,15 @@ interface Listener {
   failed(error: unknown): void;
 }
 
-/** A recording under way, or kept. */
+/** A recording that is running or finished. */
 export interface Recording {
-  /** Gives up what is under way; what is kept stays. */
+  /** Ends a running recording, and keeps a finished one. */
   rest(): void;
-  /** Forgets all. */
+  /** Ends a running recording, and releases a finished one. */
   stop(): void;
 }
 
-/** Records from an instant on [s], and from others when the views ask for them. */
+/** Records from an instant on [s], and from other instants when the views request them. */
 export function recordAir(
   pool: Pool,
   source: Source,
@@ -45,7 +45,7 @@ export function recordAir(
         const job = { source: laidOver(source, settings), replication: 0, keep: true };
         return pool.run(job, own.signal, () => undefined);
       };
-      // What is planned for later, such as a change of the channel, forbids that the run ends sooner.
+      // A run with later events, such as a change of the channel, cannot be shortened.
       const finished = await run(start_s + long_s).catch((error: unknown) => {
         if (error instanceof Cancelled || error instanceof Broken) throw error;
         return run(Infinity);

@@ -1,4 +1,4 @@
-/** A run of a scenario: replications dealt out, and answers that get sharper as they come in. */
+/** A run of a scenario: its replications, and an answer after each of them. */
 
 import type { Answer, Distribution, Explanation, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -6,10 +6,10 @@ import { Cancelled, type Finished, type RunHandle, type Pool } from "../engine/p
 import { numberOf } from "../views/answer";
 import { durationOf_s, plainSettings, seriesSettings } from "./recording";
 
-/** Time between two answers; many short replications would else be put together all the time. [ms] */
+/** Shortest time between two answers, since combining many short replications takes time. [ms] */
 const ANSWER_MS = 100;
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface Progress {
   done: number;
   replications: number;
@@ -17,10 +17,10 @@ export interface Progress {
   fraction: number;
 }
 
-/** What a run tells while it goes on. */
+/** Events of a run. */
 export interface Listener {
   progress(progress: Progress): void;
-  /** The first replication is over: what it has recorded. */
+  /** The first replication is finished, with these records. */
   recorded(series: Series | null, distributions: Distribution[] | null): void;
   /** The answer, its text as the engine writes it, and its explanation. */
   answered(answer: Answer, done: number, text: string, explanation: Explanation): void;
@@ -29,8 +29,8 @@ export interface Listener {
 /**
  * Runs all replications of a scenario.
  *
- * Values are put together in the order of replications, and an answer is over those from the first on
- * without a gap, so that it does not depend on how many workers there are or which of them is first.
+ * Values are combined in the order of replications. An answer includes replications from the first on
+ * without a gap, so that it does not depend on the number of workers or on their order.
  */
 export async function experiment(
   pool: Pool,
@@ -40,7 +40,7 @@ export async function experiment(
   listener: Listener,
 ): Promise<void> {
   const failing = new AbortController();
-  // AbortSignal.any would do, but browsers keep its signals and all that listens to them.
+  // AbortSignal.any is not used, since browsers keep its signals and their listeners.
   const { signal } = failing;
   stop.addEventListener("abort", () => failing.abort(), { once: true });
   const replications = numberOf(scenario, "replications") ?? 0;
@@ -58,7 +58,7 @@ export async function experiment(
     listener.progress({ done, replications, fraction });
   };
 
-  /** Puts together what there is without a gap, if that is more than before. */
+  /** Combines the finished replications without a gap, if there are new ones. */
   const combine = async () => {
     const gap = values.findIndex((value) => value === undefined);
     const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];
@@ -105,7 +105,7 @@ export async function experiment(
   }
 }
 
-/** Does a job for each number, as many at once as keep all workers busy; the first failure ends all. */
+/** Runs a job for each number, as many at the same time as keep all workers busy. The first failure ends all. */
 async function inOrder(
   count: number,
   workers: number,
@@ -147,7 +147,7 @@ async function replicate(
   throw new Cancelled("cancelled");
 }
 
-/** A text with more settings over it. */
+/** Returns a source with more settings. */
 export function laidOver(source: Source, settings: readonly string[]): Source {
   return { text: source.text, settings: [...source.settings, ...settings] };
 }

@@ -1,10 +1,10 @@
-/** Light or dark: as the system has it, unless somebody says otherwise. */
+/** The theme: light, dark, or that of the system. */
 
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "lasthop-theme";
 
-/** What the browser keeps; null where it keeps nothing. */
+/** Returns a value that the browser has stored; null if there is none. */
 export function stored(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -17,7 +17,7 @@ export function store(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // A browser that keeps nothing forgets it with the page.
+    // The value is lost when the page is closed.
   }
 }
 

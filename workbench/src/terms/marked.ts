@@ -4,14 +4,14 @@ import TERMS from "virtual:terms";
 
 export interface Term {
   name: string;
-  /** How the page writes it. */
+  /** Its spellings in the page. */
   forms: readonly string[];
   means: string;
 }
 
 export interface Piece {
   text: string;
-  /** The meaning of a term; null of other text. */
+  /** The meaning of a term; null for other text. */
   means: string | null;
   /** The element of the glossary that explains it. */
   id: string;

@@ -13,13 +13,13 @@ function isItem(value: unknown): value is Item {
   return typeof value === "object" && value !== null && "name" in value;
 }
 
-/** The items of a list; none where the answer has no such list. */
+/** Returns the items of a list; none if the answer has no such list. */
 export function itemsOf(answer: Answer | null | undefined, list: string): Item[] {
   const items = answer?.[list];
   return Array.isArray(items) ? items.filter(isItem) : [];
 }
 
-/** A quantity of an item; null where it is not given or has no mean. */
+/** Returns a quantity of an item; null if it is missing or has no mean. */
 export function estimateOf(item: Item | undefined, quantity: string): Estimate | null {
   const estimate = item?.[quantity];
   if (typeof estimate !== "object" || estimate === null || estimate.mean === null) return null;
@@ -30,7 +30,7 @@ export function meanOf(item: Item | undefined, quantity: string): number | null 
   return estimateOf(item, quantity)?.mean ?? null;
 }
 
-/** A table of the scenario; null where it has none. */
+/** Returns a table of the scenario; null if it is missing. */
 export function tableOf(from: unknown, key: string): Scenario | null {
   const value = (from as Scenario | null | undefined)?.[key];
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -38,7 +38,7 @@ export function tableOf(from: unknown, key: string): Scenario | null {
     : null;
 }
 
-/** A list of tables of the scenario. */
+/** Returns a list of tables of the scenario. */
 export function tablesOf(from: unknown, key: string): Scenario[] {
   const value = (from as Scenario | null | undefined)?.[key];
   return Array.isArray(value) ? (value as Scenario[]) : [];

@@ -17,10 +17,10 @@ const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   losses: "losses in",
 };
 
-/** Limits that have a place. */
+/** Limits whose place is named. */
 const PLACED = ["line", "acks", "losses"];
 
-/** Calls that are not good, waits, air, limits, and then the causes. */
+/** Returns sentences about calls that are not good, delays, the air, limits, and causes. */
 export function sentencesOf({ calls, delays, limits, air, causes }: Explanation): string[] {
   const percent = (part: number) => `${Math.round(100 * part)} %`;
   const sentences = calls

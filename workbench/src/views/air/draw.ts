@@ -1,4 +1,4 @@
-/** The lanes: frames as boxes, what failed by shape and colour, backoffs as slots. */
+/** The lanes: frames as boxes, failures by shape and colour, backoffs as slots. */
 
 import { firstFrom, type Frame } from "./frames";
 import { fitted, type Segment, strokeLines } from "../chart/canvas";
@@ -9,7 +9,7 @@ import { BOX_PX, LANE_PX, colorOf, framesIn, heightOf, isDense, lanesTop, xOf, t
 import { shortKindOf } from "./words";
 
 const FONT = "system-ui, sans-serif";
-/** Frames behind the view whose countdowns may reach into it. */
+/** Number of frames after the view whose countdowns may reach into it. */
 const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
@@ -115,7 +115,7 @@ function drawLost(ctx: CanvasRenderingContext2D, frame: Frame, { left, top, wide
 /** Writes kind and receiver into a box, or only the kind, if there is room. */
 function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, { left, top, wide }: Box) {
   if (wide < 16) return;
-  // words of a box that begins or ends outside stand in its visible part
+  // words are centred in the visible part of a box
   const from = Math.max(left, scene.gutter_px);
   const room = Math.min(left + wide, scene.width_px) - from - 4;
   ctx.font = `11px ${FONT}`;
@@ -135,7 +135,7 @@ function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, { 
   ctx.fillText(text, from + room / 2 + 2, y);
 }
 
-/** Slots that were counted down in idle gaps, and a thin line while the countdown was frozen. */
+/** Draws the slots of countdowns in idle gaps, and a thin line while a countdown was frozen. */
 function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const slot_px = xOf(scene, scene.from_s + scene.slot_s) - xOf(scene, scene.from_s);
   if (!(slot_px > 0.15)) return;
@@ -182,7 +182,7 @@ function drawSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, st
   ctx.fillText(text, left, base - 14);
 }
 
-/** How busy each column is: its height; what failed: from the top, in another colour. */
+/** Draws the load of each column as its height, and failures from the top in another colour. */
 function drawColumns(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const count = Math.floor(scene.width_px - scene.gutter_px);
   const { from_s, to_s } = scene;

@@ -10,7 +10,7 @@ import { AXIS_PX, QUEUE_PX, xOf, type Scene } from "./scene";
 
 const FONT = "system-ui, sans-serif";
 
-/** Instants with as many decimals as they need to differ. */
+/** Draws the axis of time. Instants have as many decimals as they need to differ. */
 export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
   const { from_s, to_s, gutter_px, width_px } = scene;
   const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 90), from_s);
@@ -77,10 +77,10 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   });
 }
 
-/** Queues that have different looks. */
+/** Number of queues that have different looks. */
 const MOST_LOOKS = 15;
 
-/** A queue keeps its look while others come and go, unless there are too many. */
+/** Returns the number of a queue's look. It stays while other queues come and go, unless there are too many. */
 function placeOf({ tracks }: Series, queue: Track, at: number): number {
   const all = tracks.filter(({ quantity }) => quantity === queue.quantity);
   return all.length <= MOST_LOOKS ? all.indexOf(queue) : at;
@@ -103,7 +103,7 @@ function drawLevels(
   }
 }
 
-/** A line through the samples; where a pixel has several, one upright stroke from least to most. */
+/** Draws a line through the samples. Several samples of a pixel become one vertical stroke. */
 function drawLine(
   ctx: CanvasRenderingContext2D,
   scene: Scene,

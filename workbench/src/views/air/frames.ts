@@ -1,9 +1,9 @@
-/** Recorded frames one by one, and those of the stretches that are here. */
+/** Recorded frames, and counts over an interval. */
 
 import type { FrameKind, Frames } from "../../engine/answers";
 import { firstIndex } from "../search";
 
-/** What frames are told apart by. */
+/** Kinds of frames that have different colours. */
 export type Look =
   "segment" | "tcp-ack" | "rts" | "mac-ack" | "block-ack" | "block-ack-req" | "cf-end";
 
@@ -61,17 +61,17 @@ export function firstFrom(frames: readonly Frame[], from_s: number): number {
   return firstIndex(frames, ({ start_s }) => start_s < from_s);
 }
 
-/** What is seen of a stretch. */
+/** Counts of an interval. */
 export interface Busy {
   frames: number;
   senders: number;
   collided: number;
   corrupted: number;
-  /** Part of the stretch in which somebody sends. [-] */
+  /** Fraction of the interval in which a node sends. [-] */
   busy: number;
 }
 
-/** Counts frames of a stretch; `longest_s` is the longest frame that may reach into it. */
+/** Counts the frames of an interval; `longest_s` is the longest frame that may reach into it. */
 export function busyOf(
   frames: readonly Frame[],
   from_s: number,

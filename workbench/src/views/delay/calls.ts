@@ -43,7 +43,7 @@ export function delayTables(answer: Answer | null): Table[] {
     const delays = items.map(
       (item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item,
     );
-    // datagrams first, so that their columns are
+    // datagrams come first, and so do their columns
     delays.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
     return delays.length ? [{ ...tableOfList(list, delays), title: `Delay and loss of ${list}` }] : [];
   });

@@ -1,4 +1,4 @@
-/** Answers and pictures as tables: text in cells, for eyes and for screen readers. */
+/** Answers and pictures as tables of texts, which screen readers can read. */
 
 import type { Answer, Item } from "../../engine/answers";
 import { estimateOf, listsOf } from "../answer";
@@ -28,7 +28,7 @@ export function columnsOf(...heads: string[]): Column[] {
 /** Keys of items that are not quantities. */
 const NOT_QUANTITIES = new Set(["name"]);
 
-/** Every list of an answer. */
+/** Returns a table for each list of an answer. */
 export function tablesOfAnswer(answer: Answer): Table[] {
   return listsOf(answer).map(([list, items]) => tableOfList(list, items));
 }
@@ -61,7 +61,7 @@ export function tableOfList(list: string, items: Item[]): Table {
   return { title: list, columns, rows };
 }
 
-/** About `most` rows of a long one, evenly taken, both ends included. */
+/** Returns at most `most` rows, spread evenly, including both ends. */
 export function thinned<T>(rows: readonly T[], most: number): T[] {
   if (rows.length <= most) return [...rows];
   const step = (rows.length - 1) / (most - 1);

@@ -1,13 +1,13 @@
-/** What stands above the bars: the sum of goodputs, and how fair it is. */
+/** Facts above the bars: the sum of goodputs, and its fairness. */
 
 import type { Answer, Item } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf } from "../answer";
 import { estimate, plain } from "../digits";
 
-/** Most classes that are told one by one. */
+/** Most classes that are listed. */
 const MOST_CLASSES = 3;
 
-/** Titles and texts; of classes where there is no cell, else of all flows. */
+/** Returns titles and texts of the cell, else of classes, else of all flows. */
 export function factsOf(answer: Answer | null): [string, string][] {
   const facts: [string, string][] = [];
   const tell = (title: string, item: Item, quantity: string, scale = 1, unit = "") => {

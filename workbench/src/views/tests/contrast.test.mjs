@@ -61,7 +61,7 @@ for (const theme of ["light", "dark"]) {
       }
     }
   });
-  test(`${theme}: what is drawn can be seen`, () => {
+  test(`${theme}: drawings have enough contrast`, () => {
     for (const [color, hex] of Object.entries(colors)) {
       if (NOT_DRAWN.has(color)) continue;
       const ratio = contrast(hex, colors.paper);

@@ -1,4 +1,4 @@
-/** Time series: which quantities there are, and which lines are drawn of many. */
+/** Time series: their quantities, and the choice of lines if there are many. */
 
 import type { Series, Track } from "../../engine/answers";
 
@@ -16,7 +16,7 @@ export interface Choice extends Sort {
   count: number;
 }
 
-/** Which items have lines: those with most, with least, or twelve from a place on. */
+/** The items that have lines: those with the highest or lowest means, or twelve from a place on. */
 export type Pick = "most" | "least" | number;
 
 export interface Sampled {
@@ -28,7 +28,7 @@ export interface Sampled {
 /** Quantities in the order in which people look for them. */
 const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "one_way_delay_s", "rtt_s", "utilisation"];
 
-/** What was sampled: a choice for each quantity of a list. */
+/** Returns the sampled quantities: a choice for each quantity of a list. */
 export function choicesOf(series: Series): Choice[] {
   const choices = new Map<string, Choice>();
   for (const { list, quantity } of series.tracks) {
@@ -48,7 +48,7 @@ export function tracksOf(series: Series, choice: Sort): Track[] {
   );
 }
 
-/** Lines of a quantity: at most twelve items, and what all have in the mean and together. */
+/** Returns the lines of a quantity: at most twelve items, the mean of all items, and their sum. */
 export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: number): Sampled[] {
   const tracks = tracksOf(series, choice);
   const lines: Sampled[] = picked(series, tracks, pick, from_s).map(({ name, values }) => ({
@@ -84,7 +84,7 @@ export function resampled(
   });
 }
 
-/** Running means over `count` samples around each; what is not known is left out. */
+/** Returns running means over `count` samples around each sample. Unknown values are left out. */
 export function smoothed(values: (number | null)[], count: number): (number | null)[] {
   if (count <= 1) return values;
   const sums = [0];
@@ -146,7 +146,7 @@ function combined(tracks: Track[], isMean: boolean): (number | null)[] {
   });
 }
 
-/** Choices of who has a line, where there are more than a dozen. */
+/** Returns the choices of items that have a line, if there are more than a dozen. */
 export function picksOf(count: number): [Pick, string][] {
   if (count <= MOST_LINES) return [];
   const pages: [Pick, string][] = [];
