@@ -1,6 +1,7 @@
 /** The engine's WebAssembly module. */
 
 import type { Distribution, Explanation, Frames, Problem, Scenario, Series } from "./answers";
+import type { Questions } from "./messages";
 
 /** Exports of the module; numbers have 32 bits unless stated otherwise. */
 interface Exports {
@@ -56,7 +57,7 @@ export class EngineError extends Error {
 const WITH_TAILS = 1;
 
 /** An instance of the module. Views of its memory are used in one statement only, since growth detaches them. */
-export class Engine {
+export class Engine implements Questions {
   readonly #exports: Exports;
 
   constructor(instance: WebAssembly.Instance) {
@@ -125,6 +126,27 @@ export class Engine {
   /** Returns the frames that begin in an interval of time. [s] */
   frames(run: number, from_s: number, to_s: number): Frames {
     return this.#told(this.#exports.lasthop_frames(run, from_s, to_s)) as Frames;
+  }
+
+  lastFrameEnd(run: number): number | null {
+    const { start_s, duration_s } = this.frames(run, 0, Infinity);
+    const ends_s = start_s.map((start, at) => start + (duration_s[at] ?? 0));
+    return ends_s.length ? ends_s.reduce((latest, end) => Math.max(latest, end)) : null;
+  }
+
+  queues(run: number, from_s: number, to_s: number): Series | null {
+    const series = this.series(run);
+    if (!series) return null;
+    const first = series.time_s.findIndex((at_s) => at_s >= from_s);
+    const after = series.time_s.findIndex((at_s) => at_s > to_s);
+    const range: [number, number?] = after < 0 ? [Math.max(first - 1, 0)] : [first, after];
+    return {
+      interval_s: series.interval_s,
+      time_s: series.time_s.slice(...range),
+      tracks: series.tracks
+        .filter((track) => track.quantity === "occupancy_packets")
+        .map((track) => ({ ...track, values: track.values.slice(...range) })),
+    };
   }
 
   distributions(run: number): Distribution[] {

@@ -77,21 +77,11 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
   const full: Level = { packets: limit, name: "limit" };
   switch (discipline) {
     case "drop_tail":
-      return {
-        ...step(limit),
-        title: "drop-tail",
-        levels: [full],
-        note: "A packet that arrives at a full queue is dropped.",
-      };
+      return { ...step(limit), title: "drop-tail", levels: [full], note: "A packet that arrives at a full queue is dropped." };
     case "threshold": {
       const most = Math.min(numberOf(queue, "threshold_packets") ?? limit, limit);
-      const levels = [{ packets: most, name: "threshold" }];
-      return {
-        ...step(most),
-        title: "threshold",
-        levels,
-        note: "A packet that arrives when the queue has reached the threshold is dropped.",
-      };
+      const note = "A packet that arrives when the queue has reached the threshold is dropped.";
+      return { ...step(most), title: "threshold", levels: [{ packets: most, name: "threshold" }], note };
     }
     case "red":
       return red(queue, full);
@@ -106,7 +96,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
       const target = { packets: numberOf(queue, "target_packets") ?? 0, name: "target" };
       const note =
         "The drop probability is not a function of the queue length. A controller raises it while the queue is above its target, and lowers it while the queue is below.";
-      return { title: "PI", curve: [], spaced: [], levels: [target, full], note };
+      return { ...NO_CURVE, title: "PI", levels: [target, full], note };
     }
     case "codel":
     case "fq_codel":
@@ -120,18 +110,15 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
       const target = { packets: part * limit, name: "target occupancy" };
       const note =
         "Virtual buffer sharing blocks classes that exceed their share, to keep the queue at a fraction of its limit. The drop probability does not depend only on the queue length.";
-      return { title: "VBS", curve: [], spaced: [], levels: [target, full], note };
+      return { ...NO_CURVE, title: "VBS", levels: [target, full], note };
     }
     default:
-      return {
-        title: discipline,
-        curve: [],
-        spaced: [],
-        levels: [full],
-        note: "The drop curve of this discipline is not known here.",
-      };
+      return { ...NO_CURVE, title: discipline, levels: [full], note: "The drop curve of this discipline is not known here." };
   }
 }
+
+/** The curves of a discipline that is not a function of the queue length. */
+const NO_CURVE: Pick<Law, "curve" | "spaced"> = { curve: [], spaced: [] };
 
 function at(packets: number, probability: number): Point {
   return { packets, probability };
@@ -180,7 +167,7 @@ function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: num
     ? `, which is ${short((target_s * rate_bps) / 8 / 1000)} kB at this rate`
     : "";
   const note = `${title} controls the time that packets spend in the queue, not the queue length. Its target is ${short(target_s * 1e3)} ms${rate}.`;
-  return { title, curve: [], spaced: [], levels: [full], note };
+  return { ...NO_CURVE, title, levels: [full], note };
 }
 
 /** Two queues that are coupled by the base probability of a controller. */
@@ -190,7 +177,7 @@ function coupled(queue: Scenario, full: Level): Law {
   const note =
     `A controller adjusts a base probability p so that classic packets wait for ${short(target_s * 1e3)} ms. They are ` +
     `dropped or marked with probability p². L4S packets are marked with ${short(k)} p, or according to their own delay.`;
-  return { title: "DualPI2", curve: [], spaced: [], levels: [full], note };
+  return { ...NO_CURVE, title: "DualPI2", levels: [full], note };
 }
 
 /** Returns the probability of the curve at a length. */
