@@ -35,11 +35,11 @@ const scenario = JSON.parse(textOf(engine.lasthop_check(isJson, text.length)));
 // without a name, the scenario has that of its file
 const named = scenario.name !== "scenario";
 const name = basename(scenarioPath, extname(scenarioPath));
-const textBytes = room(named ? settings : [`name=${name}`, ...settings]);
+const input = room(named ? settings : [`name=${name}`, ...settings]);
 const before = process.cpuUsage();
 const runs = [];
 for (let replication = 0; replication < scenario.replications; replication += 1) {
-  write(textBytes);
+  write(input);
   const run = engine.lasthop_begin(isJson, text.length, replication);
   if (!run) textOf(0);
   while (!engine.lasthop_is_over(run)) {

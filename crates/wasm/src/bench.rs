@@ -57,7 +57,7 @@ impl Bench {
         schema().to_string()
     }
 
-    /// Begins replication number `replication` of a scenario, measured with what is `beside` the means;
+    /// Begins replication number `replication` of a scenario, measured with the `extras` to the means;
     /// returns the number of the run.
     ///
     /// # Errors
@@ -66,10 +66,10 @@ impl Bench {
         &mut self,
         written: Written<'_>,
         replication: u32,
-        beside: Beside,
+        extras: Beside,
     ) -> Result<u32, String> {
         let scenario = parsed(written)?;
-        let run = Owned::new(scenario, replication, beside).map_err(|error| failed(&error))?;
+        let run = Owned::new(scenario, replication, extras).map_err(|error| failed(&error))?;
         self.runs.push(Some(Run::Running(Box::new(run))));
         Ok(self.runs.len() as u32)
     }
@@ -177,7 +177,7 @@ impl Bench {
         Ok(json!(replication.series).to_string())
     }
 
-    /// Distributions of what a run that is over has measured beside the means.
+    /// Distributions of the values of a finished run.
     ///
     /// # Errors
     /// There is no such run, as JSON.

@@ -28,12 +28,12 @@ impl Owned {
     ///
     /// # Errors
     /// Those of [`Running::new`].
-    pub fn new(scenario: Scenario, replication: u32, beside: Beside) -> Result<Owned, EngineError> {
+    pub fn new(scenario: Scenario, replication: u32, extras: Beside) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
         // SAFETY: it lives until `scenario` is freed, which is behind the end of `running`, and nobody has a
         // reference to it that may change it
         let read: &'static Scenario = unsafe { &*scenario };
-        match Running::new(read, replication, beside) {
+        match Running::new(read, replication, extras) {
             Ok(running) => Ok(Owned {
                 running: ManuallyDrop::new(running),
                 scenario,
@@ -200,11 +200,11 @@ pub extern "C" fn lasthop_begin(
 ) -> u32 {
     at_desk(|desk| {
         let written = written(&desk.room, json, text_bytes);
-        let beside = match with_tails {
+        let extras = match with_tails {
             0 => Beside::Nothing,
             _ => Beside::Tails,
         };
-        let begun = desk.bench.begin(written, replication, beside);
+        let begun = desk.bench.begin(written, replication, extras);
         desk.say(begun, 0, |_| Vec::new())
     })
 }
@@ -278,7 +278,7 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
     })
 }
 
-/// Answers with the distributions of what a run that is over has measured beside the means.
+/// Answers with the distributions of the values of a finished run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     at_desk(|desk| {
