@@ -82,11 +82,11 @@ def files(revision: str | None) -> Iterator[tuple[str, str]]:
 
 def count(revision: str | None) -> Counter[str]:
     """Return the number of production lines of each part."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for name, text in files(revision):
         part = next(part for part, pattern in PARTS.items() if re.fullmatch(pattern, name))
-        found[part] += (lines_of_python if name.endswith(".py") else lines_of_others)(text)
-    return found
+        counts[part] += (lines_of_python if name.endswith(".py") else lines_of_others)(text)
+    return counts
 
 
 def main(arguments: list[str]) -> int:

@@ -113,10 +113,10 @@ def definitions() -> Iterator[Definition]:
     yield from listed(TYPESCRIPT, tracked("workbench/*.ts", "workbench/*.svelte"))
 
 
-def faults(found: Iterable[Definition], known: Rules) -> Iterator[str]:
+def faults(names: Iterable[Definition], known: Rules) -> Iterator[str]:
     """Yield faults: old names, and names that are defined too often."""
     places: dict[str, list[Definition]] = {}
-    for each in found:
+    for each in names:
         for rule in known.old:
             if each.name in rule.old and fnmatch(each.file, rule.files):
                 yield f"{each.file}:{each.line}: {each.name}: write {rule.new}"
@@ -134,14 +134,14 @@ def faults(found: Iterable[Definition], known: Rules) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Print the faults, and return the exit code."""
     known = rules((HERE / "names.toml").read_text("utf-8"))
-    found = list(definitions())
+    names = list(definitions())
     if arguments == ["--count"]:
-        count = Counter((each.file, each.name) for each in found if each.name in known.limited)
+        count = Counter((each.file, each.name) for each in names if each.name in known.limited)
         for (file, name), number in sorted(count.items()):
             print(file, name, number)
         return 0
-    lines = list(faults(found, known))
-    print(*lines, f"{len(found)} names, {len(lines)} faults", sep="\n")
+    lines = list(faults(names, known))
+    print(*lines, f"{len(names)} names, {len(lines)} faults", sep="\n")
     return 1 if lines else 0
 
 

@@ -33,14 +33,14 @@ def main() -> None:
     by_room: Counter[str] = Counter()
     total = [0, 0]
     for path in sorted(ROOT.rglob("*.py")):
-        found = string_keys(ast.parse(path.read_text("utf-8")))
+        keys = string_keys(ast.parse(path.read_text("utf-8")))
         room = (
             path.relative_to(ROOT).as_posix()
             if "-v" in sys.argv
             else path.relative_to(ROOT).parts[0]
         )
-        by_room[room] += sum(found)
-        total = [a + b for a, b in zip(total, found, strict=True)]
+        by_room[room] += sum(keys)
+        total = [a + b for a, b in zip(total, keys, strict=True)]
     for room, count in by_room.most_common(40):
         print(f"{count:5} {room}")
     print(f"{total[0]} subscripts and {total[1]} calls of get")

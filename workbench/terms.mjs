@@ -15,12 +15,12 @@ export function terms() {
     load(id) {
       if (id !== `\0${NAME}`) return null;
       const glossary = parse(readFileSync(GLOSSARY, "utf8")).term;
-      const found = Object.entries(JSON.parse(readFileSync(USED, "utf8"))).map(([name, forms]) => {
+      const used = Object.entries(JSON.parse(readFileSync(USED, "utf8"))).map(([name, forms]) => {
         const term = glossary.find((each) => each.name === name);
         if (!term) throw new Error(`src/terms/used.json: ${name}: the glossary has no such term`);
         return { name, forms: [name.replace(/ \(.*\)$/, ""), ...forms], means: term.means };
       });
-      return `export default ${JSON.stringify(found)};`;
+      return `export default ${JSON.stringify(used)};`;
     },
   };
 }

@@ -17,8 +17,8 @@ function answer() {
   return Buffer.from(engine.memory.buffer.slice(begin, begin + length));
 }
 
-/** What a call answers in words, if it went well. */
-function told(went) {
+/** Returns the text of an answer; ends the program after a failure. */
+function textOf(went) {
   if (!went) throw new Error(answer().toString());
   return answer().toString();
 }
@@ -31,25 +31,25 @@ function room(lines) {
 }
 
 write(room(settings));
-const scenario = JSON.parse(told(engine.lasthop_check(isJson, text.length)));
-// without a name of its own it is named after its file
+const scenario = JSON.parse(textOf(engine.lasthop_check(isJson, text.length)));
+// without a name, the scenario has that of its file
 const named = scenario.name !== "scenario";
 const name = basename(scenarioPath, extname(scenarioPath));
-const whole = room(named ? settings : [`name=${name}`, ...settings]);
+const input = room(named ? settings : [`name=${name}`, ...settings]);
 const before = process.cpuUsage();
 const runs = [];
 for (let replication = 0; replication < scenario.replications; replication += 1) {
-  write(whole);
+  write(input);
   const run = engine.lasthop_begin(isJson, text.length, replication);
-  if (!run) told(0);
+  if (!run) textOf(0);
   while (!engine.lasthop_is_over(run)) {
-    if (Number.isNaN(engine.lasthop_advance(run))) told(0);
+    if (Number.isNaN(engine.lasthop_advance(run))) textOf(0);
   }
   runs.push(run);
 }
-const values = runs.map((run) => (engine.lasthop_values(run) ? answer() : told(0)));
+const values = runs.map((run) => (engine.lasthop_values(run) ? answer() : textOf(0)));
 write(Buffer.concat(values));
-const result = told(engine.lasthop_combine(runs[0]));
+const result = textOf(engine.lasthop_combine(runs[0]));
 const used = process.cpuUsage(before);
 process.stdout.write(result);
 process.stderr.write(

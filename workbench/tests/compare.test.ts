@@ -1,4 +1,4 @@
-/** Keep names what was changed; Back returns through earlier texts. */
+/** Keep names the changes. Back returns to earlier texts. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { Past } from "../src/state/past";
 
 const source = (text: string, settings: string[] = []) => ({ text, settings });
 
-test("changes are told by key, with the value before and after", () => {
+test("changes are listed by key, with the value before and after", () => {
   const before = source('name = "a"\nwire.queue = 1000\n[station.tv]\ndownload = 2 # films\n[station.guest]\nupload = 1\n');
   const after = source('name = "b"\nwire.queue = { fq_codel = {} }\nseed = 2\n[station.tv]\ndownload = 2\n');
   assert.deepEqual(changesBetween(before, after), ["wire.queue: 1000 → fq_codel", "without station.guest", "seed = 2"]);

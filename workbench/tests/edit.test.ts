@@ -1,4 +1,4 @@
-/** Edits leave all but one value as it is. */
+/** An edit changes one value only. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -59,35 +59,35 @@ test("a key is taken out with its comma or its line", () => {
   assert.equal(after("station.up", null), FILE.replace(/\[station.up\][^[]*/, ""));
 });
 
-test("what cannot be done is said", () => {
+test("an edit that is not possible returns null", () => {
   assert.equal(after("cell.ap_queue.limit", "3"), null);
   assert.equal(after("tcp.window", "7", "tcp = {"), null);
   assert.equal(after("nowhere", null), null);
 });
 
-test("strings, lists and line ends of all sorts are passed by", () => {
+test("strings, lists and line ends of all kinds are skipped", () => {
   const odd = `a = """x = 1\n[y]\n"""\r\nb = ['z = {', "q\\"]"] # c\r\nd = [{ e = 1 }, { e = 2 }]\r\ne = 3\r\n`;
   assert.equal(after("e", "4", odd), odd.replace("e = 3", "e = 4"));
 });
 
-test("comments are no keys", () => {
+test("comments are not keys", () => {
   const commented = "[a]\n# [b]\n# x = 1\nx = 2 # x = 3\n";
   assert.equal(after("a.x", "7", commented), commented.replace("x = 2", "x = 7"));
   const list = "a = [ # 1 ]\n  2,\n]\nx = 3\n";
   assert.equal(after("x", "4", list), list.replace("x = 3", "x = 4"));
 });
 
-test("JSON is written anew with the value", () => {
+test("JSON is written again with the value", () => {
   assert.equal(after("b.c", "2", '{"a": 1}'), '{\n  "a": 1,\n  "b": {\n    "c": 2\n  }\n}\n');
 });
 
-test("a value takes the place of a table with several lines", () => {
+test("a value replaces a table of several lines", () => {
   assert.equal(after("queue", "{ fq_codel = {} }"), FILE.replace("queue.red = { min_th = 5, max_th = 15 }\n", "queue = { fq_codel = {} }\n"));
   const lines = "[wire]\nrate = 1\nqueue.limit = 5 # short\nqueue.pie = {}\n";
   assert.equal(after("wire.queue", "{ codel = {} }", lines), "[wire]\nrate = 1\nqueue = { codel = {} }\n");
 });
 
-test("a station is added as the others are written", () => {
+test("a station is added in the form of the others", () => {
   const tv = { snr: '"30 dB"', download: "1" };
   assert.equal(withTable(FILE, ["station", "tv"], tv), `${FILE}\n[station.tv]\nsnr = "30 dB"\ndownload = 1\n`);
   const inline = "station.a = { upload = 1 } # up\nseed = 1\n";

@@ -16,7 +16,7 @@ function fields(text: string) {
   return new Map(groups.flatMap((group) => group.fields.map((field) => [field.path.join("."), field])));
 }
 
-test("what the text has no table for is not shown", () => {
+test("fields without a table in the text are not shown", () => {
   const cell = fields('duration = "9 s"\ncell = { phy = "802.11b" }\nstation.a = { download = 1 }\n');
   assert.ok(cell.has("cell.ap.cwmin") && cell.has("station.a.download") && cell.has("vsb"));
   assert.ok(!cell.has("dumbbell.flows") && !cell.has("queue") && !cell.has("csma.k"));
@@ -62,7 +62,7 @@ test("a discipline is chosen at the access point and at the line", () => {
   assert.equal(queueWith("red"), "{ red = { min_th = 50, max_th = 150 } }");
 });
 
-test("units and words are read off patterns", () => {
+test("units and words are read from patterns", () => {
   const at = (path: string) => schema.scalars(schema.at(path.split(".")) ?? {})[0] ?? {};
   assert.deepEqual(unitsOf(at("duration")), ["ns", "us", "ms", "s", "min", "h"]);
   assert.deepEqual(unitsOf(at("station.x.snr")), ["dB"]);
@@ -83,7 +83,7 @@ function offered(text: string): string[] {
   return (offersAt(schema, text, text.length)?.offers ?? []).map(({ label }) => label);
 }
 
-test("keys are offered by their table", () => {
+test("completions of keys belong to their table", () => {
   assert.ok(offered("du").includes("duration"));
   assert.ok(offered('cell = { phy = "802.11b", ap').includes("ap_queue"));
   assert.ok(offered("[station.a]\nup").includes("upload"));
@@ -93,7 +93,7 @@ test("keys are offered by their table", () => {
   assert.deepEqual(offered("seed = 1 # the first, du"), []);
 });
 
-test("words are offered by their key", () => {
+test("completions of words belong to their key", () => {
   assert.ok(offered('tcp = { congestion = "').includes('"compound"'));
   assert.deepEqual(offered("[tcp]\ndelayed_ack = "), ["true", "false"]);
 });

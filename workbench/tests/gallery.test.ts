@@ -1,4 +1,4 @@
-/** What the gallery says is what its scenarios yield, with the engine of the built page. */
+/** The numbers of the gallery are results of its scenarios with the engine of the built page. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,9 +15,9 @@ const skip =
 /** The engine, compiled once for all tests. */
 const compiled = skip ? null : WebAssembly.compile(readFileSync(ENGINE));
 
-/** The answer over so many replications, with one of the entry's trials or none. */
+/** Returns the answer over some replications, with one of the entry's trials or none. */
 async function answer(id: string, trial: number | null, replications = 3): Promise<Answer> {
-  const entry = GALLERY.find((one) => one.id === id);
+  const entry = GALLERY.find((known) => known.id === id);
   assert.ok(entry, id);
   const chosen = trial === null ? null : entry.trials[trial];
   const text = chosen ? afterTrial(entry, chosen) : entry.text;
@@ -33,31 +33,31 @@ async function answer(id: string, trial: number | null, replications = 3): Promi
   return JSON.parse(engine.combine(runs[0] as number, Float64Array.from(values))) as Answer;
 }
 
-function mean(told: Answer, list: string, name: string, quantity: string): number {
-  const item = (told[list] as Item[]).find((one) => one.name === name);
+function mean(answer: Answer, list: string, name: string, quantity: string): number {
+  const item = (answer[list] as Item[]).find((known) => known.name === name);
   const value = (item?.[quantity] as Estimate | undefined)?.mean;
   assert.equal(typeof value, "number", `${list} ${name} ${quantity}`);
   return value as number;
 }
 
-/** The goodput of all whose name begins so. [Mb/s] */
-function mbps(told: Answer, list: string, begin: string): number {
-  const items = (told[list] as Item[]).filter(({ name }) => name.startsWith(begin));
+/** Returns the goodput of all items with this prefix. [Mb/s] */
+function mbps(answer: Answer, list: string, begin: string): number {
+  const items = (answer[list] as Item[]).filter(({ name }) => name.startsWith(begin));
   assert.ok(items.length, begin);
-  return items.reduce((sum, { name }) => sum + mean(told, list, name, "goodput_bps") / 1e6, 0);
+  return items.reduce((sum, { name }) => sum + mean(answer, list, name, "goodput_bps") / 1e6, 0);
 }
 
-/** The quantity of an item in the unit in which entries tell it: milliseconds, per cent, packets. */
-function told(answer: Answer, list: string, name: string, quantity: string): number {
+/** Returns the quantity of an item in the unit of the entries: milliseconds, per cent or packets. */
+function inUnits(answer: Answer, list: string, name: string, quantity: string): number {
   const scale = quantity.endsWith("_s") ? 1e3 : quantity.endsWith("_packets") ? 1 : 100;
   return scale * mean(answer, list, name, quantity);
 }
 
-function near(value: number, said: number, part = 0.05): void {
-  assert.ok(Math.abs(value - said) <= part * said, `${value} is not about ${said}`);
+function near(value: number, expected: number, part = 0.05): void {
+  assert.ok(Math.abs(value - expected) <= part * expected, `${value} is not about ${expected}`);
 }
 
-test("a card belongs to the texts of its entry and of its trials", () => {
+test("an entry belongs to its text and to those of its trials", () => {
   for (const entry of GALLERY) {
     const texts = [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))];
     assert.equal(new Set(texts).size, 1 + entry.trials.length);
@@ -67,7 +67,7 @@ test("a card belongs to the texts of its entry and of its trials", () => {
 });
 
 /** Numbers of new entries: the trial (null: none), the list, the item, the quantity or "mbps", the number, its tolerance. */
-type Fact = [trial: number | null, list: string, name: string, quantity: string, said: number, part?: number];
+type Fact = [trial: number | null, list: string, name: string, quantity: string, expected: number, part?: number];
 const UP_P99 = ["flows", "phone/audio-up/1", "one_way_delay_p99_s"] as const;
 const FACTS: Record<string, Fact[]> = {
   "home-call": [[null, ...UP_P99, 400, 0.25], [0, ...UP_P99, 14, 0.25], [1, ...UP_P99, 33, 0.1], [2, ...UP_P99, 13, 0.15]],
@@ -118,15 +118,15 @@ test("every entry has a test of its numbers", () => {
 for (const [id, facts] of Object.entries(FACTS)) {
   test(`the numbers of ${id} are those of its scenario`, { skip }, async () => {
     for (const trial of new Set(facts.map(([trial]) => trial))) {
-      const found = await answer(id, trial, 1);
-      for (const [, list, name, quantity, said, part] of facts.filter(([own]) => own === trial)) {
-        near(quantity === "mbps" ? mbps(found, list, name) : told(found, list, name, quantity), said, part);
+      const measured = await answer(id, trial, 1);
+      for (const [, list, name, quantity, expected, part] of facts.filter(([own]) => own === trial)) {
+        near(quantity === "mbps" ? mbps(measured, list, name) : inUnits(measured, list, name, quantity), expected, part);
       }
     }
   });
 }
 
-test("the uploader wins, and not behind a shared bottleneck", { skip }, async () => {
+test("the uploader wins, except with a shared bottleneck", { skip }, async () => {
   const plain = await answer("uploader", null);
   near(mbps(plain, "stations", "uploader"), 3.4);
   near(mbps(plain, "stations", "others") / 4, 0.43);
@@ -145,9 +145,9 @@ test("the middle link starves, and less with adaptive access", { skip }, async (
   near(mbps(adaptive, "flows", "middle"), 1.4, 0.08);
 });
 
-test("RED swings, and its trials do what they say", { skip }, async () => {
-  const longest = (told: Answer) => mean(told, "queues", "bottleneck", "occupancy_max_packets");
-  const all = (told: Answer) => mbps(told, "flows", "flow");
+test("RED oscillates, and its trials have the described results", { skip }, async () => {
+  const longest = (result: Answer) => mean(result, "queues", "bottleneck", "occupancy_max_packets");
+  const all = (result: Answer) => mbps(result, "flows", "flow");
   const [plain, close, bare, illinois, threshold] = await Promise.all(
     [null, 0, 1, 2, 3].map((trial) => answer("swing", trial, 1)),
   ) as [Answer, Answer, Answer, Answer, Answer];
@@ -162,7 +162,7 @@ test("RED swings, and its trials do what they say", { skip }, async () => {
   assert.ok(longest(threshold) <= 15);
 });
 
-test("an access point that need not contend carries more", { skip }, async () => {
+test("an access point without backoff carries more", { skip }, async () => {
   near(mbps(await answer("priority", null), "stations", "sta"), 4.97, 0.01);
   near(mbps(await answer("priority", 0), "stations", "sta"), 4.45, 0.01);
   near(mbps(await answer("priority", 1), "stations", "sta"), 5.24, 0.01);

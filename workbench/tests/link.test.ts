@@ -1,4 +1,4 @@
-/** Links restore what they were made of, and nothing else passes. */
+/** Links restore their contents, and everything else is refused. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,12 +16,12 @@ test("a link restores text, settings and view", async () => {
   assert.match(await toFragment(LINKED), /^#s=[\w-]+$/);
 });
 
-test("no fragment is no link", async () => {
+test("an empty fragment is not a link", async () => {
   assert.equal(await fromFragment(""), null);
   assert.equal(await fromFragment("#"), null);
 });
 
-test("what is damaged or hostile is refused with a line", async () => {
+test("damaged and hostile links are refused with a message", async () => {
   const bad = [
     "#x",
     "#s=!!",
@@ -34,17 +34,17 @@ test("what is damaged or hostile is refused with a line", async () => {
     `#s=${"A".repeat(100_001)}`,
     fragment(JSON.stringify({ text: "a".repeat(2_000_000) })),
   ];
-  for (const one of bad) {
-    await assert.rejects(fromFragment(one), { name: "LinkError" }, one.slice(0, 40));
+  for (const fragment of bad) {
+    await assert.rejects(fromFragment(fragment), { name: "LinkError" }, fragment.slice(0, 40));
   }
 });
 
-test("views of a link are words alone", async () => {
+test("views of a link are only texts", async () => {
   const linked = await fromFragment(fragment('{"text": "", "view": {"a": 1, "b": "x", "__proto__": {"c": 1}}}'));
   assert.deepEqual(linked?.view, { b: "x" });
 });
 
-test("a text that no link can hold is refused", async () => {
+test("a text that is too long for a link is refused", async () => {
   const random = Array.from({ length: 120_000 }, (_, at) => String.fromCharCode(33 + ((at * 7919 * at) % 93)));
   await assert.rejects(toFragment({ ...LINKED, text: random.sort(() => 0.5 - Math.random()).join("") }), {
     name: "LinkError",

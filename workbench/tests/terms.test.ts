@@ -14,7 +14,7 @@ test("a term is marked at its first place, by its longest form", () => {
   assert.equal(marked(text).map((piece) => piece.text).join(""), text);
 });
 
-test("words that only look like terms are not marked", () => {
+test("words that resemble terms are not marked", () => {
   assert.deepEqual(terms("a red apple pie, mac80211-like, goodputs"), []);
   assert.deepEqual(terms("Goodput with RED and fq_codel"), ["Goodput", "RED", "fq_codel"]);
 });

@@ -98,18 +98,16 @@ impl Echo {
     /// A value has been refused.
     pub(crate) fn changes(station: &Section) -> Result<Vec<EchoChange>, Refused> {
         let usual = Echo::read(station)?;
-        let mut changes = Vec::new();
+        let mut changes: Vec<EchoChange> = Vec::new();
         for (_, change) in station.tables(EchoKeys::pings) {
             let own = EchoChangeTable::read(&Layers(&[change]))?;
-            changes.push(EchoChange {
-                at: own.at,
-                echo: Echo {
-                    delay: own.ping_delay.unwrap_or(usual.delay),
-                    loss: own.ping_loss.unwrap_or(usual.loss),
-                },
-            });
+            let echo = Echo {
+                delay: own.ping_delay.unwrap_or(usual.delay),
+                loss: own.ping_loss.unwrap_or(usual.loss),
+            };
+            let place = changes.partition_point(|earlier| earlier.at <= own.at);
+            changes.insert(place, EchoChange { at: own.at, echo });
         }
-        changes.sort_by_key(|change| change.at);
         Ok(changes)
     }
 }

@@ -1,6 +1,5 @@
 //! Scenarios that are checked, and runs that are under way.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use lasthop_engine::kernel::time::Time;
@@ -40,8 +39,8 @@ enum Run {
 /// Runs by number.
 #[derive(Default)]
 pub struct Bench {
-    runs: BTreeMap<u32, Run>,
-    last: u32,
+    /// The first run is number 1. A run that has been ended leaves `None`.
+    runs: Vec<Option<Run>>,
 }
 
 impl Bench {
@@ -58,7 +57,7 @@ impl Bench {
         schema().to_string()
     }
 
-    /// Begins replication number `replication` of a scenario, measured with what is `beside` the means;
+    /// Begins replication number `replication` of a scenario, measured with the `extras` to the means;
     /// returns the number of the run.
     ///
     /// # Errors
@@ -71,9 +70,8 @@ impl Bench {
     ) -> Result<u32, String> {
         let scenario = parsed(written)?;
         let run = Owned::new(scenario, replication, extras).map_err(|error| failed(&error))?;
-        self.last += 1;
-        self.runs.insert(self.last, Run::Running(Box::new(run)));
-        Ok(self.last)
+        self.runs.push(Some(Run::Running(Box::new(run))));
+        Ok(self.runs.len() as u32)
     }
 
     /// Advances a run by a slice, some ten thousand events; returns the simulated time. [s]
@@ -81,7 +79,7 @@ impl Bench {
     /// # Errors
     /// There is no such run, or a conservation law was violated, as JSON.
     pub fn advance(&mut self, number: u32) -> Result<f64, String> {
-        let run = self.runs.remove(&number).ok_or_else(unknown)?;
+        let run = self.take(number).ok_or_else(unknown)?;
         let Run::Running(mut owned) = run else {
             return self.keep(number, run);
         };
@@ -101,17 +99,26 @@ impl Bench {
             Run::Running(owned) => owned.now(),
             Run::Over(over) => Time::ZERO + over.0.duration,
         };
-        self.runs.insert(number, run);
+        self.runs[number as usize - 1] = Some(run);
         Ok(now.seconds())
+    }
+
+    fn take(&mut self, number: u32) -> Option<Run> {
+        let place = (number as usize).checked_sub(1)?;
+        self.runs.get_mut(place)?.take()
+    }
+
+    fn run(&self, number: u32) -> Option<&Run> {
+        self.runs.get((number as usize).checked_sub(1)?)?.as_ref()
     }
 
     /// Whether a run is over.
     pub fn is_over(&self, number: u32) -> bool {
-        matches!(self.runs.get(&number), Some(Run::Over(_)))
+        matches!(self.run(number), Some(Run::Over(_)))
     }
 
     fn over(&self, number: u32) -> Result<&(Scenario, Replication), String> {
-        match self.runs.get(&number) {
+        match self.run(number) {
             Some(Run::Over(over)) => Ok(over),
             _ => Err(unknown()),
         }
@@ -170,7 +177,7 @@ impl Bench {
         Ok(json!(replication.series).to_string())
     }
 
-    /// Distributions of what a run that is over has measured beside the means.
+    /// Distributions of the values of a finished run.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -191,7 +198,7 @@ impl Bench {
 
     /// Forgets a run.
     pub fn end(&mut self, number: u32) {
-        self.runs.remove(&number);
+        self.take(number);
     }
 }
 
@@ -199,7 +206,7 @@ fn parsed(written: Written<'_>) -> Result<Scenario, String> {
     let Written { text, format, .. } = written;
     let settings = settings(written.settings)?;
     parse_bytes(text, format, SOURCE, &settings).map_err(|problems| {
-        let problems: Vec<Value> = problems.iter().map(problem).collect();
+        let problems: Vec<Value> = problems.iter().map(problem_json).collect();
         json!({ "problems": problems }).to_string()
     })
 }
@@ -215,7 +222,7 @@ fn settings(lines: &[u8]) -> Result<Vec<(String, String)>, String> {
     lines.lines().map(pair).collect()
 }
 
-fn problem(problem: &Problem) -> Value {
+fn problem_json(problem: &Problem) -> Value {
     if ENFORCED.contains(&problem.path.as_str()) {
         let message = "is enforced by `lasthop` on Linux, and not read here";
         return json!({ "line": problem.line, "path": problem.path, "message": message, "hint": "take it out" });
@@ -316,10 +323,10 @@ mod tests {
                 ..written(CELL)
             })
         };
-        let scenario: Value =
+        let answer: Value =
             serde_json::from_str(&with("seed=7\nreplications = 2").unwrap()).unwrap();
         assert_eq!(
-            (&scenario["seed"], &scenario["replications"]),
+            (&answer["seed"], &answer["replications"]),
             (&json!(7), &json!(2))
         );
         assert!(with("seed=x").unwrap_err().contains(r#""setting":"seed""#));

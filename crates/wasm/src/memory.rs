@@ -119,8 +119,8 @@ impl Desk {
                 self.answer = text(&value);
                 value
             }
-            Err(failure) => {
-                self.answer = failure.into_bytes();
+            Err(message) => {
+                self.answer = message.into_bytes();
                 failed
             }
         }
@@ -130,7 +130,7 @@ impl Desk {
     fn tell(&mut self, answered: Result<String, String>) -> u32 {
         let (text, went_well) = match answered {
             Ok(text) => (text, 1),
-            Err(failure) => (failure, 0),
+            Err(message) => (message, 0),
         };
         self.answer = text.into_bytes();
         went_well
@@ -236,7 +236,7 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
         });
         match values {
             Ok(()) => 1,
-            Err(failure) => desk.tell(Err(failure)),
+            Err(message) => desk.tell(Err(message)),
         }
     })
 }
@@ -248,7 +248,7 @@ pub extern "C" fn lasthop_combine(run: u32) -> u32 {
         let (numbers, _) = desk.room.as_chunks();
         let values: Vec<f64> = numbers
             .iter()
-            .map(|&value| f64::from_le_bytes(value))
+            .map(|&bytes| f64::from_le_bytes(bytes))
             .collect();
         let combined = desk.bench.combine(run, &values);
         desk.tell(combined)
@@ -278,7 +278,7 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
     })
 }
 
-/// Answers with the distributions of what a run that is over has measured beside the means.
+/// Answers with the distributions of the values of a finished run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     at_desk(|desk| {

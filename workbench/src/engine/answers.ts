@@ -1,4 +1,4 @@
-/** What the engine answers, in the shapes of `lasthop ... --json`. */
+/** Answers of the engine, as `lasthop ... --json` prints them. */
 
 import type { Quantity } from "./quantities";
 
@@ -8,10 +8,10 @@ export interface Estimate {
   ci95: number | null;
 }
 
-/** One flow, station, queue or the like: its name, words about it, and quantities by name. */
+/** A flow, station, queue or other item: its name, texts about it, and quantities by name. */
 export type Item = { name: string } & Record<string, string | Estimate | null | undefined>;
 
-/** What `--json` prints: beside what is named here, lists of items. */
+/** The output of `--json`, which also has lists of items. */
 export interface Answer {
   kind: "prediction" | "simulation" | "emulation";
   scenario: string;
@@ -23,7 +23,7 @@ export interface Answer {
   [list: string]: Item[] | Record<string, Estimate> | string | number | undefined;
 }
 
-/** One sampled quantity of one item; null: not yet known. */
+/** A sampled quantity of an item. A value is null until it is known. */
 export interface Track {
   /** The list of the answer that has the item. */
   list: string;
@@ -42,12 +42,12 @@ export interface Series {
 
 export type FrameKind = "data" | "ack" | "rts" | "cts" | "cf-end" | "block-ack" | "block-ack-req";
 
-/** Frames on the air, one list a column. Frames of one exchange stand together. */
+/** Frames on the air, one list per column. The frames of an exchange are next to each other. */
 export interface Frames {
   start_s: number[];
   duration_s: number[];
   sender: string[];
-  /** Null of a frame for all. */
+  /** Null for a broadcast frame. */
   receiver: (string | null)[];
   kind: FrameKind[];
   bytes: number[];
@@ -56,7 +56,7 @@ export interface Frames {
   attempt: number[];
   fate: ("delivered" | "collided" | "corrupted")[];
   discarded: boolean[];
-  /** Slots counted down before it; null where the station need not. */
+  /** Slots counted down before it; null for a frame without backoff. */
   backoff_slots: (number | null)[];
   flow: (string | null)[];
   packet: ("segment" | "datagram" | "syn" | "ack" | "syn-ack" | null)[];
@@ -64,7 +64,7 @@ export interface Frames {
   mpdus_lost: (number | null)[];
 }
 
-/** How often a quantity of an item had which value: `counts[i]` between `edges_s[i]` and `edges_s[i + 1]`. */
+/** Histogram of a quantity of an item: `counts[i]` values between `edges_s[i]` and `edges_s[i + 1]`. */
 export interface Distribution {
   list: string;
   name: string;
@@ -73,9 +73,9 @@ export interface Distribution {
   counts: number[];
 }
 
-/** What is wrong with a text. */
+/** A problem of a text. */
 export interface Problem {
-  /** From 1; null where it is of no line. */
+  /** Line from 1; null if it concerns no line. */
   line: number | null;
   /** The setting that brought the value in; null for a value of the text. */
   setting: string | null;
@@ -85,7 +85,7 @@ export interface Problem {
   hint: string | null;
 }
 
-/** A checked scenario with all defaults filled in: what `lasthop check --json` prints. */
+/** A checked scenario with all defaults, as `lasthop check --json` prints it. */
 export type Scenario = Record<string, unknown>;
 
 /** A direction of a call, with the interval of its delay and loss. */

@@ -1,8 +1,9 @@
-/** The engine's WebAssembly module: texts and numbers in, answers out. */
+/** The engine's WebAssembly module. */
 
 import type { Distribution, Explanation, Frames, Problem, Scenario, Series } from "./answers";
+import type { Questions } from "./messages";
 
-/** What the module exports; numbers of 32 bits unless said otherwise. */
+/** Exports of the module; numbers have 32 bits unless stated otherwise. */
 interface Exports {
   memory: WebAssembly.Memory;
   lasthop_room(bytes: number): number;
@@ -23,14 +24,14 @@ interface Exports {
   lasthop_end(run: number): void;
 }
 
-/** A text, and the settings that lie over it as `--set` puts them. */
+/** A text, and the settings that override it as `--set` does. */
 export interface Source {
   text: string;
-  /** `key.path=value`, one a setting. */
+  /** Each setting is `key.path=value`. */
   settings: readonly string[];
 }
 
-/** A scenario, or what is wrong with its text. */
+/** A scenario, or the problems of its text. */
 export type Checked =
   | { scenario: Scenario; problems: null }
   | { scenario: null; problems: Problem[] };
@@ -40,23 +41,23 @@ export function isJson(text: string): boolean {
   return text.trimStart().startsWith("{");
 }
 
-/** The engine would not: its message is for users. */
+/** The engine refused a request. Its message is for users. */
 export class EngineError extends Error {
   override name = "EngineError";
   readonly problems: Problem[];
 
   constructor(answer: string) {
-    const told = JSON.parse(answer) as { error?: string; problems?: Problem[] };
-    super(told.error ?? told.problems?.[0]?.message ?? "the engine reported no reason");
-    this.problems = told.problems ?? [];
+    const failure = JSON.parse(answer) as { error?: string; problems?: Problem[] };
+    super(failure.error ?? failure.problems?.[0]?.message ?? "the engine reported no reason");
+    this.problems = failure.problems ?? [];
   }
 }
 
-/** What means hide is measured too; all other values are the same without. */
+/** Tails are measured too. They do not change other values. */
 const WITH_TAILS = 1;
 
-/** One instance of the module. Views of its memory live for one statement: growth detaches them. */
-export class Engine {
+/** An instance of the module. Views of its memory are used in one statement only, since growth detaches them. */
+export class Engine implements Questions {
   readonly #exports: Exports;
 
   constructor(instance: WebAssembly.Instance) {
@@ -80,7 +81,7 @@ export class Engine {
     return { scenario: null, problems: problems.length ? problems : alone };
   }
 
-  /** Begins a replication, numbered from 0; answers with the number of the run. */
+  /** Begins a replication, numbered from 0; returns the number of the run. */
   begin(source: Source, replication: number): number {
     const json = Number(isJson(source.text));
     const run = this.#exports.lasthop_begin(json, this.#write(source), replication, WITH_TAILS);
@@ -88,7 +89,7 @@ export class Engine {
     return run;
   }
 
-  /** Advances a run by a slice; answers with the simulated time. [s] */
+  /** Advances a run by a slice; returns the simulated time. [s] */
   advance(run: number): number {
     const now_s = this.#exports.lasthop_advance(run);
     if (Number.isNaN(now_s)) throw new EngineError(this.#answer());
@@ -99,20 +100,20 @@ export class Engine {
     return this.#exports.lasthop_is_over(run) === 1;
   }
 
-  /** What a run that is over has measured, as `combine` takes it. */
+  /** Returns the values of a finished run for `combine`. */
   values(run: number): Float64Array {
     if (!this.#exports.lasthop_values(run)) throw new EngineError(this.#answer());
     return new Float64Array(this.#bytes().buffer);
   }
 
-  /** The answer over the values of replications in order, as the engine writes it; `run` is one of them. */
+  /** Returns the answer over the values of replications in order, as the engine writes it. `run` is one of the runs. */
   combine(run: number, values: Float64Array): string {
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     this.#put(bytes);
     return this.#text(this.#exports.lasthop_combine(run));
   }
 
-  /** The explanation of the answer over the same values. */
+  /** Returns the explanation of the answer over the values of replications in order. */
   explain(run: number, values: Float64Array): Explanation {
     this.#put(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     return this.#told(this.#exports.lasthop_explain(run)) as Explanation;
@@ -122,9 +123,30 @@ export class Engine {
     return this.#told(this.#exports.lasthop_series(run)) as Series | null;
   }
 
-  /** Frames that begin in a stretch of time. [s] */
+  /** Returns the frames that begin in an interval of time. [s] */
   frames(run: number, from_s: number, to_s: number): Frames {
     return this.#told(this.#exports.lasthop_frames(run, from_s, to_s)) as Frames;
+  }
+
+  lastFrameEnd(run: number): number | null {
+    const { start_s, duration_s } = this.frames(run, 0, Infinity);
+    const ends_s = start_s.map((start, at) => start + (duration_s[at] ?? 0));
+    return ends_s.length ? ends_s.reduce((latest, end) => Math.max(latest, end)) : null;
+  }
+
+  queues(run: number, from_s: number, to_s: number): Series | null {
+    const series = this.series(run);
+    if (!series) return null;
+    const first = series.time_s.findIndex((at_s) => at_s >= from_s);
+    const after = series.time_s.findIndex((at_s) => at_s > to_s);
+    const range: [number, number?] = after < 0 ? [Math.max(first - 1, 0)] : [first, after];
+    return {
+      interval_s: series.interval_s,
+      time_s: series.time_s.slice(...range),
+      tracks: series.tracks
+        .filter((track) => track.quantity === "occupancy_packets")
+        .map((track) => ({ ...track, values: track.values.slice(...range) })),
+    };
   }
 
   distributions(run: number): Distribution[] {
@@ -135,7 +157,7 @@ export class Engine {
     this.#exports.lasthop_end(run);
   }
 
-  /** Puts text and settings into the room; answers with the text's length. [bytes] */
+  /** Writes text and settings into the memory; returns the length of the text. [bytes] */
   #write(source: Source): number {
     const encoder = new TextEncoder();
     const text = encoder.encode(source.text);
@@ -166,7 +188,7 @@ export class Engine {
     return new TextDecoder().decode(this.#bytes());
   }
 
-  /** A copy of the last answer. */
+  /** Returns a copy of the last answer. */
   #bytes(): Uint8Array<ArrayBuffer> {
     const { lasthop_answer, lasthop_answer_bytes, memory } = this.#exports;
     return new Uint8Array(memory.buffer, lasthop_answer() >>> 0, lasthop_answer_bytes()).slice();

@@ -1,9 +1,9 @@
-/** What the page and its workers say to each other. */
+/** Messages between the page and its workers. */
 
 import type { Distribution, Explanation, Frames, Series } from "./answers";
 import type { Checked, Source } from "./engine";
 
-/** Questions that are answered at once, between two slices of a run; run numbers are the worker's own. */
+/** Questions that are answered between two slices of a run. Run numbers belong to the worker. */
 export interface Questions {
   schema(): unknown;
   check(source: Source): Checked;
@@ -12,9 +12,9 @@ export interface Questions {
   series(run: number): Series | null;
   distributions(run: number): Distribution[] | null;
   frames(run: number, from_s: number, to_s: number): Frames;
-  /** When the last recorded frame ends; null where there is none. [s] */
+  /** Returns the end of the last recorded frame; null without frames. [s] */
   lastFrameEnd(run: number): number | null;
-  /** Lengths of queues in a stretch of time. */
+  /** Returns the lengths of queues in an interval of time. */
   queues(run: number, from_s: number, to_s: number): Series | null;
   end(run: number): void;
 }
@@ -35,10 +35,10 @@ export type Order =
   | { order: "cancel"; id: number }
   | { order: "ask"; id: number; question: keyof Questions; about: unknown[] };
 
-/** What a replication has yielded. */
+/** The results of a replication. */
 export interface Yielded {
   values: Float64Array;
-  /** The worker's number of the run; 0 where it was not kept. */
+  /** The worker's number of the run; 0 if it was not kept. */
   run: number;
 }
 

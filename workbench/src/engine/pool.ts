@@ -1,4 +1,4 @@
-/** Workers, each with an engine of its own, and replications that are dealt out to them. */
+/** Workers, each with its own engine, and the replications that they run. */
 
 import type { Source } from "./engine";
 import type { Job, Order, Questions, Report, Yielded } from "./messages";
@@ -7,12 +7,12 @@ const MOST_WORKERS = 8;
 /** Memory of an engine never shrinks: a worker that has more is replaced when nothing needs it. [bytes] */
 const STALE_BYTES = 256e6;
 
-/** The run was given up because it was asked to be. */
+/** The run was cancelled. */
 export class Cancelled extends Error {
   override name = "Cancelled";
 }
 
-/** An engine stopped where it should not; its worker was replaced. */
+/** An engine failed, and its worker was replaced. */
 export class Broken extends Error {
   override name = "Broken";
 }
@@ -25,7 +25,7 @@ interface Pending {
   progress?: (simulated_s: number) => void;
 }
 
-/** One worker and what it owes. */
+/** A worker and its unanswered questions. */
 class Hand {
   readonly #pending = new Map<number, Pending>();
   #worker: Worker;
@@ -33,7 +33,7 @@ class Hand {
   /** Whether a run is under way. */
   busy = false;
   /** Runs that are kept. */
-  kept = 0;
+  keptRuns = 0;
   memory_bytes = 0;
 
   constructor(readonly module: WebAssembly.Module) {
@@ -63,14 +63,14 @@ class Hand {
   #replace(message: string): void {
     const owed = [...this.#pending.values()];
     this.renew();
-    for (const one of owed) one.reject(new Broken(message));
+    for (const pending of owed) pending.reject(new Broken(message));
   }
 
-  /** A new worker in the old one's place. */
+  /** Replaces the worker by a new one. */
   renew(): void {
     this.close();
     this.#pending.clear();
-    this.kept = 0;
+    this.keptRuns = 0;
     this.memory_bytes = 0;
     this.#worker = this.#open();
   }
@@ -101,14 +101,14 @@ class Hand {
 }
 
 /** A run that is over and kept, until `end`. */
-export class Kept {
+export class RunHandle {
   #hand: Hand | null;
   readonly #run: number;
 
   constructor(hand: Hand, run: number) {
     this.#hand = hand;
     this.#run = run;
-    hand.kept += 1;
+    hand.keptRuns += 1;
   }
 
   ask<Q extends Exclude<keyof Questions, "schema" | "check" | "end">>(
@@ -124,15 +124,15 @@ export class Kept {
     const hand = this.#hand;
     if (!hand) return;
     this.#hand = null;
-    hand.kept = Math.max(0, hand.kept - 1);
+    hand.keptRuns = Math.max(0, hand.keptRuns - 1);
     hand.question("end", this.#run).catch(() => undefined);
   }
 }
 
-/** What a replication has yielded, with its run where it was to be kept. */
+/** The results of a replication, with its run if it is kept. */
 export interface Finished {
   values: Float64Array;
-  kept: Kept | null;
+  handle: RunHandle | null;
 }
 
 interface Waiting {
@@ -143,7 +143,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Deals out replications in the order they were asked for. */
+/** Distributes replications to workers in the order of the requests. */
 export class Pool {
   readonly #hands: Hand[];
   readonly #waiting: Waiting[] = [];
@@ -173,7 +173,7 @@ export class Pool {
         hand
           .ask<Yielded>((id) => ({ order: "run", id, job }), progress, signal)
           .then(
-            ({ values, run }) => resolve({ values, kept: run ? new Kept(hand, run) : null }),
+            ({ values, run }) => resolve({ values, handle: run ? new RunHandle(hand, run) : null }),
             reject,
           )
           .finally(() => this.#rest(hand));
@@ -194,7 +194,7 @@ export class Pool {
 
   #rest(hand: Hand): void {
     hand.busy = false;
-    if (hand.memory_bytes > STALE_BYTES && hand.kept === 0) hand.renew();
+    if (hand.memory_bytes > STALE_BYTES && hand.keptRuns === 0) hand.renew();
     this.#deal();
   }
 
@@ -209,10 +209,10 @@ export class Pool {
   }
 
   #forget(signal: AbortSignal): void {
-    const gone = this.#waiting.filter((one) => one.signal === signal);
-    for (const one of gone) {
-      this.#waiting.splice(this.#waiting.indexOf(one), 1);
-      one.reject(new Cancelled("cancelled"));
+    const cancelled = this.#waiting.filter((waiting) => waiting.signal === signal);
+    for (const waiting of cancelled) {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      waiting.reject(new Cancelled("cancelled"));
     }
   }
 }

@@ -1,26 +1,26 @@
-/** A worker: one engine, one run at a time in slices, questions answered between them. */
+/** A worker with one engine. It runs one replication at a time in slices, and answers questions between them. */
 
 import { Engine, EngineError } from "./engine";
-import type { Job, Order, Questions, Report } from "./messages";
+import type { Job, Order, Report } from "./messages";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Time in the engine before messages are looked at. [ms] */
+/** Time in the engine before messages are read. [ms] */
 const STRETCH_MS = 12;
 /** Time between two reports of progress. [ms] */
 const PROGRESS_MS = 80;
-/** A run that takes more is given up, before the browser ends the page. [bytes] */
+/** A run that needs more memory is ended before the browser ends the page. [bytes] */
 const MEMORY_LIMIT_BYTES = 1.5e9;
 
 let engine: Promise<Engine> | null = null;
-/** The run under way, 0 without one. */
+/** The present run; 0 if there is none. */
 let current = 0;
 
 function say(report: Report, transfer: Transferable[] = []): void {
   self.postMessage(report, transfer);
 }
 
-/** Lets messages in. A message of our own is not held back as timers are. */
+/** Lets messages in. Unlike timers, messages are not throttled. */
 const { port1, port2 } = new MessageChannel();
 function breathe(): Promise<void> {
   return new Promise((resolve) => {
@@ -29,7 +29,7 @@ function breathe(): Promise<void> {
   });
 }
 
-/** Tells what went wrong; a trap leaves the instance as no code expects it. */
+/** Reports a failure. After a trap the instance cannot be used. */
 function fail(id: number, error: unknown): void {
   if (error instanceof EngineError) say({ report: "failed", id, message: error.message });
   else say({ report: "broken", message: error instanceof Error ? error.message : String(error) });
@@ -64,38 +64,6 @@ async function carryOut(own: Engine, id: number, job: Job): Promise<void> {
   say({ report: "over", id, yielded, memory_bytes: own.memoryBytes }, [values.buffer]);
 }
 
-function answers(own: Engine): Questions {
-  return {
-    schema: () => own.schema(),
-    check: (source) => own.check(source),
-    combine: (run, values) => own.combine(run, values),
-    explain: (run, values) => own.explain(run, values),
-    series: (run) => own.series(run),
-    distributions: (run) => own.distributions(run),
-    frames: (run, from_s, to_s) => own.frames(run, from_s, to_s),
-    lastFrameEnd(run) {
-      const { start_s, duration_s } = own.frames(run, 0, Infinity);
-      const ends_s = start_s.map((start, at) => start + (duration_s[at] ?? 0));
-      return ends_s.length ? ends_s.reduce((latest, end) => Math.max(latest, end)) : null;
-    },
-    queues(run, from_s, to_s) {
-      const series = own.series(run);
-      if (!series) return null;
-      const first = series.time_s.findIndex((at_s) => at_s >= from_s);
-      const after = series.time_s.findIndex((at_s) => at_s > to_s);
-      const stretch: [number, number?] = after < 0 ? [Math.max(first - 1, 0)] : [first, after];
-      return {
-        interval_s: series.interval_s,
-        time_s: series.time_s.slice(...stretch),
-        tracks: series.tracks
-          .filter((track) => track.quantity === "occupancy_packets")
-          .map((track) => ({ ...track, values: track.values.slice(...stretch) })),
-      };
-    },
-    end: (run) => own.end(run),
-  };
-}
-
 self.onmessage = async ({ data }: MessageEvent<Order>) => {
   if (data.order === "open") {
     engine = WebAssembly.instantiate(data.module, {}).then((instance) => new Engine(instance));
@@ -111,8 +79,8 @@ self.onmessage = async ({ data }: MessageEvent<Order>) => {
     const own = await engine;
     if (data.order === "run") await carryOut(own, data.id, data.job);
     else {
-      const ask = answers(own)[data.question] as (...about: unknown[]) => unknown;
-      say({ report: "answer", id: data.id, answer: ask(...data.about) });
+      const ask = own[data.question] as (...about: unknown[]) => unknown;
+      say({ report: "answer", id: data.id, answer: ask.apply(own, data.about) });
     }
   } catch (error) {
     fail(data.id, error);

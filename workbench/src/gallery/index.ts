@@ -1,27 +1,8 @@
 /** Scenarios that show one finding each. Every number in an entry is a result of its scenario. */
 
 import { edited, type Written } from "../scenario/edit";
-import aggregates from "./aggregates.toml?raw";
-import backup from "./backup.toml?raw";
-import fairness from "./fairness.toml?raw";
-import game from "./game.toml?raw";
-import guest from "./guest.toml?raw";
-import hidden from "./hidden.toml?raw";
-import homeCall from "./home-call.toml?raw";
-import line from "./line.toml?raw";
-import little from "./little.toml?raw";
-import middle from "./middle.toml?raw";
-import party from "./party.toml?raw";
-import priority from "./priority.toml?raw";
-import rts from "./rts.toml?raw";
-import shares from "./shares.toml?raw";
-import slowLaptop from "./slow-laptop.toml?raw";
-import swing from "./swing.toml?raw";
-import uploader from "./uploader.toml?raw";
-import voice from "./voice.toml?raw";
-import window from "./window.toml?raw";
 
-/** A change that shows more: values by key path; null takes a key out. */
+/** A change to try: values by key path; null removes a key. */
 export interface Trial {
   label: string;
   edits: readonly (readonly [path: string, value: Written])[];
@@ -35,17 +16,17 @@ export interface Entry {
   /** Its name in addresses. */
   id: string;
   title: string;
-  /** What is looked at first. */
+  /** The view that is shown first. */
   view: "delay" | "shares" | "queue";
   see: string;
   why: string;
   trials: readonly Trial[];
-  /** The paper, the standard or the example that it is from. */
+  /** Its paper, standard or example. */
   source: string;
   text: string;
 }
 
-export const GALLERY: readonly Entry[] = [
+const ENTRIES: readonly Omit<Entry, "text">[] = [
   {
     group: "home",
     id: "home-call",
@@ -66,7 +47,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Stop the upload: the uplink of the call is good", edits: [["station.laptop.upload", "0"]] },
     ],
     source: "limits of a good call: ITU-T G.114; queues: RFC 8290",
-    text: homeCall,
   },
   {
     group: "home",
@@ -85,7 +65,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Move the old laptop near the access point: the new ones get about 80 Mb/s each, the old one 66 Mb/s", edits: [["station.old.snr", '"30 dB"']] },
     ],
     source: "Heusse et al., Performance Anomaly of 802.11b; Høiland-Jørgensen et al., Ending the Anomaly",
-    text: slowLaptop,
   },
   {
     group: "home",
@@ -104,7 +83,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Use fq_codel at the line: the guest still gets 42 Mb/s", edits: [["wire.queue", "{ fq_codel = {} }"]] },
     ],
     source: "Detti et al., Per-Station Throughput Fairness in a WLAN Hot-Spot with TCP traffic",
-    text: guest,
   },
   {
     group: "home",
@@ -123,7 +101,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Put the laptop next to the access point: it gets about 105 Mb/s", edits: [["station.laptop.snr", '"35 dB"']] },
     ],
     source: "IEEE 802.11n and 802.11ax",
-    text: line,
   },
   {
     group: "home",
@@ -143,7 +120,6 @@ export const GALLERY: readonly Entry[] = [
       },
     ],
     source: "IEEE 802.11e (EDCA)",
-    text: voice,
   },
   {
     group: "home",
@@ -158,7 +134,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Use fq_codel at the line: the download gets 47 Mb/s, and the backup 4.2 of 4.5 Mb/s", edits: [["wire.queue", "{ fq_codel = {} }"]] },
     ],
     source: "RFC 3449, TCP over asymmetric lines",
-    text: backup,
   },
   {
     group: "home",
@@ -175,7 +150,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Use fq_codel at the line: packets arrive within 9 ms, and the download gets 48 Mb/s", edits: [["wire.queue", "{ fq_codel = {} }"]] },
     ],
     source: "RFC 9330 to 9332 (L4S)",
-    text: game,
   },
   {
     group: "home",
@@ -191,7 +165,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Invite five guests: they get 286 Mb/s", edits: [["station.guest.count", "5"]] },
     ],
     source: "Bianchi, Performance Analysis of the IEEE 802.11 DCF",
-    text: party,
   },
   {
     group: "papers",
@@ -210,7 +183,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Use only one upload connection: the uploader still gets 2.4 Mb/s", edits: [["station.uploader.upload", "1"]] },
     ],
     source: "Detti et al., Per-Station Throughput Fairness in a WLAN Hot-Spot with TCP traffic",
-    text: uploader,
   },
   {
     group: "papers",
@@ -230,7 +202,6 @@ export const GALLERY: readonly Entry[] = [
       },
     ],
     source: "Chen, TCP Reno over Adaptive CSMA",
-    text: middle,
   },
   {
     group: "papers",
@@ -262,7 +233,6 @@ export const GALLERY: readonly Entry[] = [
       },
     ],
     source: "Manjunath and Raina, Compound TCP with Random Early Detection",
-    text: swing,
   },
   {
     group: "papers",
@@ -283,7 +253,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Let stations send four frames in a row: they get 5.24 Mb/s", edits: [["station.sta.txop_packets", "4"]] },
     ],
     source: "Yu, Choi and Qiao, Analytical Study of TCP Performance over IEEE 802.11e WLANs",
-    text: priority,
   },
   {
     group: "papers",
@@ -303,7 +272,6 @@ export const GALLERY: readonly Entry[] = [
       },
     ],
     source: "Pokhrel and Williamson, Modeling Compound TCP over WiFi for IoT",
-    text: shares,
   },
   {
     group: "papers",
@@ -322,7 +290,6 @@ export const GALLERY: readonly Entry[] = [
       },
     ],
     source: "IEEE 802.11ax",
-    text: aggregates,
   },
   {
     group: "classroom",
@@ -339,7 +306,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Set the window to 300: 19.5 Mb/s, and the queue has about 50 packets", edits: [["tcp.window", "300"]] },
     ],
     source: "RFC 6349, section 1.2",
-    text: window,
   },
   {
     group: "classroom",
@@ -353,7 +319,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Give each connection its own queue with fq_codel: 5.5 and 3.8 Mb/s", edits: [["queue", "{ fq_codel = {} }"]] },
     ],
     source: "Jain, Chiu and Hawe, A Quantitative Measure of Fairness; RFC 9438 (CUBIC)",
-    text: fairness,
   },
   {
     group: "classroom",
@@ -367,7 +332,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Keep frames of c away from the access point: a gets 3.9 Mb/s", edits: [["csma.interference_range", '"0 m"']] },
     ],
     source: "Tobagi and Kleinrock, Packet Switching in Radio Channels: Part II",
-    text: hidden,
   },
   {
     group: "classroom",
@@ -381,7 +345,6 @@ export const GALLERY: readonly Entry[] = [
       { label: "Draw backoffs from 256 slots: one of nine transmissions collides, and 6.2 Mb/s arrive", edits: [["cell.cwmin", "255"]] },
     ],
     source: "Bianchi, Performance Analysis of the IEEE 802.11 DCF",
-    text: rts,
   },
   {
     group: "classroom",
@@ -397,18 +360,21 @@ export const GALLERY: readonly Entry[] = [
       { label: "Use CoDel: 8 packets wait for 9 ms, and 9.7 Mb/s arrive", edits: [["queue", "{ codel = {} }"]] },
     ],
     source: "Little, A Proof for the Queuing Formula L = λW; RFC 8289 (CoDel)",
-    text: little,
   },
 ];
 
-/** The text of an entry after one of its trials; null if it cannot be edited so. */
+const TEXTS = import.meta.glob<string>("./*.toml", { eager: true, query: "?raw", import: "default" });
+
+export const GALLERY: readonly Entry[] = ENTRIES.map((entry) => ({ ...entry, text: TEXTS[`./${entry.id}.toml`] as string }));
+
+/** Returns the text of an entry after one of its trials; null if the edit is not possible. */
 export function afterTrial(entry: Entry, trial: Trial): string | null {
   let text: string | null = entry.text;
   for (const [path, value] of trial.edits) text = text && edited(text, path.split("."), value);
   return text;
 }
 
-/** The entry that has this text, before or after a trial; null for any other text. */
+/** Returns the entry of a text, before or after a trial; null for any other text. */
 export function entryOf(text: string): Entry | null {
   entries ??= new Map(GALLERY.flatMap((entry) => [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))].map((known) => [known, entry])));
   return entries.get(text) ?? null;

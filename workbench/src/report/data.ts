@@ -19,7 +19,7 @@ export interface ReportTable {
   /** Titles of the columns, in one or more lines; the last line may be a unit in brackets. */
   heads: string[];
   rows: string[][];
-  /** Numbers of rows that stand out. */
+  /** Numbers of rows in bold. */
   bold: number[];
 }
 

@@ -1,30 +1,30 @@
-/** The edits that lead from one scenario to another, in words. */
+/** Descriptions of the edits between two scenarios. */
 
 import type { Source } from "../engine/engine";
 import { isTree, type Tree, treeOf } from "./edit";
 import { settled } from "./settled";
 
-/** Longest value that is written out. [characters] */
+/** Longest value that is not cut. [characters] */
 const MOST_CHARACTERS = 40;
 
-/** Each value that differs, as `key: before → after`; a title and the name of the scenario do not count. */
+/** Returns each difference as `key: before → after`, except for a title and the name of the scenario. */
 export function changesBetween(before: Source, after: Source): string[] {
-  const [one, other] = [before, after].map((source) => settled(source.text, source.settings));
-  const found: string[] = [];
-  if (one && other) compare(treeOf(one.text) ?? {}, treeOf(other.text) ?? {}, "", found);
+  const [former, latter] = [before, after].map((source) => settled(source.text, source.settings));
+  const changes: string[] = [];
+  if (former && latter) compare(treeOf(former.text) ?? {}, treeOf(latter.text) ?? {}, "", changes);
   const over = (settings: string[], others: string[]) => settings.filter((setting) => !others.includes(setting));
-  found.push(...over(other?.over ?? [], one?.over ?? []), ...over(one?.over ?? [], other?.over ?? []).map((gone) => `without ${gone}`));
-  return found.filter((change) => !change.startsWith("name"));
+  changes.push(...over(latter?.over ?? [], former?.over ?? []), ...over(former?.over ?? [], latter?.over ?? []).map((gone) => `without ${gone}`));
+  return changes.filter((change) => !change.startsWith("name"));
 }
 
-function compare(before: Tree, after: Tree, prefix: string, found: string[]): void {
+function compare(before: Tree, after: Tree, prefix: string, changes: string[]): void {
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [one, other] = [before[key], after[key]];
+    const [former, latter] = [before[key], after[key]];
     const path = prefix + key;
-    if (isTree(one) && isTree(other)) compare(one, other, `${path}.`, found);
-    else if (written(one) === written(other)) continue;
-    else if (other === undefined) found.push(`without ${path}`);
-    else found.push(one === undefined ? `${path} = ${short(other)}` : `${path}: ${short(one)} → ${short(other)}`);
+    if (isTree(former) && isTree(latter)) compare(former, latter, `${path}.`, changes);
+    else if (written(former) === written(latter)) continue;
+    else if (latter === undefined) changes.push(`without ${path}`);
+    else changes.push(former === undefined ? `${path} = ${short(latter)}` : `${path}: ${short(former)} → ${short(latter)}`);
   }
 }
 
@@ -33,7 +33,7 @@ function short(value: unknown): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
 }
 
-/** A value as TOML writes it on one line; an empty table inside another one by its key only. */
+/** Formats a value as TOML on one line. An empty inner table is shown as its key only. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (!isTree(value)) return value === undefined ? "" : JSON.stringify(value);

@@ -20,7 +20,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--code-key)" },
 ]);
 
-/** Beside what every field has. */
+/** Keys in addition to the standard ones. */
 const LINES = [
   { key: "Mod-/", run: toggleComment },
   { key: "Alt-ArrowUp", run: moveLineUp },
@@ -28,7 +28,7 @@ const LINES = [
 ];
 
 export interface Editor {
-  /** Puts a text there, as an edit that can be undone. */
+  /** Replaces the text by an edit that can be undone. */
   put(text: string): void;
   tell(problems: readonly Problem[]): void;
   /** Goes to a line, numbered from 1. */
@@ -48,12 +48,12 @@ export function openEditor(
     const known = schema();
     const word = context.matchBefore(/[A-Za-z0-9_."-]+/);
     if (!known || (!word && !context.explicit)) return null;
-    const found = offersAt(known, context.state.doc.toString(), context.pos);
+    const completions = offersAt(known, context.state.doc.toString(), context.pos);
     return (
-      found && {
-        from: found.from,
+      completions && {
+        from: completions.from,
         validFor: /^[A-Za-z0-9_"-]*$/,
-        options: found.offers.map(({ label, text, detail, description }) => ({
+        options: completions.offers.map(({ label, text, detail, description }) => ({
           label,
           apply: text,
           detail,
@@ -79,7 +79,7 @@ export function openEditor(
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({
           "aria-label": "Scenario, TOML",
-          tabindex: "0", // what scrolls is reached by keyboard
+          tabindex: "0", // elements that scroll can be reached by keyboard
           "aria-describedby": "problems",
           spellcheck: "false",
         }),
@@ -97,7 +97,7 @@ export function openEditor(
     },
     tell(problems) {
       const now = view.state.doc.toString();
-      // Those of settings are of no place in the text.
+      // Problems of settings have no place in the text.
       const own = problems.filter(({ setting }) => setting === null);
       const diagnostics = own.map((problem): Diagnostic => {
         const { from, to } = placeOf(now, problem);
@@ -116,7 +116,7 @@ export function openEditor(
   };
 }
 
-/** What differs between two texts, as one change. */
+/** Returns the difference between two texts as one change. */
 function difference(before: string, after: string): { from: number; to: number; insert: string } {
   const shorter = Math.min(before.length, after.length);
   let from = 0;

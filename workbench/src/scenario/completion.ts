@@ -1,27 +1,27 @@
-/** What can be written at a place of a text: keys of its table, words of its key. */
+/** Completions at a place of a text: keys of its table, words of its key. */
 
 import { outline } from "./outline";
 import { defaultOf, type Node, type Schema, unitsOf, wordsOf } from "./schema";
 
 export interface Offer {
   label: string;
-  /** What is put there. */
+  /** The inserted text. */
   text: string;
-  /** What holds by default, or what sort of value it takes. */
+  /** The default, or the kind of value. */
   detail: string;
   description: string;
 }
 
 export interface Offers {
-  /** From where on the text is replaced. */
+  /** The offset from which the text is replaced. */
   from: number;
   offers: Offer[];
 }
 
-/** Defaults that take more are told by the description. [characters] */
+/** Longest default that is shown. Longer ones are in the description. [characters] */
 const LONGEST_DETAIL = 24;
 
-/** What may follow at an offset of a text; null where nothing is known. */
+/** Returns the completions at an offset of a text; null if there are none. */
 export function offersAt(schema: Schema, text: string, at: number): Offers | null {
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   if (/^[^"']*#/.test(line)) return null;
@@ -34,7 +34,7 @@ export function offersAt(schema: Schema, text: string, at: number): Offers | nul
   return key ? keysAt(schema, table, key[1] ?? "", at, true) : null;
 }
 
-/** The path of the table that an offset is in. */
+/** Returns the path of the table at an offset. */
 function tableAt(text: string, at: number): readonly string[] {
   const { tables } = outline(text);
   const around = tables.filter(({ kind, from, to, body_from }) =>
@@ -65,7 +65,7 @@ function keysAt(
   return { from: at - (typed.length - (before.length ? before.join(".").length + 1 : 0)), offers };
 }
 
-/** A key with what begins its value. */
+/** Returns a key with the beginning of its value. */
 function pairOf(schema: Schema, node: Node, key: string): string {
   return schema.scalars(node).length ? `${key} = ` : key;
 }
@@ -82,8 +82,8 @@ function wordsAt(schema: Schema, path: readonly string[], from: number): Offers 
   const node = schema.at(path);
   if (!node) return null;
   const description = node.description ?? "";
-  const offers = schema.scalars(node).flatMap((one) => {
-    const words = one.type === "boolean" ? ["true", "false"] : wordsOf(one).map((word) => JSON.stringify(word));
+  const offers = schema.scalars(node).flatMap((scalar) => {
+    const words = scalar.type === "boolean" ? ["true", "false"] : wordsOf(scalar).map((word) => JSON.stringify(word));
     return words.map((word) => ({ label: word, text: word, detail: "", description }));
   });
   const fallback = defaultOf(node);

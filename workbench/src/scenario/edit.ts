@@ -1,16 +1,16 @@
-/** Changes of one value in the text of a scenario, which leave comments and layout as they are. */
+/** Changes of one value in the text of a scenario, which keep comments and layout. */
 
 import { parse } from "smol-toml";
 import { isJson } from "../engine/engine";
 import { type Entry, outline, samePath, startsWith, type Table } from "./outline";
 
-/** A tree of values, as a text means it. */
+/** The tree of the values of a text. */
 export type Tree = Record<string, unknown>;
 
-/** What stands at a key path, raw; null: nothing, so that the default holds. */
+/** The raw text of a value; null for no value, so that the default applies. */
 export type Written = string | null;
 
-/** The tree of a text; null where it cannot be read. */
+/** Returns the tree of a text; null if it cannot be read. */
 export function treeOf(text: string): Tree | null {
   try {
     return (isJson(text) ? JSON.parse(text) : parse(text)) as Tree;
@@ -19,7 +19,7 @@ export function treeOf(text: string): Tree | null {
   }
 }
 
-/** The value at a key path of a tree; undefined where there is none. */
+/** Returns the value at a key path of a tree; undefined if there is none. */
 export function valueAt(tree: Tree, path: readonly string[]): unknown {
   let value: unknown = tree;
   for (const key of path) {
@@ -34,9 +34,9 @@ export function isTree(value: unknown): value is Tree {
 }
 
 /**
- * A text whose value at a key path is another: `value` as TOML writes it, or null to take it out.
+ * Returns a text with another value at a key path: `value` in TOML, or null to remove it.
  *
- * Null where no edit changes that value alone.
+ * It is null if no edit changes only that value.
  */
 export function edited(text: string, path: readonly string[], value: Written): string | null {
   const before = treeOf(text);
@@ -44,7 +44,7 @@ export function edited(text: string, path: readonly string[], value: Written): s
   const wanted = structuredClone(before);
   if (!place(wanted, path, value === null ? undefined : parse(`value = ${value}`).value)) return null;
   if (isJson(text)) return `${JSON.stringify(wanted, null, 2)}\n`;
-  // Who takes the last dotted key of a table out takes the table out.
+  // Without its last dotted key a table disappears.
   const without = value === null ? prune(structuredClone(wanted), path) : wanted;
   const isWanted = (changed: string) => {
     const after = treeOf(changed);
@@ -59,11 +59,11 @@ export function edited(text: string, path: readonly string[], value: Written): s
   return null;
 }
 
-/** Texts that may be it, the one with the least changes first. */
+/** Yields texts with the value, that with the fewest changes first. */
 function* writings(text: string, path: readonly string[], value: string): Generator<string> {
   const { entries, tables } = outline(text);
-  const there = entries.find((entry) => samePath(entry.path, path));
-  if (there) yield splice(text, there.value_from, there.value_to, value);
+  const entry = entries.find((entry) => samePath(entry.path, path));
+  if (entry) yield splice(text, entry.value_from, entry.value_to, value);
   else yield* insertions(text, path, value, entries, tables);
 }
 
@@ -74,14 +74,14 @@ function* insertions(
   entries: Entry[],
   tables: Table[],
 ): Generator<string> {
-  // Beside keys that begin likewise, in the table that has most of the path.
+  // Next to keys with a common prefix, in the table that has most of the path.
   const nearby = entries
     .map((entry) => ({ entry, common: commonLength(entry.path, path) }))
     .filter(({ common, entry }) => common > entry.table.path.length)
-    .sort((one, other) => other.common - one.common);
+    .sort((candidate, other) => other.common - candidate.common);
   const holders = tables
     .filter((table) => startsWith(path, table.path) && table.path.length < path.length)
-    .sort((one, other) => other.path.length - one.path.length);
+    .sort((table, other) => other.path.length - table.path.length);
   const [first] = nearby;
   const [holder] = holders;
   if (first && first.common > (holder?.path.length ?? 0)) {
@@ -96,15 +96,15 @@ function* insertions(
   yield `${text.trimEnd()}\n\n${header}\n${line}\n`;
 }
 
-/** Texts in which a value takes the place of a table that has several lines. */
+/** Yields texts in which a value replaces a table of several lines. */
 function* replacements(text: string, path: readonly string[], value: string): Generator<string> {
   for (const without of removals(text, path)) yield* writings(without, path, value);
 }
 
 /**
- * A text with one more table of values, written as its sisters are: on a line of its own, or below a header.
+ * Returns a text with one more table, written like its siblings: on its own line, or below a header.
  *
- * Null where the text cannot be read, or has the table already.
+ * It is null if the text cannot be read or already has the table.
  */
 export function withTable(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string | null {
   const before = treeOf(text);
@@ -130,7 +130,7 @@ export function withTable(text: string, path: readonly string[], values: Readonl
   return candidates.find((changed) => same(treeOf(changed), wanted)) ?? null;
 }
 
-/** A text with one more key in a table, behind an entry or behind the last. */
+/** Returns a text with one more key in a table, after an entry or after the last. */
 function into(
   text: string,
   table: Table,
@@ -167,13 +167,13 @@ function* removals(text: string, path: readonly string[]): Generator<string> {
   }
   if (!spans.length) return;
   let changed = text;
-  for (const [from, to] of spans.sort((one, other) => other[0] - one[0])) {
+  for (const [from, to] of spans.sort((span, other) => other[0] - span[0])) {
     changed = splice(changed, from, to, "");
   }
   yield changed;
 }
 
-/** From where to where a key with its value is taken out: its line, or its part of the braces. */
+/** Returns the range that is removed with a key: its line, or its part of the braces. */
 function spanOf(text: string, entry: Entry): [number, number] {
   if (entry.table.kind !== "inline") {
     return [lineBeginOf(text, entry.key_from), Math.min(text.length, lineEndOf(text, entry.value_to) + 1)];
@@ -197,9 +197,9 @@ function splice(text: string, from: number, to: number, put: string): string {
   return text.slice(0, from) + put + text.slice(to);
 }
 
-function commonLength(one: readonly string[], other: readonly string[]): number {
+function commonLength(path: readonly string[], other: readonly string[]): number {
   let length = 0;
-  while (length < one.length && length < other.length && one[length] === other[length]) length += 1;
+  while (length < path.length && length < other.length && path[length] === other[length]) length += 1;
   return length;
 }
 
@@ -207,7 +207,7 @@ function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Puts a value into a tree; false where a value that is no table is in the way. */
+/** Sets a value in a tree; returns false if another value is in the way. */
 function place(tree: Tree, path: readonly string[], value: unknown): boolean {
   let table = tree;
   for (const key of path.slice(0, -1)) {
@@ -222,7 +222,7 @@ function place(tree: Tree, path: readonly string[], value: unknown): boolean {
   return true;
 }
 
-/** Takes out the tables on the way to a key that nothing is in any more. */
+/** Removes the empty tables on the way to a key. */
 function prune(tree: Tree, path: readonly string[]): Tree {
   for (let length = path.length - 1; length > 0; length -= 1) {
     const table = valueAt(tree, path.slice(0, length));
@@ -232,17 +232,17 @@ function prune(tree: Tree, path: readonly string[]): Tree {
   return tree;
 }
 
-function same(one: unknown, other: unknown): boolean {
-  if (isTree(one) && isTree(other)) {
-    const keys = Object.keys(one);
+function same(value: unknown, other: unknown): boolean {
+  if (isTree(value) && isTree(other)) {
+    const keys = Object.keys(value);
     return (
       keys.length === Object.keys(other).length &&
-      keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]))
+      keys.every((key) => Object.hasOwn(other, key) && same(value[key], other[key]))
     );
   }
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((value, at) => same(value, other[at]));
+  if (Array.isArray(value) && Array.isArray(other)) {
+    return value.length === other.length && value.every((value, at) => same(value, other[at]));
   }
-  if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime();
-  return Object.is(one, other);
+  if (value instanceof Date && other instanceof Date) return value.getTime() === other.getTime();
+  return Object.is(value, other);
 }

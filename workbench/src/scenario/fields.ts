@@ -1,4 +1,4 @@
-/** What the form shows: key paths with labels; all else follows from the schema and the text. */
+/** The form: key paths with labels. All else follows from the schema and the text. */
 
 import type { Scenario } from "../engine/answers";
 import { isTree, type Tree, valueAt } from "./edit";
@@ -6,16 +6,16 @@ import { inWords } from "./quantity";
 import { type Node, type Schema, unitsOf, wordsOf } from "./schema";
 
 interface Listed {
-  /** `*` stands for each name there is. */
+  /** `*` is replaced by each name in the text. */
   path: string;
   label: string;
-  /** A key that has to be there; usually the path's own table. */
+  /** A key that must be present; by default the path's own table. */
   needs?: string;
-  /** Shown only where the text has it. */
+  /** Shown only if the text has it. */
   present?: true;
-  /** Shown only where another key has one of these values, or has none. */
+  /** Shown only if another key has one of these values or is missing. */
   only?: readonly [path: string, ...values: unknown[]];
-  /** What holds without it, where the schema says so in a sentence. */
+  /** The default, if the schema describes it in a sentence. */
   without?: string;
   /** Steps of a slider. */
   steps?: readonly number[];
@@ -28,7 +28,7 @@ const ADAPTIVE = ["csma.access", "adaptive"] as const;
 const BY_SIGNAL = ["cell.phy", "802.11n", "802.11ac", "802.11ax"] as const;
 const BY_RATE = ["cell.phy", "802.11b", "802.11g", "802.11g-long", "802.11a"] as const;
 
-/** Stands for the discipline of a queue, which has no key of its own. */
+/** Placeholder of the discipline of a queue, which has no key. */
 export const DISCIPLINE = "(discipline)";
 /** The settings of each discipline when it is chosen in the form. */
 const DISCIPLINES: Record<string, string> = {
@@ -42,12 +42,12 @@ const DISCIPLINES: Record<string, string> = {
 };
 export const DROP_TAIL = "drop-tail";
 
-/** The value of a queue with a discipline, as the text has it; null is the default queue. */
+/** Returns the value of a queue with a discipline for the text; null for the default queue. */
 export function queueWith(discipline: string): string | null {
   return discipline === DROP_TAIL ? null : `{ ${discipline} = ${DISCIPLINES[discipline] ?? "{}"} }`;
 }
 
-/** A queue in all the forms that it may have. */
+/** Returns the fields of a queue of any form. */
 function queue(path: string, label: string, needs?: string): Listed[] {
   return [
     { path: `${path}.${DISCIPLINE}`, label: `${label}: discipline`, needs: needs ?? path.split(".").slice(0, -1).join(".") },
@@ -150,7 +150,7 @@ const LISTED: readonly [string, readonly Listed[]][] = [
 export type Widget =
   | { kind: "choice"; words: string[] }
   | { kind: "yes" }
-  /** A table that is there or is not. */
+  /** A table that is present or missing. */
   | { kind: "table" }
   /** The discipline of a queue. */
   | { kind: "discipline"; words: string[] }
@@ -164,51 +164,51 @@ export interface Field {
   label: string;
   description: string;
   widget: Widget;
-  /** As the text has it; undefined where it has nothing. */
+  /** The value in the text; undefined if it is missing. */
   value: unknown;
-  /** What holds without it. */
+  /** The default. */
   without: string;
 }
 
 export interface Group {
   title: string;
-  /** The station that the group is about. */
+  /** The station of the group. */
   station?: string;
   fields: Field[];
 }
 
-/** The form of a text: what applies to it. */
+/** Returns the groups of fields that apply to a text. */
 export function formOf(schema: Schema, tree: Tree, scenario: Scenario | null): Group[] {
   return LISTED.flatMap(([title, listed]) => {
     if (!title.endsWith("*")) return [{ title, fields: fieldsOf(listed, schema, tree, scenario) }];
     const names = isTree(tree.station) ? Object.keys(tree.station) : [];
     return names.map((name) => {
-      const own = listed.map((one) => ({ ...one, path: one.path.replace("*", name) }));
+      const own = listed.map((field) => ({ ...field, path: field.path.replace("*", name) }));
       return { title: `Station ${name}`, station: name, fields: fieldsOf(own, schema, tree, scenario) };
     });
   }).filter(({ fields }) => fields.length > 0);
 }
 
 function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenario: Scenario | null): Field[] {
-  return listed.flatMap((one) => {
-    const path = one.path.split(".");
-    if (!applies(one, path, tree)) return [];
-    if (path.at(-1) === DISCIPLINE) return disciplineOf(one, path, schema, tree);
+  return listed.flatMap((entry) => {
+    const path = entry.path.split(".");
+    if (!applies(entry, path, tree)) return [];
+    if (path.at(-1) === DISCIPLINE) return disciplineOf(entry, path, schema, tree);
     const node = schema.at(path);
     const value = valueAt(tree, path);
-    const widget = node && widgetOf(schema, node, value, one.steps);
+    const widget = node && widgetOf(schema, node, value, entry.steps);
     if (!node || !widget) return [];
-    const { label } = one;
+    const { label } = entry;
     const description = node.description ?? "";
-    const held = one.without ?? without(schema, node, path, scenario);
+    const held = entry.without ?? without(schema, node, path, scenario);
     return [{ path, label, description, widget, value, without: held }];
   });
 }
 
-function disciplineOf(one: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
+function disciplineOf(entry: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
   const of = path.slice(0, -1);
   // a queue below the access point's own key is edited there
-  if (one.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
+  if (entry.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
   const node = schema.at(of);
   const table = node && schema.table(node);
   if (!node || !table) return [];
@@ -217,21 +217,21 @@ function disciplineOf(one: Listed, path: string[], schema: Schema, tree: Tree): 
   const own = isTree(value) ? Object.keys(value).find((key) => key !== "limit") : undefined;
   const words = [DROP_TAIL, ...known, ...(own && !known.includes(own) ? [own] : [])];
   return [{
-    path, label: one.label, description: node.description ?? "", widget: { kind: "discipline", words },
+    path, label: entry.label, description: node.description ?? "", widget: { kind: "discipline", words },
     value: own ?? DROP_TAIL, without: DROP_TAIL,
   }];
 }
 
-function applies(one: Listed, path: readonly string[], tree: Tree): boolean {
-  if (one.only) {
-    const [key, ...values] = one.only;
+function applies(entry: Listed, path: readonly string[], tree: Tree): boolean {
+  if (entry.only) {
+    const [key, ...values] = entry.only;
     if (![undefined, ...values].includes(valueAt(tree, key.split(".")))) return false;
   }
-  if (one.present) return valueAt(tree, path) !== undefined;
-  // A queue that stands under `ap.queue` has no other form beside it.
-  if (one.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
-  const needed = one.needs === undefined ? path.slice(0, -1) : one.needs.split(".").filter(Boolean);
-  if (one.path === "queue" || one.path === `queue.${DISCIPLINE}`) return isTree(tree.dumbbell) || isTree(tree.parking_lot);
+  if (entry.present) return valueAt(tree, path) !== undefined;
+  // A queue below `ap.queue` has no other form.
+  if (entry.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
+  const needed = entry.needs === undefined ? path.slice(0, -1) : entry.needs.split(".").filter(Boolean);
+  if (entry.path === "queue" || entry.path === `queue.${DISCIPLINE}`) return isTree(tree.dumbbell) || isTree(tree.parking_lot);
   return isTree(valueAt(tree, needed));
 }
 
@@ -264,19 +264,19 @@ function widgetOf(schema: Schema, node: Node, value: unknown, steps?: readonly n
   };
 }
 
-/** What holds without a value: as the checked scenario has it, else as the schema tells. */
+/** Returns the default of the checked scenario, else that of the schema. */
 function without(schema: Schema, node: Node, path: readonly string[], scenario: Scenario | null): string {
-  const told = scenario && effective(scenario, path);
-  if (told) return told;
-  const text = [node, ...schema.scalars(node)].find((one) => one.default !== undefined)?.default;
+  const present = scenario && effective(scenario, path);
+  if (present) return present;
+  const text = [node, ...schema.scalars(node)].find((scalar) => scalar.default !== undefined)?.default;
   if (text !== undefined) return typeof text === "string" ? text : JSON.stringify(text);
-  // A default that takes a sentence is told by the description.
+  // A default that needs a sentence is in the description.
   return /Default: ([^.;,]{1,12})\.$/.exec(node.description ?? "")?.[1] ?? "default";
 }
 
 const SUFFIXES = ["packets", "", "s", "bps", "bytes"];
 
-/** The value that a scenario has, by its key in the text. */
+/** Returns the value of a key of the text in the checked scenario. */
 function effective(scenario: Scenario, path: readonly string[]): string | null {
   let tree: unknown = scenario;
   let keys = path.slice(0, -1);

@@ -1,6 +1,6 @@
-/** Where keys, values and tables of a TOML text stand; a text that is half written is read as far as it goes. */
+/** Positions of keys, values and tables in a TOML text. An incomplete text is read as far as possible. */
 
-/** A key with its value. Offsets are of characters. */
+/** A key with its value. Offsets count characters. */
 export interface Entry {
   path: readonly string[];
   key_from: number;
@@ -9,15 +9,15 @@ export interface Entry {
   table: Table;
 }
 
-/** What holds keys: the text's head, a header's lines, or braces. */
+/** A table: the top of the text, the lines below a header, or braces. */
 export interface Table {
   kind: "root" | "header" | "inline";
   path: readonly string[];
   /** The header's bracket, or the brace. */
   from: number;
-  /** Behind the last thing that belongs to it: a line's end, or the closing brace itself. */
+  /** The end of its last entry, or its closing brace. */
   to: number;
-  /** Behind the header, or behind the opening brace. */
+  /** The end of its header or of its opening brace. */
   body_from: number;
 }
 
@@ -31,8 +31,8 @@ export function outline(text: string): Outline {
   return new Scanner(text).scan();
 }
 
-export function samePath(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && startsWith(one, other);
+export function samePath(path: readonly string[], other: readonly string[]): boolean {
+  return path.length === other.length && startsWith(path, other);
 }
 
 export function startsWith(path: readonly string[], prefix: readonly string[]): boolean {
@@ -68,7 +68,7 @@ class Scanner {
     return { entries: this.#entries, tables: this.#tables };
   }
 
-  /** `[a.b]`; null where it is none, or one of an array of tables. */
+  /** Reads `[a.b]`; returns null for anything else. */
   #header(): string[] | null {
     this.#at += 1;
     const isArray = this.#text[this.#at] === "[";
@@ -79,7 +79,7 @@ class Scanner {
     return isArray ? [...path, "[]"] : path;
   }
 
-  /** `key = value` in a table; false where it is none. */
+  /** Reads `key = value` in a table; returns false for anything else. */
   #pair(table: Table): boolean {
     const key_from = this.#at;
     const keys = this.#keys();
@@ -125,7 +125,7 @@ class Scanner {
     return this.#at > begin ? this.#text.slice(begin, this.#at) : null;
   }
 
-  /** Goes behind a value; what stands in braces is listed if their path is known. */
+  /** Skips a value. Entries in braces are listed if their path is known. */
   #value(path: readonly string[] | null): void {
     const first = this.#text[this.#at];
     if (first === '"' || first === "'") this.#string();
@@ -145,7 +145,7 @@ class Scanner {
       this.#at += quote === '"' && this.#text[this.#at] === "\\" ? 2 : 1;
     }
     this.#at = Math.min(this.#at + end.length, this.#text.length);
-    // A long string may end with quotes of its own.
+    // A long string may end with quotes.
     while (isLong && this.#text[this.#at] === quote) this.#at += 1;
   }
 
@@ -170,7 +170,7 @@ class Scanner {
     this.#at += 1;
     const table: Table = { kind: "inline", path: path ?? ["[]"], from, to: from, body_from: this.#at };
     if (path) this.#tables.push(table);
-    const kept = this.#entries.length;
+    const count = this.#entries.length;
     for (;;) {
       this.#skipBlank(true);
       const next = this.#text[this.#at];
@@ -185,10 +185,10 @@ class Scanner {
         break;
       }
     }
-    if (!path) this.#entries.length = kept;
+    if (!path) this.#entries.length = count;
   }
 
-  /** A number, a word or a date. */
+  /** Skips a number, a word or a date. */
   #bare(): void {
     const rest = /[^,\]}#\n\r]*/y;
     rest.lastIndex = this.#at;
@@ -199,7 +199,7 @@ class Scanner {
     while (this.#text[this.#at] === " " || this.#text[this.#at] === "\t") this.#at += 1;
   }
 
-  /** Spaces, lines and comments; in lists commas, too. */
+  /** Skips spaces, lines and comments, and commas in lists. */
   #skipBlank(inList = false): void {
     for (;;) {
       const next = this.#text[this.#at];

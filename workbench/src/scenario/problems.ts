@@ -1,22 +1,22 @@
-/** Where the problems of a text are. */
+/** Places and messages of problems. */
 
 import type { Problem } from "../engine/answers";
 import { outline } from "./outline";
 
-/** The characters that a problem is about: its key and value, else its line, else the first line. */
+/** Returns the place of a problem: its key and value, else its line, else the first line. */
 export function placeOf(text: string, problem: Problem): { from: number; to: number } {
   const [from, to] = lineOf(text, problem.line ?? 1);
   if (problem.line !== null && problem.path !== null) {
     const path = problem.path.split(".");
     const entry = outline(text).entries.find(
-      (one) => one.key_from >= from && one.key_from <= to && one.path.join(".") === path.join("."),
+      (candidate) => candidate.key_from >= from && candidate.key_from <= to && candidate.path.join(".") === path.join("."),
     );
     if (entry) return { from: entry.key_from, to: Math.max(entry.value_to, entry.key_from) };
   }
   return { from, to };
 }
 
-/** A message and its hint: what was meant stands before all that is accepted. */
+/** Returns a message with its hint. A suggestion comes before the accepted values. */
 export function toldOf({ message, hint }: { message: string; hint: string | null }): string {
   const list = "; expected ";
   const at = message.indexOf(list);

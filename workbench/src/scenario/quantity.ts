@@ -1,12 +1,12 @@
 /** Numbers with units, as scenario files write them. */
 
 export interface Quantity {
-  /** As it was written. */
+  /** The number as it was written. */
   number: string;
   unit: string;
 }
 
-/** `5 ms` in its parts; null where it is a word or nothing of the sort. */
+/** Splits a quantity such as `5 ms`; returns null for anything else. */
 export function quantityOf(text: string): Quantity | null {
   const [, number, unit] = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ]+)\s*$/.exec(text) ?? [];
   return number === undefined || unit === undefined ? null : { number, unit };
@@ -18,12 +18,12 @@ const SCALES: Record<string, [string, number][]> = {
   bytes: [["B", 1]],
 };
 
-/** A number in SI units as people write it, `0.005` in `s` as `5 ms`. */
+/** Formats a number in SI units for readers: `0.005` in `s` is `5 ms`. */
 export function inWords(value: number, unit: string): string {
   const scales = SCALES[unit];
   if (!scales) return String(value);
-  const [name, scale] = scales.find(([, one]) => Math.abs(value) >= one) ?? (scales.at(-1) as [string, number]);
-  // What is zero by default is small when it is not.
+  const [name, scale] = scales.find(([, scale]) => Math.abs(value) >= scale) ?? (scales.at(-1) as [string, number]);
+  // A quantity whose default is zero usually has small values.
   if (value === 0) return `0 ${scales[1]?.[0] ?? name}`;
   return `${Number((value / scale).toPrecision(6))} ${name}`;
 }

@@ -1,4 +1,4 @@
-/** The schema of scenario files: what may stand at a key path. */
+/** The schema of scenario files. */
 
 /** A part of a JSON schema, as the engine writes it. */
 export interface Node {
@@ -25,14 +25,14 @@ export class Schema {
     this.#root = root as Node;
   }
 
-  /** What a node stands for, its own description and default first. */
+  /** Resolves the reference of a node, which keeps its own description and default. */
   resolved(node: Node): Node {
     const name = node.$ref?.split("/").at(-1);
     const target = name === undefined ? undefined : this.#root.$defs?.[name];
     return target ? { ...target, ...node } : node;
   }
 
-  /** What may stand at a key path; null where nothing may. */
+  /** Returns the node of a key path; null if the schema has none. */
   at(path: readonly string[]): Node | null {
     let node: Node | null = this.resolved(this.#root);
     for (const key of path) {
@@ -45,37 +45,37 @@ export class Schema {
     return node;
   }
 
-  /** The table among what may stand there. */
+  /** Returns the variant of a node that is a table. */
   table(node: Node): Node | null {
-    return this.variants(node).find((one) => one.type === "object") ?? null;
+    return this.variants(node).find((variant) => variant.type === "object") ?? null;
   }
 
-  /** What may stand there and is no table. */
+  /** Returns the variants of a node that are not tables. */
   scalars(node: Node): Node[] {
-    return this.variants(node).filter((one) => one.type !== "object");
+    return this.variants(node).filter((variant) => variant.type !== "object");
   }
 
   variants(node: Node): Node[] {
     const own = this.resolved(node);
-    return own.oneOf ? own.oneOf.flatMap((one) => this.variants(one)) : [own];
+    return own.oneOf ? own.oneOf.flatMap((variant) => this.variants(variant)) : [own];
   }
 }
 
-/** Words that may stand at a node instead of a quantity, such as `never`. */
+/** Returns the words that a node accepts instead of a quantity, such as `never`. */
 export function wordsOf(node: Node): string[] {
   if (node.enum) return node.enum;
   const [, words] = /^\^\\s\*\(((?:[a-z]+\|)+)/.exec(node.pattern ?? "") ?? [];
   return words ? words.split("|").filter(Boolean) : [];
 }
 
-/** Units that a quantity may have, by its pattern; none where it is no quantity. */
+/** Returns the units that a quantity may have, by its pattern; none for other nodes. */
 export function unitsOf(node: Node): string[] {
   const groups = (node.pattern ?? "").match(/\\s\*(?:\(([^()]+)\)|dB)/g) ?? [];
   const units = (groups.at(-1) ?? "").replace(/^\\s\*/, "").replace(/[()]/g, "").split("|");
   return units.filter((unit) => /^[A-Za-z]+$/.test(unit));
 }
 
-/** What holds where a key is not there, for people. */
+/** Returns the default of a key for readers. */
 export function defaultOf(node: Node): string | null {
   if (node.default !== undefined) {
     return typeof node.default === "string" ? node.default : JSON.stringify(node.default);

@@ -1,13 +1,13 @@
-/** Settings written into the text that they lie over. */
+/** Settings that are written into the text. */
 
 import { parse } from "smol-toml";
 import { edited, treeOf, valueAt } from "./edit";
 
 /**
- * A text with more settings in it, and what still lies over it.
+ * Returns a text with more settings in it, and the settings that still override it.
  *
- * A setting stays over the text where that cannot take it and say the same: tables, what stands under another
- * one that stays, values of a table that is written out.
+ * A setting remains an override if the text cannot include it with the same meaning: tables, keys below another
+ * override, and values of a table in the text.
  */
 export function settled(
   text: string,
@@ -15,22 +15,22 @@ export function settled(
   over: readonly string[] = [],
 ): { text: string; over: string[] } {
   const keys = more.map(keyOf);
-  const rest = over.filter((one) => !keys.includes(keyOf(one)));
+  const rest = over.filter((other) => !keys.includes(keyOf(other)));
   for (const setting of more) {
-    const changed = rest.some((one) => areRelated(keyOf(one), keyOf(setting))) ? null : taken(text, setting);
+    const changed = rest.some((other) => areRelated(keyOf(other), keyOf(setting))) ? null : taken(text, setting);
     if (changed === null) rest.push(setting);
     else text = changed;
   }
   return { text, over: rest };
 }
 
-/** The key path of a setting. */
+/** Returns the key path of a setting. */
 export function keyOf(setting: string): string {
   return setting.slice(0, setting.indexOf("=")).trim();
 }
 
-function areRelated(one: string, other: string): boolean {
-  return `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`);
+function areRelated(key: string, other: string): boolean {
+  return `${key}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${key}.`);
 }
 
 function taken(text: string, setting: string): string | null {
@@ -39,13 +39,13 @@ function taken(text: string, setting: string): string | null {
   const tree = treeOf(text);
   if (!tree || value === null || !/^[\w-]+(\.[\w-]+)*$/.test(key)) return null;
   const path = key.split(".");
-  // A text makes what it names; a setting must not.
+  // A text defines the tables that it names. A setting must not define any.
   const named = /^(?:station|csma\.link)\.[^.]+/.exec(key)?.[0].split(".");
   if ((named && valueAt(tree, named) === undefined) || typeof valueAt(tree, path) === "object") return null;
   return edited(text, path, value);
 }
 
-/** A value as TOML writes it, read as `--set` reads it: as TOML, else as a text; null where it is no single one. */
+/** Returns a value in TOML, read like `--set` does: as TOML, else as a text; null for a table or a list. */
 function written(value: string): string | null {
   try {
     return typeof parse(`value = ${value}`).value === "object" ? null : value;

@@ -1,4 +1,4 @@
-/** Keys that do something wherever the focus is, but in fields. */
+/** Keyboard shortcuts, which work everywhere except in fields. */
 
 export type Action = "help" | "gallery" | "text" | "form" | "results" | "run" | "stop" | "share";
 
@@ -19,7 +19,7 @@ export const PARTS: readonly { key: string; does: string }[] = [
   { key: "Space", does: "in the view Air, play and pause" },
 ];
 
-/** What a key does here; null: nothing, or it is meant for a field. */
+/** Returns the action of a key; null if it has none, or if it is meant for a field. */
 export function actionOf(event: KeyboardEvent, areOn: boolean): Action | null {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return "run";
   if (!areOn || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;

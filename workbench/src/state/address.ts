@@ -1,17 +1,17 @@
-/** The page's address and the workbench keep the same. */
+/** The page's address, which follows the workbench. */
 
 import { fromFragment, type Linked, LinkError, toFragment } from "./link";
 
-/** Time after which an edit is in the address; browsers allow only so many changes. [ms] */
+/** Pause before an edit is written into the address, since browsers limit the number of changes. [ms] */
 const WRITE_MS = 600;
 
-/** Reads the address now and whenever it changes; `take` gets what it says, null where it says nothing, as `write` has it. */
+/** Reads the address now and when it changes. `take` gets its content; null if it is empty. */
 export function followAddress(
   take: (linked: Linked | null) => void | Promise<void>,
   fail: (message: string) => void,
 ): { write(linked: Linked | null): void; push(linked: Linked): Promise<void>; close(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** The address as we have written it, which is no news. */
+  /** The address that was written last. It is not read again. */
   let own = "";
 
   const read = async () => {
@@ -30,7 +30,7 @@ export function followAddress(
     try {
       own = linked ? await toFragment(linked) : "";
     } catch {
-      // A text that is too long for a link stays on the page alone.
+      // A text that is too long for a link is not in the address.
       own = "";
     }
     history[how](null, "", own || location.pathname + location.search);

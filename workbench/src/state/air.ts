@@ -1,8 +1,8 @@
-/** Frames on the air: a second run of the first replication, recorded over a stretch of time. */
+/** Frames on the air: a second run of the first replication, recorded over an interval of time. */
 
 import type { Answer, Scenario } from "../engine/answers";
 import type { Source } from "../engine/engine";
-import { Broken, Cancelled, type Kept, type Pool } from "../engine/pool";
+import { Broken, Cancelled, type RunHandle, type Pool } from "../engine/pool";
 import type { Air } from "../views/shown";
 import { laidOver } from "./experiment";
 import { airSettings, durationOf_s, stretch_s } from "./recording";
@@ -12,15 +12,15 @@ interface Listener {
   failed(error: unknown): void;
 }
 
-/** A recording under way, or kept. */
+/** A recording that is running or finished. */
 export interface Recording {
-  /** Gives up what is under way; what is kept stays. */
+  /** Ends a running recording, and keeps a finished one. */
   rest(): void;
-  /** Forgets all. */
+  /** Ends a running recording, and releases a finished one. */
   stop(): void;
 }
 
-/** Records from an instant on [s], and from others when the views ask for them. */
+/** Records from an instant on [s], and from other instants when the views request them. */
 export function recordAir(
   pool: Pool,
   source: Source,
@@ -30,7 +30,7 @@ export function recordAir(
   listener: Listener,
 ): Recording {
   let run: AbortController | null = null;
-  let kept: Kept | null = null;
+  let recorded: RunHandle | null = null;
   const long_s = stretch_s(answer);
 
   const record = async (wanted_s: number) => {
@@ -45,15 +45,15 @@ export function recordAir(
         const job = { source: laidOver(source, settings), replication: 0, keep: true };
         return pool.run(job, own.signal, () => undefined);
       };
-      // What is planned for later, such as a change of the channel, forbids that the run ends sooner.
+      // A run with later events, such as a change of the channel, cannot be shortened.
       const finished = await run(start_s + long_s).catch((error: unknown) => {
         if (error instanceof Cancelled || error instanceof Broken) throw error;
         return run(Infinity);
       });
-      if (own.signal.aborted || !finished.kept) return finished.kept?.end();
-      const fresh = finished.kept;
-      kept?.end();
-      kept = fresh;
+      if (own.signal.aborted || !finished.handle) return finished.handle?.end();
+      const fresh = finished.handle;
+      recorded?.end();
+      recorded = fresh;
       const end_s = (await fresh.ask("lastFrameEnd")) ?? start_s;
       const queues = await fresh.ask("queues", start_s, end_s);
       if (own.signal.aborted) return;
@@ -74,8 +74,8 @@ export function recordAir(
     rest: () => run?.abort(),
     stop() {
       run?.abort();
-      kept?.end();
-      kept = null;
+      recorded?.end();
+      recorded = null;
     },
   };
 }

@@ -1,14 +1,15 @@
-/** A run of a scenario: replications dealt out, and answers that get sharper as they come in. */
+/** A run of a scenario: its replications, and an answer after each of them. */
 
 import type { Answer, Distribution, Explanation, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
-import { Cancelled, type Finished, type Kept, type Pool } from "../engine/pool";
-import { durationOf_s, plainSettings, replicationsOf, seriesSettings } from "./recording";
+import { Cancelled, type Finished, type RunHandle, type Pool } from "../engine/pool";
+import { numberOf } from "../views/answer";
+import { durationOf_s, plainSettings, seriesSettings } from "./recording";
 
-/** Time between two answers; many short replications would else be put together all the time. [ms] */
+/** Shortest time between two answers, since combining many short replications takes time. [ms] */
 const ANSWER_MS = 100;
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface Progress {
   done: number;
   replications: number;
@@ -16,10 +17,10 @@ export interface Progress {
   fraction: number;
 }
 
-/** What a run tells while it goes on. */
+/** Events of a run. */
 export interface Listener {
   progress(progress: Progress): void;
-  /** The first replication is over: what it has recorded. */
+  /** The first replication is finished, with these records. */
   recorded(series: Series | null, distributions: Distribution[] | null): void;
   /** The answer, its text as the engine writes it, and its explanation. */
   answered(answer: Answer, done: number, text: string, explanation: Explanation): void;
@@ -28,8 +29,8 @@ export interface Listener {
 /**
  * Runs all replications of a scenario.
  *
- * Values are put together in the order of replications, and an answer is over those from the first on
- * without a gap, so that it does not depend on how many workers there are or which of them is first.
+ * Values are combined in the order of replications. An answer includes replications from the first on
+ * without a gap, so that it does not depend on the number of workers or on their order.
  */
 export async function experiment(
   pool: Pool,
@@ -39,13 +40,13 @@ export async function experiment(
   listener: Listener,
 ): Promise<void> {
   const failing = new AbortController();
-  // AbortSignal.any would do, but browsers keep its signals and all that listens to them.
+  // AbortSignal.any is not used, since browsers keep its signals and their listeners.
   const { signal } = failing;
   stop.addEventListener("abort", () => failing.abort(), { once: true });
-  const replications = replicationsOf(scenario);
+  const replications = numberOf(scenario, "replications") ?? 0;
   const duration_s = durationOf_s(scenario);
   const values: (Float64Array | undefined)[] = [];
-  let first: Kept | null = null;
+  let first: RunHandle | null = null;
   let done = 0;
   let simulated_s = 0;
   let answered_ms = 0;
@@ -57,9 +58,9 @@ export async function experiment(
     listener.progress({ done, replications, fraction });
   };
 
-  /** Puts together what there is without a gap, if that is more than before. */
+  /** Combines the finished replications without a gap, if there are new ones. */
   const combine = async () => {
-    const gap = values.findIndex((one) => one === undefined);
+    const gap = values.findIndex((value) => value === undefined);
     const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];
     if (!first || signal.aborted || ready.length <= done) return;
     const isLast = ready.length === replications;
@@ -73,7 +74,7 @@ export async function experiment(
     tell(0);
   };
 
-  const one = async (replication: number) => {
+  const simulate = async (replication: number) => {
     let reached_s = 0;
     const progress = (now_s: number) => {
       if (!signal.aborted) tell(now_s - reached_s);
@@ -83,7 +84,7 @@ export async function experiment(
     progress(duration_s);
     values[replication] = finished.values;
     if (replication === 0) {
-      first = finished.kept;
+      first = finished.handle;
       if (!first) throw new Error("the first replication was not kept");
       const [series, distributions] = await Promise.all([
         first.ask("series"),
@@ -97,14 +98,14 @@ export async function experiment(
 
   tell(0);
   try {
-    await inOrder(replications, pool.size, one, failing);
+    await inOrder(replications, pool.size, simulate, failing);
     if (signal.aborted) throw new Cancelled("cancelled");
   } finally {
-    (first as Kept | null)?.end();
+    (first as RunHandle | null)?.end();
   }
 }
 
-/** Does a job for each number, as many at once as keep all workers busy; the first failure ends all. */
+/** Runs a job for each number, as many at the same time as keep all workers busy. The first failure ends all. */
 async function inOrder(
   count: number,
   workers: number,
@@ -142,11 +143,11 @@ async function replicate(
   const job = { source: laidOver(source, record), replication, keep };
   const finished = await pool.run(job, signal, progress);
   if (!signal.aborted) return finished;
-  finished.kept?.end();
+  finished.handle?.end();
   throw new Cancelled("cancelled");
 }
 
-/** A text with more settings over it. */
+/** Returns a source with more settings. */
 export function laidOver(source: Source, settings: readonly string[]): Source {
   return { text: source.text, settings: [...source.settings, ...settings] };
 }

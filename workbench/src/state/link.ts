@@ -1,22 +1,22 @@
-/** The workbench in an address: text, settings and view behind `#s=`. */
+/** Links to the workbench: text, settings and view after `#s=`. */
 
-/** What a link restores. */
+/** The contents of a link. */
 export interface Linked {
   text: string;
-  /** `key.path=value`, laid over the text. */
+  /** Settings that override the text, each `key.path=value`. */
   settings: string[];
-  /** How it is looked at, by name. */
+  /** Choices of the view, by name. */
   view: Record<string, string>;
 }
 
 /** Longest fragment that is read or written. [characters] */
 const MOST_CHARACTERS = 100_000;
-/** Longest text inside, against fragments that unfold without end. [bytes] */
+/** Longest content, as a protection against fragments that expand without end. [bytes] */
 const MOST_BYTES = 1_000_000;
 const PREFIX = "#s=";
 const TOO_LONG = "The scenario is too long for a link. Save its text as a file.";
 
-/** The fragment is none of ours, or too long; the message is for users. */
+/** The fragment is invalid or too long. The message is for users. */
 export class LinkError extends Error {
   override name = "LinkError";
 }
@@ -33,7 +33,7 @@ export async function toFragment(linked: Linked): Promise<string> {
   return fragment;
 }
 
-/** What a fragment says; null where it is empty. */
+/** Reads a fragment; returns null if it is empty. */
 export async function fromFragment(fragment: string): Promise<Linked | null> {
   if (fragment === "" || fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) throw new LinkError("The link contains no scenario: expected #s= and the scenario.");
@@ -65,7 +65,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   }
 }
 
-/** Trusts nothing: a link comes from anybody. */
+/** Checks the content of a link, which may come from anyone. */
 function linkedFrom(value: unknown): Linked {
   if (typeof value !== "object" || value === null) throw new LinkError("The link contains no scenario.");
   const { text, settings = [], view = {} } = value as Record<string, unknown>;
@@ -75,12 +75,12 @@ function linkedFrom(value: unknown): Linked {
   }
   const looks = typeof view === "object" && view !== null ? Object.entries(view) : [];
   const known = looks.filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  // the last of those that set the same key is the one that holds
+  // the last setting of a key applies
   const last = new Map(settings.map((setting) => [setting.slice(0, setting.indexOf("=")).trim(), setting]));
   return { text, settings: [...last.values()], view: Object.fromEntries(known.slice(0, 20)) };
 }
 
-/** Whether a value can be laid over a text: `key.path=value` on one line. */
+/** Returns whether a value is a setting: `key.path=value` on one line. */
 export function isSetting(value: unknown): value is string {
   return typeof value === "string" && /^[^=\n\r]+=[^\n\r]*$/.test(value);
 }

@@ -1,88 +1,70 @@
-/** What is recorded beside means: settings of the recorded runs. */
+/** Settings of runs that record time series and frames. */
 
-import type { Answer, Item, Scenario } from "../engine/answers";
+import type { Answer, Scenario } from "../engine/answers";
+import { itemsOf, meanOf, numberOf, tablesOf } from "../views/answer";
 
 /** Samples of the series of a whole run. */
 const SAMPLES = 400;
-/** Values of all tracks together: many flows have fewer samples each. */
+/** Most values of all tracks, so that many flows have fewer samples each. */
 const MOST_VALUES = 1_000_000;
-/** Samples of the fine series beside frames. */
+/** Samples of the fine series that belongs to frames. */
 const FINE_SAMPLES = 5000;
 /** Most frames that the page keeps. */
 export const MOST_FRAMES = 20_000;
 
-function seconds(scenario: Scenario, key: string): number {
-  const value = scenario[key];
-  return typeof value === "number" ? value : 0;
-}
-
 export function durationOf_s(scenario: Scenario): number {
-  return seconds(scenario, "duration_s");
+  return numberOf(scenario, "duration_s") ?? 0;
 }
 
 export function warmupOf_s(scenario: Scenario): number {
-  return seconds(scenario, "warmup_s");
+  return numberOf(scenario, "warmup_s") ?? 0;
 }
 
-export function replicationsOf(scenario: Scenario): number {
-  return seconds(scenario, "replications");
-}
-
-/** As many samples as are wanted, or as there is room for. */
+/** Returns the wanted number of samples, or as many as there is room for. */
 function samplesOf(scenario: Scenario, wanted: number): number {
-  const tracks = 4 * lengthOf(scenario.flows) + lengthOf(scenario.stations) + 1;
+  const tracks = 4 * tablesOf(scenario, "flows").length + tablesOf(scenario, "stations").length + 1;
   return Math.max(1, Math.min(wanted, Math.floor(MOST_VALUES / tracks)));
 }
 
-function lengthOf(list: unknown): number {
-  return Array.isArray(list) ? list.length : 0;
-}
-
-/** A duration as scenario files have it: whole nanoseconds. */
+/** Formats a duration for scenario files, in whole nanoseconds. */
 export function inFile(duration_s: number): string {
   return `${Math.max(1, Math.round(duration_s * 1e9))} ns`;
 }
 
-/** An interval that gives about so many samples: 1, 2 or 5 times a power of ten. [s] */
+/** Returns an interval for about this number of samples: 1, 2 or 5 times a power of ten. [s] */
 export function roundInterval_s(duration_s: number, samples: number): number {
   const wanted_s = Math.max(duration_s / samples, 1e-6);
   const power = 10 ** Math.floor(Math.log10(wanted_s));
-  const factor = [1, 2, 5, 10].find((one) => one * power >= wanted_s * 0.999) ?? 10;
+  const factor = [1, 2, 5, 10].find((factor) => factor * power >= wanted_s * 0.999) ?? 10;
   return factor * power;
 }
 
-/** Settings under which replication 0 runs: what the text says of recording is for files. */
+/** Returns the settings of replication 0. They override those of the text, which are for files. */
 export function seriesSettings(scenario: Scenario): string[] {
   const interval_s = roundInterval_s(durationOf_s(scenario), samplesOf(scenario, SAMPLES));
   return [`record.series_interval=${inFile(interval_s)}`, "record.frames=0", "record.from=0 s"];
 }
 
-/** Settings under which later replications run. */
+/** Returns the settings of later replications. */
 export function plainSettings(): string[] {
   return ["record.series_interval=never", "record.frames=0", "record.from=0 s"];
 }
 
-/** Whether a scenario has an air whose frames are told: a cell with stations. */
+/** Returns whether a scenario has frames to record: a cell with stations. */
 export function hasAir(scenario: Scenario): boolean {
-  const { cell, stations } = scenario;
-  return Boolean(cell) && Array.isArray(stations) && stations.length > 0;
+  return Boolean(scenario.cell) && tablesOf(scenario, "stations").length > 0;
 }
 
-/** How long it takes until about so many frames have been sent, by the goodputs of an answer. [s] */
+/** Returns the time in which about `MOST_FRAMES` frames are sent, by the goodputs of an answer. [s] */
 export function stretch_s(answer: Answer): number {
-  const flows = Array.isArray(answer.flows) ? (answer.flows as Item[]) : [];
-  const goodput_bps = flows.reduce((sum, flow) => sum + meanOf(flow.goodput_bps), 0);
-  // A segment of 1,460 bytes, its ACK, a MAC ACK of each, and a fifth more for attempts in vain.
+  const goodputs_bps = itemsOf(answer, "flows").map((flow) => Math.max(0, meanOf(flow, "goodput_bps") ?? 0));
+  const goodput_bps = goodputs_bps.reduce((sum, goodput) => sum + goodput, 0);
+  // A segment of 1,460 bytes, its ACK, a MAC ACK of each, and a fifth more for failed attempts.
   const framesEach_s = (goodput_bps / (8 * 1460)) * 4 * 1.2;
   return MOST_FRAMES / Math.max(framesEach_s, 100);
 }
 
-function meanOf(value: unknown): number {
-  const mean = (value as { mean?: unknown } | null | undefined)?.mean;
-  return typeof mean === "number" && mean > 0 ? mean : 0;
-}
-
-/** Settings of the run that records frames from an instant on. [s] */
+/** Returns the settings of the run that records frames from an instant on. [s] */
 export function airSettings(scenario: Scenario, from_s: number, long_s: number): string[] {
   const whole_s = durationOf_s(scenario);
   const end_s = Math.min(whole_s, from_s + long_s);

@@ -1,11 +1,11 @@
-/** Light or dark: as the system has it, unless somebody says otherwise. */
+/** The theme: light, dark, or that of the system. */
 
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "lasthop-theme";
 
-/** What the browser keeps; null where it keeps nothing. */
-export function kept(key: string): string | null {
+/** Returns a value that the browser has stored; null if there is none. */
+export function stored(key: string): string | null {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -13,11 +13,11 @@ export function kept(key: string): string | null {
   }
 }
 
-export function keep(key: string, value: string): void {
+export function store(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // A browser that keeps nothing forgets it with the page.
+    // The value is lost when the page is closed.
   }
 }
 
@@ -25,13 +25,13 @@ export class Look {
   theme = $state<Theme>("system");
 
   constructor() {
-    const before = kept(KEY);
+    const before = stored(KEY);
     if (before === "light" || before === "dark") this.choose(before);
   }
 
   choose(theme: Theme): void {
     this.theme = theme;
-    keep(KEY, theme);
+    store(KEY, theme);
     if (theme === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
   }

@@ -1,4 +1,4 @@
-/** The workbench: a text, the scenario that it means, and the run of it. */
+/** The workbench: a text, its scenario, and the run of the scenario. */
 
 import type { Answer, Distribution, Explanation, Problem, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -7,18 +7,18 @@ import { edited, type Written } from "../scenario/edit";
 import { changesBetween } from "../scenario/changes";
 import { Schema } from "../scenario/schema";
 import { keyOf } from "../scenario/settled";
-import type { Air, Kept } from "../views/shown";
+import type { Air, KeptRun } from "../views/shown";
 import { recordAir, type Recording } from "./air";
 import { experiment, type Progress } from "./experiment";
 import { Past } from "./past";
 import { hasAir, warmupOf_s } from "./recording";
 
-/** Time without another key after which a text is read. [ms] */
+/** Pause after the last key before a text is read. [ms] */
 const DEBOUNCE_MS = 200;
-/** A run that would take longer says so. [s] */
+/** Time left from which a run is called long. [s] */
 const LONG_S = 120;
 
-/** What is shown: all of one scenario. */
+/** All shown results of a scenario. */
 interface Result {
   source: Source;
   scenario: Scenario;
@@ -41,12 +41,12 @@ export class Workbench {
   scenario = $state.raw<Scenario | null>(null);
   result = $state.raw<Result | null>(null);
   progress = $state.raw<Progress | null>(null);
-  /** Wall clock until the run is over, by its pace; null while that is unknown. [s] */
+  /** Estimated wall-clock time until the run is finished; null if unknown. [s] */
   left_s = $state.raw<number | null>(null);
-  /** What went wrong, a line. */
+  /** A message about a failure. */
   trouble = $state<string | null>(null);
   stopped = $state(false);
-  /** How long the last run took, wall clock. [s] */
+  /** Wall-clock time of the last run. [s] */
   took_s = $state.raw<number | null>(null);
   schema = $state.raw<Schema | null>(null);
   /** Edits that Back can undo. */
@@ -56,7 +56,7 @@ export class Workbench {
   readonly #past = new Past();
   readonly #pool: Promise<Pool>;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts edits: an answer to an older one comes too late. */
+  /** Counts edits. Answers to older edits are ignored. */
   #edit = 0;
   #run: AbortController | null = null;
   #recording: Recording | null = null;
@@ -66,7 +66,7 @@ export class Workbench {
     pool.then(async (open) => (this.schema = new Schema(await open.schema()))).catch((error: unknown) => this.#tell(error));
   }
 
-  /** Whether what is shown is of another text than the one that stands there. */
+  /** Whether the shown results belong to another text than the present one. */
   get isStale(): boolean {
     return this.result !== null && (this.problems.length > 0 || this.result.scenario !== this.scenario);
   }
@@ -76,11 +76,11 @@ export class Workbench {
   }
 
   /** The run that was kept, with the edits since. */
-  get kept(): Kept | null {
-    const [kept, shown] = [this.#kept, this.result];
-    if (!kept?.answer || !shown) return null;
-    const { answer, explanation, series, distributions } = kept;
-    return { changes: changesBetween(kept.source, shown.source), answer, explanation, series, distributions };
+  get keptRun(): KeptRun | null {
+    const [run, shown] = [this.#kept, this.result];
+    if (!run?.answer || !shown) return null;
+    const { answer, explanation, series, distributions } = run;
+    return { changes: changesBetween(run.source, shown.source), answer, explanation, series, distributions };
   }
 
   /** Keeps the run that is shown, or releases the kept one. */
@@ -92,7 +92,7 @@ export class Workbench {
     return this.left_s !== null && this.left_s > LONG_S;
   }
 
-  /** Takes a text; reads it a moment later, or now. */
+  /** Takes a text, and reads it after a pause or immediately. */
   write(text: string, settings: string[] = this.settings, now = false): void {
     const isSame = text === this.text && settings === this.settings;
     if (isSame && !now) return;
@@ -116,15 +116,15 @@ export class Workbench {
     else this.#timer = setTimeout(() => void this.#read(), DEBOUNCE_MS);
   }
 
-  /** Changes one value in the text, which no setting hides any more; false where others would change, too. */
+  /** Changes one value in the text, and removes a setting that overrides it; returns false if this is not possible. */
   edit(path: readonly string[], value: Written): boolean {
     const text = edited(this.text, path, value);
-    const others = this.settings.filter((one) => keyOf(one) !== path.join("."));
+    const others = this.settings.filter((setting) => keyOf(setting) !== path.join("."));
     if (text !== null) this.write(text, others.length < this.settings.length ? others : this.settings);
     return text !== null;
   }
 
-  /** Stops the run, and keeps what there is. */
+  /** Stops the run, and keeps its results. */
   stop(): void {
     if (!this.#run) return;
     this.stopped = true;
@@ -213,7 +213,7 @@ export class Workbench {
     }
   }
 
-  /** Records the air of a scenario whose first answer is there. */
+  /** Records the frames of a scenario after its first answer. */
   #listen(pool: Pool, source: Source, scenario: Scenario, answer: Answer): void {
     const isShown = () => this.result?.scenario === scenario;
     this.#recording = recordAir(pool, source, scenario, answer, warmupOf_s(scenario), {

@@ -4,14 +4,14 @@ import TERMS from "virtual:terms";
 
 export interface Term {
   name: string;
-  /** How the page writes it. */
+  /** Its spellings in the page. */
   forms: readonly string[];
   means: string;
 }
 
 export interface Piece {
   text: string;
-  /** The meaning of a term; null of other text. */
+  /** The meaning of a term; null for other text. */
   means: string | null;
   /** The element of the glossary that explains it. */
   id: string;
@@ -24,7 +24,7 @@ export function idOf(term: Term): string {
 
 const byForm = new Map<string, Term>();
 for (const term of TERMS) for (const form of term.forms) byForm.set(keyOf(form), term);
-const forms = TERMS.flatMap((term) => term.forms).sort((one, other) => other.length - one.length);
+const forms = TERMS.flatMap((term) => term.forms).sort((form, other) => other.length - form.length);
 const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
 const PATTERN = new RegExp(`(?<![\\w-])(?:${escaped.join("|")})(?![\\w-])`, "gi");
 
@@ -38,13 +38,13 @@ export function marked(text: string): Piece[] {
   const pieces: Piece[] = [];
   const seen = new Set<Term>();
   let end = 0;
-  for (const found of text.matchAll(PATTERN)) {
-    const term = byForm.get(keyOf(found[0]));
+  for (const match of text.matchAll(PATTERN)) {
+    const term = byForm.get(keyOf(match[0]));
     if (!term || seen.has(term)) continue;
     seen.add(term);
-    if (found.index > end) pieces.push({ text: text.slice(end, found.index), means: null, id: "" });
-    pieces.push({ text: found[0], means: term.means, id: idOf(term) });
-    end = found.index + found[0].length;
+    if (match.index > end) pieces.push({ text: text.slice(end, match.index), means: null, id: "" });
+    pieces.push({ text: match[0], means: term.means, id: idOf(term) });
+    end = match.index + match[0].length;
   }
   if (end < text.length) pieces.push({ text: text.slice(end), means: null, id: "" });
   return pieces;

@@ -13,49 +13,43 @@ function isItem(value: unknown): value is Item {
   return typeof value === "object" && value !== null && "name" in value;
 }
 
-/** The items of a list; none where the answer has no such list. */
+/** Returns the items of a list; none if the answer has no such list. */
 export function itemsOf(answer: Answer | null | undefined, list: string): Item[] {
-  const found = answer?.[list];
-  return Array.isArray(found) ? found.filter(isItem) : [];
+  const items = answer?.[list];
+  return Array.isArray(items) ? items.filter(isItem) : [];
 }
 
-/** A quantity of an item; null where it is not given or has no mean. */
+/** Returns a quantity of an item; null if it is missing or has no mean. */
 export function estimateOf(item: Item | undefined, quantity: string): Estimate | null {
-  const found = item?.[quantity];
-  if (typeof found !== "object" || found === null || found.mean === null) return null;
-  return found;
+  const estimate = item?.[quantity];
+  if (typeof estimate !== "object" || estimate === null || estimate.mean === null) return null;
+  return estimate;
 }
 
 export function meanOf(item: Item | undefined, quantity: string): number | null {
   return estimateOf(item, quantity)?.mean ?? null;
 }
 
-/** A word about an item, such as the station of a flow. */
-export function wordOf(item: Item, key: string): string | null {
-  const found = item[key];
-  return typeof found === "string" ? found : null;
-}
-
-/** A table of the scenario; null where it has none. */
+/** Returns a table of the scenario; null if it is missing. */
 export function tableOf(from: unknown, key: string): Scenario | null {
-  const found = (from as Scenario | null | undefined)?.[key];
-  return typeof found === "object" && found !== null && !Array.isArray(found)
-    ? (found as Scenario)
+  const value = (from as Scenario | null | undefined)?.[key];
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Scenario)
     : null;
 }
 
-/** A list of tables of the scenario. */
+/** Returns a list of tables of the scenario. */
 export function tablesOf(from: unknown, key: string): Scenario[] {
-  const found = (from as Scenario | null | undefined)?.[key];
-  return Array.isArray(found) ? (found as Scenario[]) : [];
+  const value = (from as Scenario | null | undefined)?.[key];
+  return Array.isArray(value) ? (value as Scenario[]) : [];
 }
 
 export function numberOf(from: unknown, key: string): number | null {
-  const found = (from as Scenario | null | undefined)?.[key];
-  return typeof found === "number" ? found : null;
+  const value = (from as Scenario | null | undefined)?.[key];
+  return typeof value === "number" ? value : null;
 }
 
 export function textOf(from: unknown, key: string): string | null {
-  const found = (from as Scenario | null | undefined)?.[key];
-  return typeof found === "string" ? found : null;
+  const value = (from as Scenario | null | undefined)?.[key];
+  return typeof value === "string" ? value : null;
 }

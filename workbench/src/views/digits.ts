@@ -1,8 +1,8 @@
-/** Numbers as a reader wants them, cut as `lasthop` prints them (python/lasthop/answers/digits.py). */
+/** Numbers for readers, rounded as `lasthop` prints them (python/lasthop/answers/digits.py). */
 
 const DIGITS = 4;
 
-/** A mean and its half width, both cut at the half width's first or second digit. */
+/** Formats a mean and its half width, both rounded at the first or second digit of the half width. */
 export function estimate(mean: number | null | undefined, ci95: number | null | undefined): string {
   if (mean === null || mean === undefined) return "-";
   if (!ci95) return plain(mean);
@@ -11,7 +11,7 @@ export function estimate(mean: number | null | undefined, ci95: number | null | 
   return Number(half) ? `${mean.toFixed(places)} ± ${half}` : plain(mean);
 }
 
-/** A number without interval. */
+/** Formats a number without interval. */
 export function plain(value: number | null | undefined): string {
   if (value === null || value === undefined) return "-";
   if (value === 0) return "0";
@@ -19,14 +19,14 @@ export function plain(value: number | null | undefined): string {
   return value.toFixed(Math.min(6, Math.max(0, DIGITS - 1 - exponent)));
 }
 
-/** A number in a sentence: three significant digits. */
+/** Formats a number for a sentence, with three significant digits. */
 export function short(value: number): string {
   if (value === 0) return "0";
   const exponent = Math.floor(Math.log10(Math.abs(value)));
   return String(Number(value.toFixed(Math.min(6, Math.max(0, 2 - exponent)))));
 }
 
-/** Two digits of a half width of 10 to 35, else one; at most six digits of the mean. */
+/** Returns the decimals: two digits of a half width that begins with 10 to 35, else one; at most six digits of the mean. */
 function decimals(mean: number, ci95: number): number {
   const exponent = Math.floor(Math.log10(ci95));
   const wanted = ci95 > 3.55 * 10 ** exponent ? -exponent : 1 - exponent;
@@ -34,31 +34,31 @@ function decimals(mean: number, ci95: number): number {
   return Math.max(0, Math.min(wanted, room, 6));
 }
 
-/** About `count` round values from 0 or `least` to `most`. */
+/** Returns about `count` round values from `least` to `most`. */
 export function ticks(most: number, count: number, least = 0): number[] {
   const span = most - least;
   if (!(span > 0) || !Number.isFinite(span)) return [least];
   const rough = span / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? rough;
-  const found: number[] = [];
+  const values: number[] = [];
   for (let k = Math.ceil(least / step - 1e-9); k * step <= most * (1 + 1e-9); k += 1) {
-    found.push(Number((k * step).toPrecision(12)));
+    values.push(Number((k * step).toPrecision(12)));
   }
-  return found;
+  return values;
 }
 
-/** 1, 2 and 5 times powers of ten between two values; powers alone where these are many, round
+/** 1, 2 and 5 times powers of ten between two values; only powers where these are many, and round
  * values where they are fewer than three. */
 export function logTicks(least: number, most: number): number[] {
   if (!(least > 0) || !(most > least)) return [];
   const steps = most / least > 2000 ? [1] : [1, 2, 5];
-  const found: number[] = [];
+  const values: number[] = [];
   for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); power += 1) {
     for (const step of steps) {
       const value = Number((step * 10 ** power).toPrecision(6));
-      if (value >= least && value <= most) found.push(value);
+      if (value >= least && value <= most) values.push(value);
     }
   }
-  return found.length < 3 ? ticks(most, 5, least) : found;
+  return values.length < 3 ? ticks(most, 5, least) : values;
 }

@@ -17,21 +17,21 @@ const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   losses: "losses in",
 };
 
-/** Limits that have a place. */
+/** Limits whose place is named. */
 const PLACED = ["line", "acks", "losses"];
 
-/** Calls that are not good, waits, air, limits, and then the causes. */
+/** Returns sentences about calls that are not good, delays, the air, limits, and causes. */
 export function sentencesOf({ calls, delays, limits, air, causes }: Explanation): string[] {
   const percent = (part: number) => `${Math.round(100 * part)} %`;
-  const found = calls
+  const sentences = calls
     .filter(({ verdict }) => verdict !== "good")
     .map((call) => `The call of ${call.name}, ${call.direction}, is ${call.verdict}: ${sentenceOf(call)}.`);
   for (const { flow, total_s, parts } of delays.filter((delay) => !calls.some((call) => call.flows.includes(delay.flow) && call.verdict === "good")).slice(0, 2)) {
     const [longest] = [...parts].sort((a, b) => b.share - a.share);
-    if (longest) found.push(`Packets of ${flow} take ${short(1e3 * total_s)} ms on average, ${percent(longest.share)} of it in ${longest.queue}.`);
+    if (longest) sentences.push(`Packets of ${flow} take ${short(1e3 * total_s)} ms on average, ${percent(longest.share)} of it in ${longest.queue}.`);
   }
   if (air) {
-    found.push(`Station ${air.station} uses ${percent(air.airtime_fraction)} of the air for ${percent(air.goodput_share)} of the goodput.`);
+    sentences.push(`Station ${air.station} uses ${percent(air.airtime_fraction)} of the air for ${percent(air.goodput_share)} of the goodput.`);
   }
   for (const { flows, all, by, where, fraction } of limits) {
     const [first] = flows;
@@ -41,7 +41,7 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
     const time = fraction === undefined ? "" : `${percent(fraction)} of the time`;
     const isShared = by === "air" || by === "line" || by === "acks";
     const how = by === "losses" ? "" : time && (isShared ? `, which is busy ${time}` : ` for ${time}`);
-    found.push(`${of} limited by ${LIMITS[by]}${PLACED.includes(by) && where ? ` ${where}` : ""}${how}.`);
+    sentences.push(`${of} limited by ${LIMITS[by]}${PLACED.includes(by) && where ? ` ${where}` : ""}${how}.`);
   }
-  return [...found, ...causes.slice(0, MOST_CAUSES).map(({ sentence }) => sentence)];
+  return [...sentences, ...causes.slice(0, MOST_CAUSES).map(({ sentence }) => sentence)];
 }

@@ -1,4 +1,4 @@
-/** What a quantity is called, and in which unit people read it. */
+/** Titles and units of quantities. */
 
 export interface Measure {
   title: string;
@@ -27,7 +27,7 @@ const WORDS: Record<string, string> = {
   p99: "99th percentile",
 };
 
-/** The words of a quantity; the `largest` value [s] decides between seconds and milliseconds. */
+/** Returns the title and unit of a quantity. The `largest` value [s] decides between seconds and milliseconds. */
 export function measureOf(quantity: string, largest = 0): Measure {
   if (quantity === "updown_ratio") return { title: "up/down ratio", unit: "", scale: 1 };
   if (quantity === "aggressiveness") return { title: "aggressiveness r", unit: "", scale: 1 };

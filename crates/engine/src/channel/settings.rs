@@ -204,14 +204,13 @@ impl Channel {
     /// # Errors
     /// A value has been refused.
     pub(crate) fn changes(station: &Section) -> Result<Vec<ChannelChange>, Refused> {
-        let mut changes = Vec::new();
+        let mut changes: Vec<ChannelChange> = Vec::new();
         for (_, own) in station.tables(ErrorKeys::channel) {
-            changes.push(ChannelChange {
-                at: Layers(&[own]).need(ChangeTable::at)?,
-                channel: Channel::read(&[own, station])?,
-            });
+            let at = Layers(&[own]).need(ChangeTable::at)?;
+            let channel = Channel::read(&[own, station])?;
+            let place = changes.partition_point(|earlier| earlier.at <= at);
+            changes.insert(place, ChannelChange { at, channel });
         }
-        changes.sort_by_key(|change| change.at);
         Ok(changes)
     }
 

@@ -262,12 +262,16 @@ pub(super) fn contenders_of(
     let mut others: Vec<(NodeId, Category)> = Vec::new();
     for (station, category) in categories {
         if category != Category::BestEffort {
-            others.push((bss.ap, category));
-            others.push((bss.roles.node_of(station), category));
+            for member in [
+                (bss.ap, category),
+                (bss.roles.node_of(station), category),
+            ] {
+                if let Err(place) = others.binary_search(&member) {
+                    others.insert(place, member);
+                }
+            }
         }
     }
-    others.sort_unstable();
-    others.dedup();
     members.extend(others);
     members
 }

@@ -182,13 +182,19 @@ impl<'a> Problems<'a> {
     }
 
     /// In order of the file, then of the settings.
-    pub(crate) fn into_vec(mut self) -> Vec<Problem> {
-        self.found.sort_by_key(|(origin, _)| match origin {
-            Origin::Line(line) => (0, *line),
-            Origin::Setting(index) => (1, *index),
-            Origin::File => (2, 0),
-        });
-        let mut problems: Vec<Problem> = self.found.into_iter().map(|(_, p)| p).collect();
+    pub(crate) fn into_vec(self) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = Vec::new();
+        let mut ranks: Vec<(u8, usize)> = Vec::new();
+        for (origin, problem) in self.found {
+            let rank = match origin {
+                Origin::Line(line) => (0, line),
+                Origin::Setting(index) => (1, index),
+                Origin::File => (2, 0),
+            };
+            let place = ranks.partition_point(|earlier| *earlier <= rank);
+            ranks.insert(place, rank);
+            problems.insert(place, problem);
+        }
         if self.unlisted > 0 {
             problems.push(Problem {
                 source: one_line(self.source, 200),
@@ -251,7 +257,7 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
         return Vec::new();
     }
     let word = word.to_lowercase();
-    let mut found: Vec<(usize, &str)> = (candidates.iter().copied())
+    let close: Vec<(usize, &str)> = (candidates.iter().copied())
         .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());
@@ -264,13 +270,17 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
         .collect();
-    found.sort_by_key(|(distance, _)| *distance);
-    let least = found.first().map_or(0, |(distance, _)| *distance);
-    // what differs by its case alone is what was meant
+    let least = close.iter().map(|(distance, _)| *distance).min();
+    let least = least.unwrap_or_default();
+    // a candidate that differs only in case is what was meant
     let most = least + usize::from(least > 0);
-    found.retain(|(distance, _)| *distance <= most);
-    found.truncate(SUGGESTED);
-    found.into_iter().map(|(_, c)| c).collect()
+    let at = |wanted| {
+        close
+            .iter()
+            .filter(move |(distance, _)| *distance == wanted)
+    };
+    let nearest = (least..=most).flat_map(at).take(SUGGESTED);
+    nearest.map(|(_, candidate)| *candidate).collect()
 }
 
 /// The hint `did you mean ...` for a name that is not among `candidates`.

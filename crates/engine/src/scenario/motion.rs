@@ -202,9 +202,10 @@ fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> 
 fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
     let mut used = vec![Category::BestEffort];
     used.extend(flows.map(|flow| flow.category));
-    used.sort_unstable();
-    used.dedup();
-    used
+    let in_order = Category::ALL.into_iter();
+    in_order
+        .filter(|category| used.contains(category))
+        .collect()
 }
 
 /// Whether opportunities may change: aggregates are made for theirs.

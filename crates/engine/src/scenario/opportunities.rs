@@ -1,6 +1,5 @@
 //! A transmission opportunity has room for any frame that its node sends.
 
-use std::collections::BTreeMap;
 
 use super::model::*;
 use super::root::RootKeys;
@@ -13,23 +12,22 @@ use crate::notation::units::{self, TIME};
 
 /// Reports each `txop_limit` that is shorter than an exchange it is meant for.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    // what is too short, by its path, with the longest exchange that must fit and its flow
-    let mut found: BTreeMap<String, (Said<Option<Span>>, Span, &str)> = BTreeMap::new();
+    // limits that are too short, in order of their paths, with the longest exchange and its flow
+    let mut short: Vec<(Said<Option<Span>>, Span, &str)> = Vec::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {
             let Some((entry, limit)) = limit(root, scenario, flow, sender) else {
                 continue;
             };
             let needed = exchange(scenario, flow, sender);
-            let longest = found
-                .get(&entry.path)
-                .map_or(limit, |(_, longest, _)| *longest);
-            if needed > longest {
-                found.insert(entry.path.clone(), (entry, needed, &flow.name));
+            match short.binary_search_by(|(other, ..)| other.path.cmp(&entry.path)) {
+                Ok(place) if needed > short[place].1 => short[place] = (entry, needed, &flow.name),
+                Err(place) if needed > limit => short.insert(place, (entry, needed, &flow.name)),
+                _ => {}
             }
         }
     }
-    for (entry, needed, flow) in found.into_values() {
+    for (entry, needed, flow) in short {
         let needed = units::show(needed.0, TIME);
         let fault = format!(
             "is shorter than the exchange of one frame of flow `{flow}`; expected \"none\" or at \

@@ -48,15 +48,17 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
 fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Problems) {
     let classes = scenario.only_bss().cell.sharing_classes.iter();
     let flows = classes.flat_map(|class| &class.flows);
-    let mut used: Vec<Category> = flows
+    let used: Vec<Category> = flows
         .map(|&flow| scenario.flows[flow as usize].category)
         .collect();
-    used.sort_unstable();
-    used.dedup();
-    if used.len() < 2 {
+    let in_order = Category::ALL.into_iter();
+    let names: Vec<&str> = in_order
+        .filter(|category| used.contains(category))
+        .map(Category::name)
+        .collect();
+    if names.len() < 2 {
         return;
     }
-    let names: Vec<&str> = used.iter().map(|category| category.name()).collect();
     let message = format!(
         "its classes have flows of several access categories ({}), each with a queue of its own at \
          the access point; expected classes of one category",

@@ -1,14 +1,15 @@
-/** The lanes: frames as boxes, what failed by shape and colour, backoffs as slots. */
+/** The lanes: frames as boxes, failures by shape and colour, backoffs as slots. */
 
 import { firstFrom, type Frame } from "./frames";
-import { fitted } from "./fitted";
+import { fitted, type Segment, strokeLines } from "../chart/canvas";
+import { inkOf } from "../chart/ink.svelte";
 import { columnsOf } from "./lanes";
 import { drawAxis, drawQueues } from "./drawQueues";
 import { BOX_PX, LANE_PX, colorOf, framesIn, heightOf, isDense, lanesTop, xOf, type Scene } from "./scene";
 import { shortKindOf } from "./words";
 
 const FONT = "system-ui, sans-serif";
-/** Frames behind the view whose countdowns may reach into it. */
+/** Number of frames after the view whose countdowns may reach into it. */
 const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
@@ -48,135 +49,93 @@ function drawLanes(ctx: CanvasRenderingContext2D, scene: Scene): void {
   ctx.textAlign = "left";
   scene.lanes.forEach((name, lane) => {
     const y = middleOf(scene, lane);
-    ctx.strokeStyle = scene.ink("rule");
-    ctx.beginPath();
-    ctx.moveTo(scene.gutter_px, y + BOX_PX / 2 + 0.5);
-    ctx.lineTo(scene.width_px, y + BOX_PX / 2 + 0.5);
-    ctx.stroke();
-    ctx.fillStyle = scene.ink("ink");
+    const base = y + BOX_PX / 2 + 0.5;
+    strokeLines(ctx, inkOf("rule"), [[scene.gutter_px, base, scene.width_px, base]]);
+    ctx.fillStyle = inkOf("ink");
     ctx.fillText(fitted(ctx, name, scene.gutter_px - 8), 0, y);
   });
 }
 
+/** The rectangle of a frame, `BOX_PX` high. */
+interface Box {
+  left: number;
+  top: number;
+  wide: number;
+}
+
+function boxOf(scene: Scene, { start_s, end_s }: Frame, lane: number, least_px: number): Box {
+  const left = xOf(scene, start_s);
+  const wide = Math.max(least_px, xOf(scene, end_s) - left);
+  return { left, top: middleOf(scene, lane) - BOX_PX / 2, wide };
+}
+
 function drawFrame(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, lane: number): void {
-  const left = xOf(scene, frame.start_s);
-  const wide = Math.max(1, xOf(scene, frame.end_s) - left);
-  const top = middleOf(scene, lane) - BOX_PX / 2;
-  ctx.fillStyle = scene.ink(colorOf(scene, frame));
+  const box = boxOf(scene, frame, lane, 1);
+  const { left, top, wide } = box;
+  ctx.fillStyle = inkOf(colorOf(scene, frame));
   ctx.fillRect(left, top, wide, BOX_PX);
-  const onFill = scene.ink("on-fill");
-  if (frame.fate === "collided" && wide >= 4) cross(ctx, left, top, wide, onFill);
-  if (frame.fate === "corrupted" && wide >= 3) hatch(ctx, left, top, wide, onFill);
-  if (frame.fate === "delivered") drawLost(ctx, scene, frame, left, top, wide);
-  if (frame.discarded) {
-    ctx.strokeStyle = scene.ink("ink");
-    ctx.lineWidth = 2;
-    ctx.beginPath();
-    const x = left + wide + 5;
-    ctx.moveTo(x - 4, top - 1);
-    ctx.lineTo(x + 4, top + 7);
-    ctx.moveTo(x + 4, top - 1);
-    ctx.lineTo(x - 4, top + 7);
-    ctx.stroke();
-    ctx.lineWidth = 1;
-  }
-  drawWords(ctx, scene, frame, left, top, wide);
+  if (frame.fate === "collided" && wide >= 4) cross(ctx, inkOf("on-fill"), left, top, wide, BOX_PX, 1.5);
+  if (frame.fate === "corrupted" && wide >= 3) hatch(ctx, box);
+  if (frame.fate === "delivered") drawLost(ctx, frame, box);
+  if (frame.discarded) cross(ctx, inkOf("ink"), left + wide + 1, top - 1, 8, 8, 2);
+  drawWords(ctx, scene, frame, box);
 }
 
-/** Two diagonals. */
-function cross(
-  ctx: CanvasRenderingContext2D,
-  left: number,
-  top: number,
-  wide: number,
-  color: string,
-) {
-  ctx.strokeStyle = color;
-  ctx.lineWidth = 1.5;
-  ctx.beginPath();
-  ctx.moveTo(left, top);
-  ctx.lineTo(left + wide, top + BOX_PX);
-  ctx.moveTo(left, top + BOX_PX);
-  ctx.lineTo(left + wide, top);
-  ctx.stroke();
-  ctx.lineWidth = 1;
+/** Draws the two diagonals of a rectangle. */
+function cross(ctx: CanvasRenderingContext2D, color: string, left: number, top: number, wide: number, high: number, width: number) {
+  const [right, bottom] = [left + wide, top + high];
+  strokeLines(ctx, color, [[left, top, right, bottom], [left, bottom, right, top]], width);
 }
 
-/** Many strokes in one direction. */
-function hatch(
-  ctx: CanvasRenderingContext2D,
-  left: number,
-  top: number,
-  wide: number,
-  color: string,
-) {
+/** Draws parallel lines over a box. */
+function hatch(ctx: CanvasRenderingContext2D, { left, top, wide }: Box) {
+  const lines: Segment[] = [];
+  for (let x = left - BOX_PX; x < left + wide; x += 6) lines.push([x, top + BOX_PX, x + BOX_PX, top]);
   ctx.save();
   ctx.beginPath();
   ctx.rect(left, top, wide, BOX_PX);
   ctx.clip();
-  ctx.strokeStyle = color;
-  ctx.lineWidth = 1.5;
-  ctx.beginPath();
-  for (let x = left - BOX_PX; x < left + wide; x += 6) {
-    ctx.moveTo(x, top + BOX_PX);
-    ctx.lineTo(x + BOX_PX, top);
-  }
-  ctx.stroke();
+  strokeLines(ctx, inkOf("on-fill"), lines, 1.5);
   ctx.restore();
 }
 
-/** MPDUs of an aggregate that were lost, each in its place. */
-function drawLost(
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  frame: Frame,
-  left: number,
-  top: number,
-  wide: number,
-) {
+/** Draws the lost MPDUs of an aggregate, each in its place. */
+function drawLost(ctx: CanvasRenderingContext2D, frame: Frame, { left, top, wide }: Box) {
   if (frame.lost.length === 0 || !frame.mpdus) return;
   const each = wide / frame.mpdus;
   for (const place of frame.lost) {
     const thick = Math.max(1.5, each);
     const x = Math.min(left + place * each, left + wide - thick);
-    ctx.fillStyle = scene.ink("corrupted");
+    ctx.fillStyle = inkOf("corrupted");
     ctx.fillRect(x, top, thick, BOX_PX);
-    if (thick >= 3) hatch(ctx, x, top, thick, scene.ink("on-fill"));
+    if (thick >= 3) hatch(ctx, { left: x, top, wide: thick });
   }
 }
 
-/** What fits of: kind and receiver, kind. */
-function drawWords(
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  frame: Frame,
-  left: number,
-  top: number,
-  wide: number,
-) {
+/** Writes kind and receiver into a box, or only the kind, if there is room. */
+function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, { left, top, wide }: Box) {
   if (wide < 16) return;
-  // words of a box that begins or ends outside stand in its visible part
+  // words are centred in the visible part of a box
   const from = Math.max(left, scene.gutter_px);
   const room = Math.min(left + wide, scene.width_px) - from - 4;
   ctx.font = `11px ${FONT}`;
   const kind = shortKindOf(frame);
-  const whole = frame.receiver === null ? kind : `${kind} → ${frame.receiver}`;
-  const text = [whole, kind].find((each) => ctx.measureText(each).width <= room);
+  const full = frame.receiver === null ? kind : `${kind} → ${frame.receiver}`;
+  const text = [full, kind].find((each) => ctx.measureText(each).width <= room);
   if (!text) return;
   const y = top + BOX_PX / 2 + 0.5;
   ctx.textAlign = "center";
   if (frame.fate !== "delivered" || frame.lost.length > 0) {
     ctx.lineWidth = 4;
-    ctx.strokeStyle = scene.ink(colorOf(scene, frame));
+    ctx.strokeStyle = inkOf(colorOf(scene, frame));
     ctx.strokeText(text, from + room / 2 + 2, y);
-    ctx.lineWidth = 1;
   }
   const isPale = !scene.stations && frame.look === "tcp-ack" && frame.fate === "delivered";
-  ctx.fillStyle = scene.ink(isPale ? "on-tcp-ack" : "on-fill");
+  ctx.fillStyle = inkOf(isPale ? "on-tcp-ack" : "on-fill");
   ctx.fillText(text, from + room / 2 + 2, y);
 }
 
-/** Slots that were counted down in idle gaps, and a thin line while the countdown was frozen. */
+/** Draws the slots of countdowns in idle gaps, and a thin line while a countdown was frozen. */
 function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const slot_px = xOf(scene, scene.from_s + scene.slot_s) - xOf(scene, scene.from_s);
   if (!(slot_px > 0.15)) return;
@@ -192,70 +151,43 @@ function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
     const first = countdown?.stretches.at(-1);
     if (!countdown || !first || first.start_s > to_s) continue;
     const base = middleOf(scene, place) + BOX_PX / 2;
-    ctx.fillStyle = ctx.strokeStyle = scene.ink("backoff");
-    ctx.fillRect(
-      xOf(scene, first.start_s),
-      base - 2,
-      xOf(scene, frame.start_s) - xOf(scene, first.start_s),
-      1,
-    );
+    const begin = xOf(scene, first.start_s);
+    ctx.fillStyle = inkOf("backoff");
+    ctx.fillRect(begin, base - 2, xOf(scene, frame.start_s) - begin, 1);
     for (const { start_s, end_s, slots } of countdown.stretches) {
       const [left, right] = [xOf(scene, start_s), xOf(scene, end_s)];
       if (right < scene.gutter_px || left > scene.width_px) continue;
       ctx.globalAlpha = slot_px >= 4 ? 0.45 : 0.8;
       ctx.fillRect(left, base - 8, right - left, 8);
       ctx.globalAlpha = 1;
-      if (slot_px >= 4) {
-        ctx.beginPath();
-        for (let slot = 0; slot <= slots; slot += 1) {
-          const x = Math.round(left + slot * slot_px) + 0.5;
-          ctx.moveTo(x, base - 8);
-          ctx.lineTo(x, base);
-        }
-        ctx.stroke();
-      }
+      if (slot_px < 4) continue;
+      const marks = Array.from({ length: slots + 1 }, (_, slot) => Math.round(left + slot * slot_px) + 0.5);
+      strokeLines(ctx, inkOf("backoff"), marks.map((x) => [x, base - 8, x, base]));
     }
-    tellSlots(ctx, scene, frame, first.start_s, base);
+    drawSlots(ctx, scene, frame, first.start_s, base);
   }
 }
 
-/** The number of slots where the countdown begins, unless it would lie under another frame. */
-function tellSlots(
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  frame: Frame,
-  start_s: number,
-  base: number,
-) {
+/** Writes the number of slots where the countdown begins, unless another frame of the sender is there. */
+function drawSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, start_s: number, base: number) {
   const text = String(frame.backoff_slots);
   const left = Math.max(xOf(scene, start_s), scene.gutter_px) + 1;
   const from_s = Math.max(start_s, scene.from_s);
-  let next = frame;
-  for (let at = firstFrom(scene.frames, from_s); scene.frames[at] !== frame; at += 1) {
-    const each = scene.frames[at];
-    if (!each) break;
-    if (each.sender !== frame.sender) continue;
-    next = each;
-    break;
-  }
+  const first = firstFrom(scene.frames, from_s);
+  const before = scene.frames.slice(first, scene.frames.indexOf(frame, first));
+  const next = before.find(({ sender }) => sender === frame.sender) ?? frame;
   if (xOf(scene, next.start_s) - left < ctx.measureText(text).width + 2) return;
-  ctx.fillStyle = scene.ink("soft");
+  ctx.fillStyle = inkOf("soft");
   ctx.textAlign = "left";
   ctx.fillText(text, left, base - 14);
 }
 
-/** How busy each column is: its height; what failed: from the top, in another colour. */
+/** Draws the load of each column as its height, and failures from the top in another colour. */
 function drawColumns(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const count = Math.floor(scene.width_px - scene.gutter_px);
   const { from_s, to_s } = scene;
-  const { busy, failed } = columnsOf(
-    scene.frames,
-    numbered(scene),
-    [from_s, to_s],
-    count,
-    scene.longest_s,
-  );
-  const [own, lost] = [scene.ink("segment"), scene.ink("collided")];
+  const { busy, failed } = columnsOf(scene.frames, numbered(scene), [from_s, to_s], count, scene.longest_s);
+  const [own, lost] = [inkOf("segment"), inkOf("collided")];
   scene.lanes.forEach((_, lane) => {
     const bottom = middleOf(scene, lane) + BOX_PX / 2;
     const bars = (values: Float32Array, color: string, isTop: boolean) => {
@@ -278,17 +210,11 @@ function drawSelected(ctx: CanvasRenderingContext2D, scene: Scene, height_px: nu
   const frame = scene.selected;
   const lane = frame ? scene.lanes.indexOf(frame.sender) : -1;
   if (!frame || lane < 0 || frame.end_s < scene.from_s || frame.start_s > scene.to_s) return;
-  const left = xOf(scene, frame.start_s);
-  const wide = Math.max(2, xOf(scene, frame.end_s) - left);
-  const top = middleOf(scene, lane) - BOX_PX / 2;
-  ctx.strokeStyle = scene.ink("ink");
+  const { left, top, wide } = boxOf(scene, frame, lane, 2);
+  ctx.strokeStyle = inkOf("ink");
   ctx.lineWidth = 2.5;
   ctx.strokeRect(left - 2, top - 2, wide + 4, BOX_PX + 4);
-  ctx.lineWidth = 1;
   ctx.setLineDash([3, 3]);
-  ctx.beginPath();
-  ctx.moveTo(left, 0);
-  ctx.lineTo(left, height_px);
-  ctx.stroke();
+  strokeLines(ctx, inkOf("ink"), [[left, 0, left, height_px]]);
   ctx.setLineDash([]);
 }

@@ -3,13 +3,14 @@
 import type { Series, Track } from "../../engine/answers";
 import { looks } from "../chart/lines";
 import { ticks } from "../digits";
-import { fitted } from "./fitted";
+import { fitted, strokeLines } from "../chart/canvas";
+import { inkOf } from "../chart/ink.svelte";
 import { sampledIn } from "./lanes";
 import { AXIS_PX, QUEUE_PX, xOf, type Scene } from "./scene";
 
 const FONT = "system-ui, sans-serif";
 
-/** Instants with as many decimals as they need to differ. */
+/** Draws the axis of time. Instants have as many decimals as they need to differ. */
 export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
   const { from_s, to_s, gutter_px, width_px } = scene;
   const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 90), from_s);
@@ -19,18 +20,14 @@ export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px:
   ctx.textAlign = "center";
   for (const mark of marks) {
     const x = Math.round(xOf(scene, mark)) + 0.5;
-    ctx.strokeStyle = scene.ink("rule");
-    ctx.beginPath();
-    ctx.moveTo(x, AXIS_PX - 4);
-    ctx.lineTo(x, height_px);
-    ctx.stroke();
+    strokeLines(ctx, inkOf("rule"), [[x, AXIS_PX - 4, x, height_px]]);
     const text = mark.toFixed(places);
     const half = ctx.measureText(text).width / 2;
     if (x - half < gutter_px - 20 || x + half > width_px) continue;
-    ctx.fillStyle = scene.ink("soft");
+    ctx.fillStyle = inkOf("soft");
     ctx.fillText(text, x, 9);
   }
-  ctx.fillStyle = scene.ink("soft");
+  ctx.fillStyle = inkOf("soft");
   ctx.textAlign = "left";
   ctx.fillText("time [s]", 0, 9);
 }
@@ -41,7 +38,7 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const [first, end] = sampledIn(series, scene.from_s, scene.to_s);
   const most = queues.reduce(
     (longest, { values }) =>
-      values.slice(first, end).reduce<number>((found, each) => Math.max(found, each ?? 0), longest),
+      values.slice(first, end).reduce<number>((peak, each) => Math.max(peak, each ?? 0), longest),
     1,
   );
   const top = AXIS_PX + 4;
@@ -56,7 +53,7 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   queues.forEach((queue, at) => {
     const { values } = queue;
     const { color, dash } = looks(placeOf(series, queue, at));
-    ctx.strokeStyle = scene.ink(color);
+    ctx.strokeStyle = inkOf(color);
     ctx.lineWidth = 1.5;
     ctx.setLineDash(dash ?? []);
     ctx.beginPath();
@@ -66,30 +63,24 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   ctx.restore();
   ctx.font = `11px ${FONT}`;
   ctx.textAlign = "left";
-  ctx.fillStyle = scene.ink("soft");
+  ctx.fillStyle = inkOf("soft");
   ctx.fillText("packets", 0, top + 6);
   const levels_px = Math.max(...levels.map((level) => ctx.measureText(String(level)).width));
   queues.forEach((queue, at) => {
     const y = top + 20 + at * 14;
     const { color, dash } = looks(placeOf(series, queue, at));
-    ctx.strokeStyle = scene.ink(color);
-    ctx.lineWidth = 2;
     ctx.setLineDash(dash ? [3, 2] : []);
-    ctx.beginPath();
-    ctx.moveTo(0, y);
-    ctx.lineTo(12, y);
-    ctx.stroke();
+    strokeLines(ctx, inkOf(color), [[0, y, 12, y]], 2);
     ctx.setLineDash([]);
-    ctx.lineWidth = 1;
-    ctx.fillStyle = scene.ink("ink");
+    ctx.fillStyle = inkOf("ink");
     ctx.fillText(fitted(ctx, queue.name, gutter_px - levels_px - 24), 16, y);
   });
 }
 
-/** Queues that have different looks. */
+/** Number of queues that have different looks. */
 const MOST_LOOKS = 15;
 
-/** A queue keeps its look while others come and go, unless there are too many. */
+/** Returns the number of a queue's look. It stays while other queues come and go, unless there are too many. */
 function placeOf({ tracks }: Series, queue: Track, at: number): number {
   const all = tracks.filter(({ quantity }) => quantity === queue.quantity);
   return all.length <= MOST_LOOKS ? all.indexOf(queue) : at;
@@ -106,17 +97,13 @@ function drawLevels(
   ctx.textAlign = "right";
   for (const level of levels) {
     const y = Math.round(yOf(level)) + 0.5;
-    ctx.strokeStyle = scene.ink("rule");
-    ctx.beginPath();
-    ctx.moveTo(scene.gutter_px, y);
-    ctx.lineTo(scene.width_px, y);
-    ctx.stroke();
-    ctx.fillStyle = scene.ink("soft");
+    strokeLines(ctx, inkOf("rule"), [[scene.gutter_px, y, scene.width_px, y]]);
+    ctx.fillStyle = inkOf("soft");
     ctx.fillText(String(level), scene.gutter_px - 3, Math.min(y, bottom));
   }
 }
 
-/** A line through the samples; where a pixel has several, one upright stroke from least to most. */
+/** Draws a line through the samples. Several samples of a pixel become one vertical stroke. */
 function drawLine(
   ctx: CanvasRenderingContext2D,
   scene: Scene,

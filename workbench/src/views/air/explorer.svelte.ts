@@ -1,4 +1,4 @@
-/** Where one is in the record of the air: what is in view and chosen, what has been fetched. */
+/** The state of the view of the air: the interval in view, the selected frame, and the fetched frames. */
 
 import type { Scenario } from "../../engine/answers";
 import { plain } from "../digits";
@@ -8,17 +8,17 @@ import { accessOf, countdownOf, type Access, type Countdown } from "./idle";
 import { Store } from "./store";
 import { tellFrame } from "./words";
 
-/** Shortest stretch, and frames that are in view at first. [s], [frames] */
+/** Shortest interval in view, and number of frames in view at first. [s], [frames] */
 const LEAST_S = 20e-6;
 const AT_FIRST = 36;
 
 export class Explorer {
   view = $state.raw<[number, number]>([0, 1]);
   selected = $state.raw<Frame | null>(null);
-  /** The chosen frame in a sentence. */
-  told = $state("");
+  /** The selected frame in a sentence. */
+  announcement = $state("");
   failure = $state("");
-  /** Grows with each block that comes. */
+  /** Grows with each block that arrives. */
   arrived = $state(0);
   readonly access: Access | null;
   readonly store: Store;
@@ -30,7 +30,7 @@ export class Explorer {
   ) {
     this.access = accessOf(scenario);
     this.store = new Store(air, this.access, () => {
-      // countdowns change where frames before them come
+      // countdowns change when earlier frames arrive
       this.known.clear();
       this.arrived += 1;
       this.follow();
@@ -45,13 +45,13 @@ export class Explorer {
 
   countdown = (frame: Frame): Countdown | null => {
     if (!this.access) return null;
-    let found = this.known.get(frame);
-    if (!found) this.known.set(frame, (found = countdownOf(frame, this.store.gaps, this.access)));
-    return found;
+    let countdown = this.known.get(frame);
+    if (!countdown) this.known.set(frame, (countdown = countdownOf(frame, this.store.gaps, this.access)));
+    return countdown;
   };
 
-  /** Shows a few dozen frames: from an instant that was asked for, else from where the record
-   * begins, or from its middle where that is the start of the run, when all is quiet. */
+  /** Shows a few dozen frames: from the requested instant, else from where the record
+   * begins, or from its middle if it begins with the run, since the air is idle then. */
   async start(asked_s: number | null): Promise<void> {
     const { from_s, to_s } = this.air;
     const isInside = asked_s !== null && asked_s >= from_s && asked_s < to_s;
@@ -75,7 +75,7 @@ export class Explorer {
     this.look(begin.start_s - 0.04 * span_s, begin.start_s + span_s);
   }
 
-  /** Moves the view, within the record. */
+  /** Moves the view within the record. */
   look = (from_s: number, to_s: number): void => {
     const { air } = this;
     const whole_s = Math.max(air.to_s - air.from_s, LEAST_S);
@@ -87,13 +87,13 @@ export class Explorer {
     void this.load(begin_s, begin_s + span_s);
   };
 
-  /** To another place, as far in. */
+  /** Moves the middle of the view. */
   turnTo = (middle_s: number): void => {
     const span_s = this.view[1] - this.view[0];
     this.look(middle_s - span_s / 2, middle_s + span_s / 2);
   };
 
-  /** A frame that has left the view gives way to the first one in view, once that is here. */
+  /** Selects the first frame in view, once it has arrived, if the selected frame has left the view. */
   private follow(): void {
     const { selected, store, view } = this;
     if (!selected || this.isInView(selected) || !store.has(...view)) return;
@@ -103,15 +103,15 @@ export class Explorer {
 
   private tell(frame: Frame | null): void {
     this.selected = frame;
-    this.told = frame ? tellFrame(frame, this.countdown(frame)) : "";
+    this.announcement = frame ? tellFrame(frame, this.countdown(frame)) : "";
   }
 
-  /** Pages on or back. */
+  /** Moves the view by its own length. */
   page = (by: 1 | -1): void => {
     this.turnTo((this.view[0] + this.view[1]) / 2 + by * (this.view[1] - this.view[0]));
   };
 
-  /** Around the chosen frame if it is in view. */
+  /** Zooms around the selected frame if it is in view. */
   zoom = (factor: number): void => {
     const [from_s, to_s] = this.view;
     const frame = this.selected;
@@ -130,7 +130,7 @@ export class Explorer {
     this.look(middle_s - span_s / 2, middle_s + span_s / 2);
   };
 
-  /** To the next frame or the one before; what is not here is fetched. */
+  /** Selects the next or the previous frame. Missing frames are fetched. */
   step = async (by: 1 | -1): Promise<void> => {
     const { air, store, selected, view } = this;
     if (!selected || !this.isInView(selected)) {
@@ -142,7 +142,7 @@ export class Explorer {
       await this.load(low_s, high_s);
       const { frames } = store;
       const next = frames[frames.indexOf(selected, firstFrom(frames, selected.start_s)) + by];
-      // a frame beyond what was fetched is not the next one
+      // a frame beyond the fetched blocks is not the next frame
       if (next && store.has(Math.min(next.start_s, low_s), Math.max(next.start_s, high_s))) {
         return this.choose(next);
       }
@@ -152,14 +152,14 @@ export class Explorer {
     }
   };
 
-  /** To the first frame of the record, or the last. */
+  /** Selects the first frame of the record, or the last. */
   end = async (isLast: boolean): Promise<void> => {
     const at_s = isLast ? this.air.to_s : this.air.from_s;
     await this.load(at_s, at_s);
     this.choose(this.store.frames.at(isLast ? -1 : 0) ?? null);
   };
 
-  /** To an instant: the view moves within the record; else frames are recorded from there on. */
+  /** Goes to an instant. Outside of the record, frames are recorded from this instant on. */
   go(at_s: number): void {
     const span_s = this.view[1] - this.view[0];
     if (at_s >= this.air.from_s && at_s < this.air.to_s) this.look(at_s, at_s + span_s);
@@ -167,13 +167,13 @@ export class Explorer {
   }
 
   record(from_s: number): void {
-    this.told = `Frames are being recorded from ${plain(from_s)} s on.`;
+    this.announcement = `Frames are being recorded from ${plain(from_s)} s on.`;
     this.air.record(from_s);
   }
 
   private async load(from_s: number, to_s: number): Promise<void> {
     try {
-      // countdowns reach back, and those of later frames into the view
+      // countdowns begin before their frames, and those of later frames reach into the view
       await this.store.load(from_s - this.store.span_s, to_s + this.store.span_s);
       this.failure = "";
     } catch (error) {

@@ -1,8 +1,9 @@
-/** Recorded frames one by one, and those of the stretches that are here. */
+/** Recorded frames, and counts over an interval. */
 
 import type { FrameKind, Frames } from "../../engine/answers";
+import { firstIndex } from "../search";
 
-/** What frames are told apart by. */
+/** Kinds of frames that have different colours. */
 export type Look =
   "segment" | "tcp-ack" | "rts" | "mac-ack" | "block-ack" | "block-ack-req" | "cf-end";
 
@@ -16,61 +17,35 @@ export const LOOKS: Record<Look, string> = {
   "cf-end": "CF-End",
 };
 
-export interface Frame {
-  start_s: number;
+/** The values of one row of columns. */
+type Row<Columns> = { [Name in keyof Columns]: Columns[Name] extends (infer Value)[] ? Value : never };
+
+export interface Frame extends Omit<Row<Frames>, "duration_s"> {
   end_s: number;
-  sender: string;
-  receiver: string | null;
-  kind: FrameKind;
   look: Look;
-  packet: Frames["packet"][number];
-  flow: string | null;
-  bytes: number;
-  rate_bps: number;
-  mcs: number | null;
-  attempt: number;
-  fate: Frames["fate"][number];
-  discarded: boolean;
-  backoff_slots: number | null;
-  mpdus: number | null;
-  mpdus_lost: number | null;
   /** Places in the aggregate of MPDUs that were lost, where that was recorded. */
   lost: number[];
 }
 
-/** Columns that the engine gives beside those of `Frames`: numbers of MPDUs, and of those lost. */
+/** Columns that the engine gives in addition to those of `Frames`: numbers of MPDUs, and of those lost. */
 interface Numbered {
   sequence?: (number[] | null)[];
   lost?: (number[] | null)[];
 }
 
-/** Frames of columns, in order of their starts. */
-export function framesOf(columns: Frames & Numbered): Frame[] {
+/** Returns the frames of columns, in order of their starts. */
+export function framesOf({ sequence, lost, ...columns }: Frames & Numbered): Frame[] {
   const order = columns.start_s.map((_, at) => at);
   order.sort((a, b) => columns.start_s[a]! - columns.start_s[b]! || a - b);
   return order.map((at): Frame => {
-    const start_s = columns.start_s[at]!;
-    const lost = new Set(columns.lost?.[at] ?? []);
-    const numbers = columns.sequence?.[at] ?? [];
+    const values = Object.entries(columns).map(([name, column]) => [name, column[at] ?? null]);
+    const { duration_s, ...row } = Object.fromEntries(values) as Row<Frames>;
+    const numbersLost = new Set(lost?.[at] ?? []);
     return {
-      start_s,
-      end_s: start_s + columns.duration_s[at]!,
-      sender: columns.sender[at]!,
-      receiver: columns.receiver[at] ?? null,
-      kind: columns.kind[at]!,
-      look: lookOf(columns.kind[at]!, columns.packet[at] ?? null),
-      packet: columns.packet[at] ?? null,
-      flow: columns.flow[at] ?? null,
-      bytes: columns.bytes[at]!,
-      rate_bps: columns.rate_bps[at]!,
-      mcs: columns.mcs[at] ?? null,
-      attempt: columns.attempt[at]!,
-      fate: columns.fate[at]!,
-      discarded: columns.discarded[at]!,
-      backoff_slots: columns.backoff_slots[at] ?? null,
-      mpdus: columns.mpdus[at] ?? null,
-      mpdus_lost: columns.mpdus_lost[at] ?? null,
-      lost: numbers.flatMap((number, place) => (lost.has(number) ? [place] : [])),
+      ...row,
+      end_s: row.start_s + duration_s,
+      look: lookOf(row.kind, row.packet),
+      lost: (sequence?.[at] ?? []).flatMap((number, place) => (numbersLost.has(number) ? [place] : [])),
     };
   });
 }
@@ -81,28 +56,22 @@ function lookOf(kind: FrameKind, packet: Frame["packet"]): Look {
   return kind === "cts" ? "rts" : kind;
 }
 
-/** Index of the first frame that begins at `from_s` or later. */
+/** Returns the index of the first frame that begins at `from_s` or later. */
 export function firstFrom(frames: readonly Frame[], from_s: number): number {
-  let [low, high] = [0, frames.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (frames[middle]!.start_s < from_s) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(frames, ({ start_s }) => start_s < from_s);
 }
 
-/** What is seen of a stretch. */
+/** Counts of an interval. */
 export interface Busy {
   frames: number;
   senders: number;
   collided: number;
   corrupted: number;
-  /** Part of the stretch in which somebody sends. [-] */
+  /** Fraction of the interval in which a node sends. [-] */
   busy: number;
 }
 
-/** Counts frames of a stretch; `longest_s` is the longest frame that may reach into it. */
+/** Counts the frames of an interval; `longest_s` is the longest frame that may reach into it. */
 export function busyOf(
   frames: readonly Frame[],
   from_s: number,
@@ -110,15 +79,15 @@ export function busyOf(
   longest_s: number,
 ): Busy {
   const senders = new Set<string>();
-  const found = { frames: 0, collided: 0, corrupted: 0 };
+  const counts = { frames: 0, collided: 0, corrupted: 0 };
   let busy_s = 0;
   let until_s = from_s;
   for (let at = firstFrom(frames, from_s - longest_s); at < frames.length; at += 1) {
     const frame = frames[at]!;
     if (frame.start_s >= to_s) break;
     if (frame.end_s <= from_s) continue;
-    found.frames += 1;
-    if (frame.fate !== "delivered") found[frame.fate] += 1;
+    counts.frames += 1;
+    if (frame.fate !== "delivered") counts[frame.fate] += 1;
     senders.add(frame.sender);
     const begin_s = Math.max(until_s, frame.start_s);
     const end_s = Math.min(to_s, frame.end_s);
@@ -127,5 +96,5 @@ export function busyOf(
       until_s = end_s;
     }
   }
-  return { ...found, senders: senders.size, busy: busy_s / (to_s - from_s) };
+  return { ...counts, senders: senders.size, busy: busy_s / (to_s - from_s) };
 }

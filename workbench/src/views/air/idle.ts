@@ -1,42 +1,43 @@
-/** When the medium was idle, and in which slots a sender counted down before a frame.
+/** Idle times of the medium, and the slots that a sender counted down before a frame.
  *
- * As python/lasthop/plot/countdown.py draws it: a countdown goes backwards from the frame's start
- * through idle gaps; in each of them the sender waits AIFS, EIFS after what nobody understood, and
- * then counts. What others send freezes it. */
+ * As in python/lasthop/plot/countdown.py, a countdown is followed backwards from the frame's start
+ * through idle gaps. In each gap the sender waits for AIFS, or for EIFS after a frame that failed, and
+ * then counts. Frames of other nodes freeze the countdown. */
 
 import type { Scenario } from "../../engine/answers";
 import { numberOf, tableOf, tablesOf, textOf } from "../answer";
+import { firstIndex } from "../search";
 import type { Frame } from "./frames";
 
-/** Two instants that lie closer are one. [s] */
+/** Instants that are closer are equal. [s] */
 const ROUNDING_S = 1e-7;
 const ACK_BYTES = 14;
 const OFDM_SYMBOL_S = 4e-6;
 const OFDM_SERVICE_AND_TAIL_BITS = 22;
 const EXTENSIONS_S: Record<string, number> = { "802.11g": 6e-6, "802.11a": 0 };
 
-/** What is known of access to the medium. */
+/** Rules of access to the medium. */
 export interface Access {
   slot_s: number;
-  /** What a node waits before it counts, by its name and its category. [s] */
+  /** Time that a node waits before it counts, by its name and its category. [s] */
   aifs_s: (node: string, flow: string | null) => number;
-  /** What everybody waits more than AIFS after frames that ended before. [s] */
+  /** Time that all nodes wait in addition to AIFS after the last frames. [s] */
   lead_s: (last: readonly Frame[]) => number;
-  /** Whether a slot in which another begins to send counts as well (EDCA). */
+  /** Whether a slot in which another node begins to send is counted (EDCA). */
   countsBusy: boolean;
 }
 
-/** Time in which nobody sends, SIFS between the frames of an exchange too. */
+/** Idle time, including SIFS between the frames of an exchange. */
 export interface Gap {
   start_s: number;
   end_s: number;
-  /** What everybody waits more than AIFS in it. [s] */
+  /** Time that all nodes wait in addition to AIFS. [s] */
   lead_s: number;
-  /** False where frames before it are not here: nobody knows what was sent. */
+  /** False if the frames before it were not fetched. */
   isKnown: boolean;
 }
 
-/** Stretch in which slots were counted. */
+/** Interval in which slots were counted. */
 export interface Counted {
   start_s: number;
   end_s: number;
@@ -44,9 +45,9 @@ export interface Counted {
 }
 
 export interface Countdown {
-  /** The last first. */
+  /** Intervals, the last one first. */
   stretches: Counted[];
-  /** Slots that were not found, because the record does not reach back so far. */
+  /** Number of slots before the beginning of the record. */
   missing: number;
 }
 
@@ -89,7 +90,7 @@ function frame_s(cell: Scenario, bytes: number, rate_bps: number): number {
   return preamble_s + symbols * OFDM_SYMBOL_S + extension_s;
 }
 
-/** Response that EIFS reckons with (IEEE 802.11-2020, table 10-8). [s] */
+/** Duration of the response that EIFS includes (IEEE 802.11-2020, table 10-8). [s] */
 function expectedResponse_s({ mcs, rate_bps }: Frame): number {
   if (mcs !== null) return mcs === 0 ? 68e-6 : mcs <= 2 ? 44e-6 : 32e-6;
   const known: Record<number, number> = {
@@ -105,7 +106,7 @@ function expectedResponse_s({ mcs, rate_bps }: Frame): number {
   return (known[rate_bps / 1e6] ?? 28) * 1e-6;
 }
 
-/** When the medium is idle, in order; `isFirst`: whether what came before a frame is not here. */
+/** Returns the idle gaps in order. `isFirst` returns whether the frames before a frame are missing. */
 export function gapsOf(
   frames: readonly Frame[],
   access: Access,
@@ -135,24 +136,14 @@ export function gapsOf(
   return gaps;
 }
 
-/** Index of the last gap that ends at an instant or before; -1 where there is none. */
-export function gapBefore(gaps: readonly Gap[], at_s: number): number {
-  let [low, high] = [0, gaps.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (gaps[middle]!.end_s <= at_s + ROUNDING_S) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
-/** When the sender of a frame counted down before it. */
+/** Returns the countdown of the sender before a frame. */
 export function countdownOf(frame: Frame, gaps: readonly Gap[], access: Access): Countdown {
   let missing = frame.backoff_slots ?? 0;
   const stretches: Counted[] = [];
   const wait_s = access.aifs_s(frame.sender, frame.flow);
   let isLast = true;
-  for (let at = gapBefore(gaps, frame.start_s); missing > 0 && at >= 0; at -= 1) {
+  const after = firstIndex(gaps, ({ end_s }) => end_s <= frame.start_s + ROUNDING_S);
+  for (let at = after - 1; missing > 0 && at >= 0; at -= 1) {
     const gap = gaps[at]!;
     if (!gap.isKnown) break;
     const begin_s = gap.start_s + wait_s + gap.lead_s;

@@ -1,10 +1,11 @@
-/** Who has a lane, and where it is. */
+/** The nodes that have a lane, and the queues above the lanes. */
 
 import type { Scenario, Series, Track } from "../../engine/answers";
 import { tablesOf, textOf } from "../answer";
+import { firstIndex } from "../search";
 import { firstFrom, type Frame } from "./frames";
 
-/** Most nodes that all keep their lanes; of more, those have one that send. */
+/** Most nodes that all have a lane. Of more nodes, only those that send have a lane. */
 export const ALL_LANES = 10;
 
 /** All nodes of the cell, the access point first. */
@@ -12,7 +13,7 @@ export function nodesOf(scenario: Scenario): string[] {
   return ["ap", ...tablesOf(scenario, "stations").map((station) => textOf(station, "name") ?? "")];
 }
 
-/** Nodes that have a lane while a stretch is in view. */
+/** Returns the nodes that have a lane while an interval is in view. */
 export function lanesOf(
   nodes: readonly string[],
   frames: readonly Frame[],
@@ -20,7 +21,7 @@ export function lanesOf(
   to_s: number,
 ): string[] {
   if (nodes.length <= ALL_LANES) return [...nodes];
-  // those who send just outside keep theirs, so that lanes do not jump while one looks around
+  // nodes that send just outside keep their lanes, so that lanes do not jump when the view moves
   const around_s = to_s - from_s;
   const senders = new Set<string>();
   for (let at = firstFrom(frames, from_s - around_s); at < frames.length; at += 1) {
@@ -34,10 +35,10 @@ export function lanesOf(
 /** Most queues that are drawn above the lanes. */
 export const MOST_QUEUES = 5;
 
-/** Part of the longest queue below which one would be no more than a line at the bottom. */
+/** Fraction of the longest queue below which a queue would be only a line at the bottom. */
 const LEAST_SEEN = 0.02;
 
-/** Lengths of queues of nodes, those that were longest in a stretch, in the order of nodes. */
+/** Returns the longest queues of an interval, in the order of nodes. */
 export function queuesOf(
   series: Series | null,
   nodes: readonly string[],
@@ -63,32 +64,21 @@ export function queuesOf(
   return tracks.filter((track) => chosen.includes(track));
 }
 
-/** Samples of a stretch and one on either side: first, and behind the last. */
+/** Returns the samples of an interval and one on each side: the first, and the end. */
 export function sampledIn(series: Series, from_s: number, to_s: number): [number, number] {
-  const first = lowerBound(series.time_s, from_s);
-  const end = lowerBound(series.time_s, to_s);
+  const [first, end] = [from_s, to_s].map((limit_s) => firstIndex(series.time_s, (time_s) => time_s < limit_s)) as [number, number];
   return [Math.max(0, first - 1), Math.min(series.time_s.length, end + 1)];
 }
 
-function lowerBound(sorted: readonly number[], value: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** How busy each column of pixels of each lane is, where frames are thinner than a pixel. */
+/** The load of each column of pixels of each lane, for frames that are thinner than a pixel. */
 export interface Columns {
-  /** By lane and column: time on the air, and what of it nobody received. [parts of a column] */
+  /** By lane and column: time on the air, and the part of it that was not received. [fraction of a column] */
   busy: Float32Array;
   failed: Float32Array;
   count: number;
 }
 
-/** Adds up frames of a stretch over `count` columns for each lane. */
+/** Adds up the frames of an interval over `count` columns for each lane. */
 export function columnsOf(
   frames: readonly Frame[],
   laneOf: ReadonlyMap<string, number>,

@@ -1,4 +1,4 @@
-/** What a picture of the air shows, and where on it things are. */
+/** The contents of a picture of the air, and the places of frames. */
 
 import type { Series, Track } from "../../engine/answers";
 import { firstFrom, type Frame } from "./frames";
@@ -23,12 +23,11 @@ export interface Scene {
   queues: readonly Track[];
   series: Series | null;
   selected: Frame | null;
-  /** Numbers of nodes, where the colour of a frame is that of its station; null: that of its kind. */
+  /** Numbers of nodes if frames are coloured by station; null if they are coloured by kind. */
   stations: ReadonlyMap<string, number> | null;
-  ink: (name: string) => string;
 }
 
-/** Colours that tell stations apart; more stations begin again. */
+/** Number of colours for stations. More stations repeat them. */
 export const COLORS = 5;
 
 /** The name of a frame's colour. */
@@ -45,7 +44,7 @@ export function heightOf(scene: Pick<Scene, "lanes" | "queues">): number {
   return lanesTop(scene) + scene.lanes.length * LANE_PX + 4;
 }
 
-/** Where the first lane begins. */
+/** Returns the top of the first lane. */
 export function lanesTop({ queues }: Pick<Scene, "queues">): number {
   return AXIS_PX + (queues.length > 0 ? QUEUE_PX : 0);
 }
@@ -60,7 +59,7 @@ export function timeOf(scene: Scene, x_px: number): number {
   return from_s + ((x_px - gutter_px) / (width_px - gutter_px)) * (to_s - from_s);
 }
 
-/** Whether frames are so many that each column of pixels has several: then columns are drawn. */
+/** Returns whether columns are drawn, since columns of pixels have several frames. */
 export function isDense(scene: Scene): boolean {
   const { frames, from_s, to_s } = scene;
   return (
@@ -68,7 +67,7 @@ export function isDense(scene: Scene): boolean {
   );
 }
 
-/** Frames that are at least partly in view, in order. */
+/** Yields the frames that are at least partly in view, in order. */
 export function* framesIn(scene: Scene): Generator<Frame> {
   const { frames, from_s, to_s, longest_s } = scene;
   for (let at = firstFrom(frames, from_s - longest_s); at < frames.length; at += 1) {
@@ -80,7 +79,7 @@ export function* framesIn(scene: Scene): Generator<Frame> {
 
 const REACH_PX = 5;
 
-/** The frame at a point, or the nearest within a few pixels. */
+/** Returns the frame at a point, or the nearest frame within a few pixels. */
 export function frameAt(scene: Scene, x_px: number, y_px: number): Frame | null {
   const lane = scene.lanes[Math.floor((y_px - lanesTop(scene)) / LANE_PX)];
   let best: Frame | null = null;

@@ -1,11 +1,11 @@
-/** Frames that have been fetched: blocks of the record, and what is known of what lies between. */
+/** Fetched frames: blocks of the record, and the idle gaps between frames. */
 
 import type { Air } from "../shown";
 import { framesOf, type Frame } from "./frames";
 import { gapsOf, type Access, type Gap } from "./idle";
 
 const BLOCKS = 64;
-/** Most blocks of one call, so that none takes long. */
+/** Most blocks of one call, so that no call takes long. */
 const AT_ONCE = 8;
 
 interface Block {
@@ -31,7 +31,7 @@ export class Store {
     this.span_s = Math.max(air.to_s - air.from_s, 1e-6) / BLOCKS;
   }
 
-  /** Which part of each block is busy, and of that what failed; null where it is not here. */
+  /** Returns the busy fraction and the failed fraction of each block; null for a block that was not fetched. */
   overview(): ({ busy: number; failed: number } | null)[] {
     return this.blocks;
   }
@@ -40,7 +40,7 @@ export class Store {
     return this.numbers(from_s, to_s).every((at) => this.blocks[at]);
   }
 
-  /** Fetches what is not here of a stretch. */
+  /** Fetches the missing blocks of an interval. */
   async load(from_s: number, to_s: number): Promise<void> {
     const lacking = this.numbers(from_s, to_s).filter((at) => !this.asked.has(at));
     const runs: number[][] = [];
@@ -55,7 +55,7 @@ export class Store {
 
   private async fetch(run: number[]): Promise<void> {
     const start_s = this.start_s(run[0]!);
-    // the last block has what begins at the very end, too
+    // the last block includes frames that begin at the very end
     const isEnd = run.at(-1) === BLOCKS - 1;
     const end_s = isEnd ? Infinity : this.start_s(run.at(-1)! + 1);
     try {

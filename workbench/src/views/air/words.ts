@@ -1,4 +1,4 @@
-/** A frame told in words. */
+/** Descriptions of frames. */
 
 import { plain, short } from "../digits";
 import type { Frame } from "./frames";
@@ -22,7 +22,7 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
-/** Names that are not merely in capitals. */
+/** Short names that are not the name in capitals. */
 const SHORT: Record<string, string> = {
   data: "data",
   segment: "data",
@@ -32,12 +32,12 @@ const SHORT: Record<string, string> = {
   "block-ack-req": "BAR",
 };
 
-/** What a frame is, in a word or two. */
+/** Returns the kind of a frame in one or two words. */
 export function kindOf(frame: Frame): string {
   return frame.packet ? PACKETS[frame.packet] : KINDS[frame.kind];
 }
 
-/** The same, for a box on the picture. */
+/** Returns the short kind of a frame for its box in the picture. */
 export function shortKindOf(frame: Frame): string {
   if ((frame.mpdus ?? 0) > 1) return `×${frame.mpdus}`;
   const word = frame.packet ?? frame.kind;
@@ -71,7 +71,7 @@ function hasAttempts({ kind }: Frame): boolean {
   return kind === "data" || kind === "rts";
 }
 
-/** All that is recorded of a frame, titles and texts. */
+/** Returns all recorded fields of a frame: titles and texts. */
 export function fieldsOf(frame: Frame, countdown: Countdown | null): [string, string][] {
   const fields: [string, string | null][] = [
     ["start", `${frame.start_s.toFixed(6)} s`],
@@ -98,7 +98,7 @@ export function fieldsOf(frame: Frame, countdown: Countdown | null): [string, st
   return fields.filter((field): field is [string, string] => field[1] !== null);
 }
 
-/** The same as a sentence, for who hears it. */
+/** Returns the description of a frame as a sentence for screen readers. */
 export function tellFrame(frame: Frame, countdown: Countdown | null): string {
   const backoff = backoffOf(frame, countdown);
   const aggregate = (frame.mpdus ?? 0) > 1 ? ` with ${frame.mpdus} MPDUs` : "";

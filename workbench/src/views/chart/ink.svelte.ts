@@ -1,9 +1,14 @@
-/** Colours of the theme for what is drawn on a canvas, which knows no custom properties. */
+/** Colours of the theme for drawings on a canvas, which cannot use custom properties. */
 
 let version = $state(0);
+/** Colours of the present theme by name. */
+const inks = new Map<string, string>();
 
 if (typeof window !== "undefined") {
-  const renew = () => (version += 1);
+  const renew = () => {
+    inks.clear();
+    version += 1;
+  };
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", renew);
   new MutationObserver(renew).observe(document.documentElement, {
     attributes: true,
@@ -11,12 +16,20 @@ if (typeof window !== "undefined") {
   });
 }
 
-/** Grows with each change of the theme: who reads it in an effect draws anew. */
+/** Grows with each change of the theme. An effect that reads it draws again. */
 export function themeVersion(): number {
   return version;
 }
 
-/** The colour `--view-NAME` at an element. */
-export function inkOf(element: Element, name: string): string {
-  return getComputedStyle(element).getPropertyValue(`--view-${name}`).trim() || "#888888";
+/** Returns the colour `--view-NAME` in the present theme. */
+export function inkOf(name: string): string {
+  let ink = inks.get(name);
+  if (ink === undefined) {
+    const { style } = document.body;
+    style.color = `var(--view-${name})`;
+    ink = getComputedStyle(document.body).color;
+    style.color = "";
+    inks.set(name, ink);
+  }
+  return ink;
 }

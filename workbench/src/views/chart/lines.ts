@@ -1,4 +1,4 @@
-/** What a plot is given. */
+/** Lines and marks of a plot. */
 
 export interface Line {
   label: string;
@@ -12,7 +12,7 @@ export interface Line {
   alpha?: number;
   /** Whether the line continues over unknown values. */
   spansGaps?: boolean;
-  /** Holds its value until the next point (1), or has had it since the last (-1). */
+  /** Steps after each point (1) or before it (-1). */
   isStepped?: 1 | -1;
 }
 
@@ -25,11 +25,11 @@ export interface Mark {
   dash: number[];
   /** Whether a level has its name on the left. */
   isLeft?: boolean;
-  /** Names of instants stand above the plot, one below the other. */
+  /** Row of the name of an instant above the plot. */
   row?: number;
 }
 
-/** Where the upright axis of a plot lies, and what it shows. */
+/** Position and range of the vertical axis of a plot. */
 export interface Place {
   top_px: number;
   height_px: number;
@@ -37,7 +37,7 @@ export interface Place {
   most: number;
 }
 
-/** Five colours, then the same dashed, then in dashes and dots: a dozen lines and more. */
+/** Returns one of fifteen looks: five colours, then the same dashed, then in dashes and dots. */
 export function looks(at: number): { color: string; dash?: number[] } {
   const color = String(1 + (at % 5));
   const dash = [undefined, [6, 4], [9, 3, 2, 3]][Math.floor(at / 5) % 3];

@@ -40,11 +40,11 @@ export function delayTables(answer: Answer | null): Table[] {
     const items = itemsOf(answer, list).filter((item) =>
       Object.keys(item).some((key) => keys.test(key) && key !== "loss_probability" && estimateOf(item, key)),
     );
-    const kept = items.map(
+    const delays = items.map(
       (item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item,
     );
-    // datagrams first, so that their columns are
-    kept.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
-    return kept.length ? [{ ...tableOfList(list, kept), title: `Delay and loss of ${list}` }] : [];
+    // datagrams come first, and so do their columns
+    delays.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
+    return delays.length ? [{ ...tableOfList(list, delays), title: `Delay and loss of ${list}` }] : [];
   });
 }

@@ -1,8 +1,8 @@
-/** Distributions from histograms: which part is at most so long, and quantiles. */
+/** Distributions and quantiles of histograms. */
 
 import type { Distribution } from "../../engine/answers";
 
-/** Edges and counts of one or of several merged. */
+/** Edges and counts of one distribution, or of several that were merged. */
 export interface Histogram {
   name: string;
   edges_s: number[];
@@ -14,7 +14,7 @@ export function histogramOf({ name, edges_s, counts }: Distribution): Histogram 
   return { name, edges_s, counts, total: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** All of them as one: what lies in a cell is taken to be spread evenly over it. */
+/** Merges histograms. The values of a cell are spread evenly over it. */
 export function merged(name: string, parts: readonly Histogram[]): Histogram {
   const edges_s = unionOf(parts);
   const counts = new Array<number>(Math.max(0, edges_s.length - 1)).fill(0);
@@ -30,7 +30,7 @@ export function unionOf(parts: readonly Histogram[]): number[] {
   return [...new Set(parts.flatMap(({ edges_s }) => edges_s))].sort((a, b) => a - b);
 }
 
-/** Part of the values below a value, even within a cell. [-] */
+/** Returns the fraction of the values below a value, interpolated within a cell. [-] */
 export function partBelow({ edges_s, counts, total }: Histogram, value_s: number): number {
   if (total === 0) return 0;
   let below = 0;
@@ -46,7 +46,7 @@ export function partBelow({ edges_s, counts, total }: Histogram, value_s: number
   return below / total;
 }
 
-/** The value that a part of all does not exceed; null without values. [s] */
+/** Returns the quantile at a fraction; null without values. [s] */
 export function quantile_s({ edges_s, counts, total }: Histogram, part: number): number | null {
   if (total === 0) return null;
   const rank = part * total;
@@ -62,7 +62,7 @@ export function quantile_s({ edges_s, counts, total }: Histogram, part: number):
   return edges_s.at(-1) ?? null;
 }
 
-/** From where to where nearly all lies: what is shown. [s] */
+/** Returns the limits of the axis: the smallest and the largest value. [s] */
 export function extent_s(parts: readonly Histogram[]): [number, number] {
   const known = parts.filter(({ total }) => total > 0);
   const low = Math.min(...known.map((part) => quantile_s(part, 0)!));
@@ -70,12 +70,7 @@ export function extent_s(parts: readonly Histogram[]): [number, number] {
   return [low, high];
 }
 
-/** Parts of the values below each edge: a curve for each histogram over common edges. */
-export function curvesOf(parts: readonly Histogram[], edges_s: readonly number[]): number[][] {
-  return parts.map((part) => edges_s.map((edge_s) => partBelow(part, edge_s)));
-}
-
-/** How dense values lie: part of all in each of `count` equal steps of the logarithm. */
+/** Returns the density: the fraction of all values in each of `count` equal steps of the logarithm. */
 export function densityOf(
   part: Histogram,
   [low_s, high_s]: [number, number],

@@ -23,10 +23,10 @@ export function sorted(rows: readonly string[][], order: Order | null): Sorted {
   const areNumbers = cells.every((cell, at) => isEmpty(cell) || !Number.isNaN(values[at] ?? NaN));
   const isFalling = areNumbers !== order.isReversed;
   const sign = isFalling ? -1 : 1;
-  numbered.sort((one, other) => {
-    const [left, right] = [cells[one.number] ?? "", cells[other.number] ?? ""];
+  numbered.sort((row, other) => {
+    const [left, right] = [cells[row.number] ?? "", cells[other.number] ?? ""];
     if (isEmpty(left) || isEmpty(right)) return Number(isEmpty(left)) - Number(isEmpty(right));
-    if (areNumbers) return sign * ((values[one.number] ?? 0) - (values[other.number] ?? 0));
+    if (areNumbers) return sign * ((values[row.number] ?? 0) - (values[other.number] ?? 0));
     return sign * left.localeCompare(right, "en", { numeric: true });
   });
   return { rows: numbered, isFalling };
@@ -38,6 +38,6 @@ function isEmpty(cell: string): boolean {
 
 /** The number at the beginning of a cell such as "3.1 ± 0.2". */
 function valueOf(cell: string): number {
-  const found = /^[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?=$|\s|%)/i.exec(cell.replace(/^\u2212/, "-"));
-  return found ? Number(found[0].replaceAll(",", "")) : NaN;
+  const match = /^[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?=$|\s|%)/i.exec(cell.replace(/^\u2212/, "-"));
+  return match ? Number(match[0].replaceAll(",", "")) : NaN;
 }

@@ -1,4 +1,4 @@
-/** Answers and pictures as tables: text in cells, for eyes and for screen readers. */
+/** Answers and pictures as tables of texts, which screen readers can read. */
 
 import type { Answer, Item } from "../../engine/answers";
 import { estimateOf, listsOf } from "../answer";
@@ -17,10 +17,18 @@ export interface Table {
   rows: string[][];
 }
 
+/** Returns the columns of some heads. Each head is a title, and its unit in brackets if it has one. */
+export function columnsOf(...heads: string[]): Column[] {
+  return heads.map((head) => {
+    const [, title = head, unit = ""] = /^(.*) \[(.*)\]$/.exec(head) ?? [];
+    return { title, unit };
+  });
+}
+
 /** Keys of items that are not quantities. */
 const NOT_QUANTITIES = new Set(["name"]);
 
-/** Every list of an answer. */
+/** Returns a table for each list of an answer. */
 export function tablesOfAnswer(answer: Answer): Table[] {
   return listsOf(answer).map(([list, items]) => tableOfList(list, items));
 }
@@ -39,10 +47,10 @@ export function tableOfList(list: string, items: Item[]): Table {
     item.name,
     ...words.map((key) => (typeof item[key] === "string" ? (item[key] as string) : "-")),
     ...quantities.map((key, at) => {
-      const found = estimateOf(item, key);
+      const value = estimateOf(item, key);
       const scale = measures[at]?.scale ?? 1;
-      if (found?.mean == null) return "-";
-      return estimate(found.mean * scale, found.ci95 === null ? null : found.ci95 * scale);
+      if (value?.mean == null) return "-";
+      return estimate(value.mean * scale, value.ci95 === null ? null : value.ci95 * scale);
     }),
   ]);
   const columns = [
@@ -53,7 +61,7 @@ export function tableOfList(list: string, items: Item[]): Table {
   return { title: list, columns, rows };
 }
 
-/** About `most` rows of a long one, evenly taken, both ends included. */
+/** Returns at most `most` rows, spread evenly, including both ends. */
 export function thinned<T>(rows: readonly T[], most: number): T[] {
   if (rows.length <= most) return [...rows];
   const step = (rows.length - 1) / (most - 1);

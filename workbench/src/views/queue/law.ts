@@ -1,6 +1,6 @@
-/** Drop laws: with which probability a packet is dropped, given how long the queue is.
+/** Drop curves: the drop probability of a packet as a function of the queue length.
  *
- * As crates/engine/src/queue has them: red.rs (`base_probability`, `spread`), proportional.rs,
+ * They agree with crates/engine/src/queue: red.rs (`base_probability`, `spread`), proportional.rs,
  * settings.rs (`most_packets`); a packet that finds `limit` packets is always lost. */
 
 import type { Scenario } from "../../engine/answers";
@@ -13,7 +13,7 @@ export interface Point {
   probability: number;
 }
 
-/** A length of the queue that means something. */
+/** A queue length with a name, such as a threshold. */
 export interface Level {
   packets: number;
   name: string;
@@ -21,16 +21,16 @@ export interface Level {
 
 export interface Law {
   title: string;
-  /** Drop probability over the length; empty where the length does not decide. */
+  /** Drop probability over the length; empty if it does not depend on the length. */
   curve: Point[];
-  /** How often packets are dropped while the length stays, where drops are spaced; else empty. */
+  /** Fraction of packets dropped at a constant length if drops are spaced; else empty. */
   spaced: Point[];
   levels: Level[];
-  /** What the law works on, and what is to be known of the picture. */
+  /** The quantity that the discipline controls, and a note on the picture. */
   note: string;
 }
 
-/** RED's p_b at an average queue. */
+/** Returns RED's p_b at an average queue. */
 export function redProbability(red: Scenario, average: number): number {
   const { min_th, max_th, max_p, gentle } = redOf(red);
   if (average < min_th) return 0;
@@ -39,17 +39,17 @@ export function redProbability(red: Scenario, average: number): number {
   return Math.min(1, max_p + ((1 - max_p) * (average - max_th)) / max_th);
 }
 
-/** p_a of a packet that comes `count` packets after the last drop. */
+/** Returns p_a of the packet `count` packets after the last drop. */
 function spread(p_b: number, wait: boolean, count: number): number {
   const expected = count * p_b;
   if (wait) return expected < 1 ? 0 : expected < 2 ? Math.min(1, p_b / (2 - expected)) : 1;
   return expected < 1 ? Math.min(1, p_b / (1 - expected)) : 1;
 }
 
-/** Part of the packets that RED drops while p_b stays: drops are spaced evenly, not independent.
+/** Returns the fraction of packets that RED drops at a constant p_b. Drops are spaced evenly, not independent.
  *
  * The inverse of the mean distance between drops (Floyd and Jacobson 1993, section VII). The first packet
- * behind a drop counts as one. */
+ * after a drop counts as one. */
 export function spacedProbability(p_b: number, wait: boolean): number {
   if (p_b <= 0) return 0;
   if (p_b >= 1) return 1;
@@ -71,27 +71,17 @@ function redOf(red: Scenario) {
   };
 }
 
-/** The law of a queue that holds `limit` packets, in front of an outlet of `rate_bps`. */
+/** Returns the drop curve of a queue with room for `limit` packets, which drains at `rate_bps`. */
 export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): Law {
   const discipline = textOf(queue, "discipline") ?? "drop_tail";
   const full: Level = { packets: limit, name: "limit" };
   switch (discipline) {
     case "drop_tail":
-      return {
-        ...step(limit),
-        title: "drop-tail",
-        levels: [full],
-        note: "A packet that arrives at a full queue is dropped.",
-      };
+      return { ...step(limit), title: "drop-tail", levels: [full], note: "A packet that arrives at a full queue is dropped." };
     case "threshold": {
       const most = Math.min(numberOf(queue, "threshold_packets") ?? limit, limit);
-      const levels = [{ packets: most, name: "threshold" }];
-      return {
-        ...step(most),
-        title: "threshold",
-        levels,
-        note: "A packet that arrives when the queue has reached the threshold is dropped.",
-      };
+      const note = "A packet that arrives when the queue has reached the threshold is dropped.";
+      return { ...step(most), title: "threshold", levels: [{ packets: most, name: "threshold" }], note };
     }
     case "red":
       return red(queue, full);
@@ -106,7 +96,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
       const target = { packets: numberOf(queue, "target_packets") ?? 0, name: "target" };
       const note =
         "The drop probability is not a function of the queue length. A controller raises it while the queue is above its target, and lowers it while the queue is below.";
-      return { title: "PI", curve: [], spaced: [], levels: [target, full], note };
+      return { ...NO_CURVE, title: "PI", levels: [target, full], note };
     }
     case "codel":
     case "fq_codel":
@@ -120,18 +110,15 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
       const target = { packets: part * limit, name: "target occupancy" };
       const note =
         "Virtual buffer sharing blocks classes that exceed their share, to keep the queue at a fraction of its limit. The drop probability does not depend only on the queue length.";
-      return { title: "VBS", curve: [], spaced: [], levels: [target, full], note };
+      return { ...NO_CURVE, title: "VBS", levels: [target, full], note };
     }
     default:
-      return {
-        title: discipline,
-        curve: [],
-        spaced: [],
-        levels: [full],
-        note: "The drop curve of this discipline is not known here.",
-      };
+      return { ...NO_CURVE, title: discipline, levels: [full], note: "The drop curve of this discipline is not known here." };
   }
 }
+
+/** The curves of a discipline that is not a function of the queue length. */
+const NO_CURVE: Pick<Law, "curve" | "spaced"> = { curve: [], spaced: [] };
 
 function at(packets: number, probability: number): Point {
   return { packets, probability };
@@ -172,7 +159,7 @@ function red(queue: Scenario, full: Level): Law {
   return { title: "RED", curve, spaced, levels, note };
 }
 
-/** Laws that work on how long packets wait. */
+/** Disciplines that control the waiting time. */
 function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: number | null): Law {
   const title = { codel: "CoDel", fq_codel: "FQ-CoDel", mac80211: "mac80211", pie: "PIE" }[discipline] ?? discipline;
   const target_s = numberOf(queue, "target_s") ?? 0;
@@ -180,20 +167,20 @@ function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: num
     ? `, which is ${short((target_s * rate_bps) / 8 / 1000)} kB at this rate`
     : "";
   const note = `${title} controls the time that packets spend in the queue, not the queue length. Its target is ${short(target_s * 1e3)} ms${rate}.`;
-  return { title, curve: [], spaced: [], levels: [full], note };
+  return { ...NO_CURVE, title, levels: [full], note };
 }
 
-/** Two queues whose laws are coupled by a base probability that a controller moves. */
+/** Two queues that are coupled by the base probability of a controller. */
 function coupled(queue: Scenario, full: Level): Law {
   const target_s = numberOf(queue, "target_s") ?? 0;
   const k = numberOf(queue, "coupling") ?? 2;
   const note =
     `A controller adjusts a base probability p so that classic packets wait for ${short(target_s * 1e3)} ms. They are ` +
     `dropped or marked with probability p². L4S packets are marked with ${short(k)} p, or according to their own delay.`;
-  return { title: "DualPI2", curve: [], spaced: [], levels: [full], note };
+  return { ...NO_CURVE, title: "DualPI2", levels: [full], note };
 }
 
-/** The probability at a length, on the curve. */
+/** Returns the probability of the curve at a length. */
 export function probabilityAt(curve: readonly Point[], packets: number): number {
   let before = curve[0];
   for (const point of curve) {
@@ -207,7 +194,7 @@ export function probabilityAt(curve: readonly Point[], packets: number): number 
   return before?.probability ?? 0;
 }
 
-/** How long the upright axis is: all that happens, and levels that are not far beyond. */
+/** Returns the end of the vertical axis. It includes all measured lengths, and levels slightly above them. */
 export function axisEnd(law: Law, longest: number): number {
   const inner = law.levels.filter(({ name }) => name !== "limit").map(({ packets }) => packets);
   const needed = Math.max(longest, ...inner, 1) * 1.12;
@@ -215,7 +202,7 @@ export function axisEnd(law: Law, longest: number): number {
   return limit <= 1.8 * needed ? Math.max(needed, limit * 1.08) : needed;
 }
 
-/** How long the axis of the probability is: 1 where the law is a step, else what is in view. */
+/** Returns the end of the axis of the probability: 1 for a step, else the largest probability in view. */
 export function probabilityEnd(law: Law, end_packets: number, measured: number): number {
   const inView = law.curve.filter(
     ({ packets, probability }) => packets <= end_packets && probability < 1,

@@ -1,4 +1,4 @@
-/** Queues of a scenario, with what decides in them and what a run says of them. */
+/** Queues of a scenario with their disciplines and their measured values. */
 
 import type { Answer, Scenario, Series, Track } from "../../engine/answers";
 import { itemsOf, meanOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
@@ -6,21 +6,21 @@ import { itemsOf, meanOf, numberOf, tableOf, tablesOf, textOf } from "../answer"
 export interface Queue {
   /** Its name in the answer's list. */
   name: string;
-  /** Discipline and parameters, as the checked scenario has them. */
+  /** Discipline and parameters of the checked scenario. */
   setting: Scenario;
   limit_packets: number;
-  /** Rate of what it stands in front of; null where that has none. [bit/s] */
+  /** Rate at which it drains; null if unknown. [bit/s] */
   rate_bps: number | null;
 }
 
 /** Queues with a limit, those with a discipline first. */
 export function queuesOf(scenario: Scenario): Queue[] {
-  const found: Queue[] = [];
+  const queues: Queue[] = [];
   const add = (name: string | null, from: Scenario | null, rate_bps: number | null) => {
     const setting = tableOf(from, "queue");
     const limit_packets = numberOf(from, "queue_packets");
     if (name === null || !setting || limit_packets === null) return;
-    found.push({ name, setting, limit_packets, rate_bps });
+    queues.push({ name, setting, limit_packets, rate_bps });
   };
   for (const link of tablesOf(scenario, "links")) {
     if (link["of_host"] !== true) add(textOf(link, "name"), link, numberOf(link, "rate_bps"));
@@ -35,13 +35,13 @@ export function queuesOf(scenario: Scenario): Queue[] {
       add(textOf(station, "name"), station, null);
   }
   const isPlain = ({ setting }: Queue) => textOf(setting, "discipline") === "drop_tail";
-  return [...found.filter((queue) => !isPlain(queue)), ...found.filter(isPlain)];
+  return [...queues.filter((queue) => !isPlain(queue)), ...queues.filter(isPlain)];
 }
 
-/** Most queues that one can choose from. */
+/** Most queues in the list of choices. */
 const MOST = 60;
 
-/** Those that an answer speaks of; of plain ones first those that drop, then the longest. */
+/** Returns the queues that an answer has. Of drop-tail queues, those with drops come first, then the longest. */
 export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] {
   const weights = new Map(
     itemsOf(answer, "queues").map((item) => [
@@ -59,11 +59,11 @@ export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] 
     .slice(0, MOST);
 }
 
-/** What a run says of a queue. */
+/** Measured values of a queue. */
 export interface Operating {
   /** Mean over time. */
   packets: number | null;
-  /** Part of the packets that were dropped or marked. */
+  /** Fraction of the packets that were dropped or marked. */
   probability: number | null;
   sojourn_s: number | null;
 }
@@ -84,7 +84,7 @@ export function trackOf(series: Series | null, name: string): Track | null {
   return series?.tracks.find(isIt) ?? null;
 }
 
-/** The 5th and the 95th percentile of samples; null without any. */
+/** Returns the 5th and the 95th percentile of samples; null without samples. */
 export function swingOf(values: (number | null)[]): [number, number] | null {
   const sorted = values.filter((each) => each !== null).sort((a, b) => a - b);
   const at = (part: number) => sorted[Math.round(part * (sorted.length - 1))];

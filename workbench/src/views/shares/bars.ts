@@ -1,7 +1,7 @@
 /** Bars of goodput, with intervals, parts by direction and predictions. */
 
 import type { Answer, Item, Scenario } from "../../engine/answers";
-import { estimateOf, itemsOf, meanOf, tablesOf, textOf, wordOf } from "../answer";
+import { estimateOf, itemsOf, meanOf, tablesOf, textOf } from "../answer";
 import { short } from "../digits";
 import { thinned } from "../numbers/tables";
 
@@ -15,22 +15,22 @@ export interface Part {
 
 export interface Bar {
   name: string;
-  /** The station of a flow: bars of one station stand together under its name. */
+  /** The station of a flow. The bars of one station form a group under its name. */
   group: string | null;
   goodput_bps: number;
   /** Half width of the interval; null where there is none. [bit/s] */
   half_bps: number | null;
-  /** What the bar consists of; their sum is the bar. */
+  /** Parts of the bar, whose sum is its goodput. */
   parts: Part[];
-  /** What a model says: a goodput, or else its share of what all have here. [bit/s] */
+  /** The predicted goodput, or the predicted share of the total of this run. [bit/s] */
   predicted_bps: number | null;
-  /** Its goodput in the kept run; null where that does not have it. [bit/s] */
+  /** Its goodput in the kept run; null if the kept run does not have it. [bit/s] */
   kept_bps: number | null;
-  /** Whether it sends nothing but reports, as sensors do: it wants no share. */
+  /** Whether it sends only reports, as sensors do, and so needs no share. */
   isReporter: boolean;
 }
 
-/** Lists whose items have a goodput; what most people look for first. */
+/** Returns the lists whose items have a goodput, the most useful list first. */
 export function waysOf(answer: Answer): By[] {
   const has = (list: By) =>
     itemsOf(answer, list).some((item) => estimateOf(item, "goodput_bps") !== null);
@@ -43,11 +43,11 @@ export function barsOf(
   by: By,
   scenario: Scenario = {},
   prediction: Answer | null = null,
-  kept: Answer | null = null,
+  keptAnswer: Answer | null = null,
 ): Bar[] {
   const reporters = reportersOf(scenario, by);
   const predicted = predictedOf(answer, by, prediction);
-  const before = new Map(itemsOf(kept, by).map((item) => [item.name, meanOf(item, "goodput_bps")]));
+  const before = new Map(itemsOf(keptAnswer, by).map((item) => [item.name, meanOf(item, "goodput_bps")]));
   const flows = by === "stations" ? flowsByStation(answer) : new Map<string, Item[]>();
   const bars = itemsOf(answer, by).flatMap((item): Bar[] => {
     const goodput = estimateOf(item, "goodput_bps");
@@ -55,7 +55,7 @@ export function barsOf(
     return [
       {
         name: item.name,
-        group: by === "flows" ? wordOf(item, "station") : null,
+        group: by === "flows" ? textOf(item, "station") : null,
         goodput_bps: goodput.mean,
         half_bps: goodput.ci95,
         parts: partsOf(item, goodput.mean, flows.get(item.name)),
@@ -68,7 +68,7 @@ export function barsOf(
   return by === "flows" ? together(bars) : bars;
 }
 
-/** Names of those whose flows all are of sensors. */
+/** Returns the names of items whose flows are all of sensors. */
 function reportersOf(scenario: Scenario, by: By): Set<string> {
   const key = { stations: "station", flows: "name", classes: "class" }[by];
   const reporting = new Set<string>();
@@ -80,7 +80,7 @@ function reportersOf(scenario: Scenario, by: By): Set<string> {
   return new Set([...reporting].filter((name) => !others.has(name)));
 }
 
-/** Whether the prediction of a list says shares alone, and no goodput. */
+/** Returns whether the prediction of a list has shares, and no goodput. */
 export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
   const items = itemsOf(prediction, by);
   const says = (quantity: string) => items.some((item) => meanOf(item, quantity) !== null);
@@ -99,22 +99,22 @@ function predictedOf(
   );
   return new Map(
     itemsOf(prediction, by).map((item) => {
-      const found = meanOf(item, isShare ? "goodput_share" : "goodput_bps");
-      return [item.name, found !== null && isShare ? found * whole_bps : found];
+      const mean = meanOf(item, isShare ? "goodput_share" : "goodput_bps");
+      return [item.name, mean !== null && isShare ? mean * whole_bps : mean];
     }),
   );
 }
 
 function flowsByStation(answer: Answer): Map<string, Item[]> {
-  const found = new Map<string, Item[]>();
+  const flows = new Map<string, Item[]>();
   for (const flow of itemsOf(answer, "flows")) {
-    const station = wordOf(flow, "station");
-    if (station !== null) found.set(station, [...(found.get(station) ?? []), flow]);
+    const station = textOf(flow, "station");
+    if (station !== null) flows.set(station, [...(flows.get(station) ?? []), flow]);
   }
-  return found;
+  return flows;
 }
 
-/** By direction; what is of no known direction is "other". */
+/** Returns the goodput by direction. The direction "other" is unknown. */
 function partsOf(item: Item, whole_bps: number, flows: Item[] | undefined): Part[] {
   const sums = { down: 0, up: 0, other: 0 };
   for (const flow of flows ?? [item]) {
@@ -129,7 +129,7 @@ function partsOf(item: Item, whole_bps: number, flows: Item[] | undefined): Part
 }
 
 function directionOf(flow: Item): Direction {
-  const word = wordOf(flow, "direction");
+  const word = textOf(flow, "direction");
   return word === "down" || word === "up" ? word : "other";
 }
 
@@ -140,13 +140,13 @@ function together(bars: Bar[]): Bar[] {
   return [...groups.values()].flat();
 }
 
-/** Some of many bars, evenly over their ranks from most to least. */
+/** Returns some of many bars, spread evenly over their ranks from highest to lowest. */
 export function sampleOf(bars: Bar[], count: number): Bar[] {
   const ranked = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
   return thinned(ranked, count).map((bar) => ({ ...bar, group: null }));
 }
 
-/** What each would have if all had the same, sensors aside; null for fewer than two. [bit/s] */
+/** Returns the equal share without sensors; null for fewer than two bars. [bit/s] */
 export function equalShare_bps(bars: Bar[]): number | null {
   const sharing = bars.filter((bar) => !bar.isReporter);
   return sharing.length < 2 ? null : total_bps(sharing) / sharing.length;
@@ -156,7 +156,7 @@ export function total_bps(bars: Bar[]): number {
   return bars.reduce((sum, bar) => sum + bar.goodput_bps, 0);
 }
 
-/** How far beyond the longest bar intervals are drawn: those of two replications may be tenfold. */
+/** Limit of drawn intervals, as a multiple of the longest bar. Intervals of two replications may be ten times as long. */
 const BEYOND = 1.5;
 
 /** The end of the axis: all bars and predictions are below it, and intervals unless they are huge.

@@ -1,27 +1,27 @@
-/** What stands above the bars: the sum of goodputs, and how fair it is. */
+/** Facts above the bars: the sum of goodputs, and its fairness. */
 
 import type { Answer, Item } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf } from "../answer";
 import { estimate, plain } from "../digits";
 
-/** Most classes that are told one by one. */
+/** Most classes that are listed. */
 const MOST_CLASSES = 3;
 
-/** Titles and texts; of classes where there is no cell, else of all flows. */
+/** Returns titles and texts of the cell, else of classes, else of all flows. */
 export function factsOf(answer: Answer | null): [string, string][] {
-  const found: [string, string][] = [];
+  const facts: [string, string][] = [];
   const tell = (title: string, item: Item, quantity: string, scale = 1, unit = "") => {
     const value = estimateOf(item, quantity);
     if (value?.mean == null) return;
     const half = value.ci95 === null ? null : value.ci95 * scale;
-    found.push([title, `${estimate(value.mean * scale, half)}${unit}`]);
+    facts.push([title, `${estimate(value.mean * scale, half)}${unit}`]);
   };
   const cell = itemsOf(answer, "cells")[0];
   if (cell) {
     tell("Goodput of the cell", cell, "goodput_bps", 1e-6, " Mb/s");
     tell("Jain's index", cell, "jain");
     tell("Up/down ratio", cell, "updown_ratio");
-    return found;
+    return facts;
   }
   const classes = itemsOf(answer, "classes");
   for (const item of classes.slice(0, MOST_CLASSES)) {
@@ -30,8 +30,8 @@ export function factsOf(answer: Answer | null): [string, string][] {
     tell(`Jain's index${of}`, item, "jain");
   }
   const means = itemsOf(answer, "flows").flatMap((flow) => meanOf(flow, "goodput_bps") ?? []);
-  if (found.length > 0 || means.length < 2) return found;
+  if (facts.length > 0 || means.length < 2) return facts;
   const sum_bps = means.reduce((sum, each) => sum + each, 0);
-  found.push(["Goodput of all flows", `${plain(sum_bps / 1e6)} Mb/s`]);
-  return found;
+  facts.push(["Goodput of all flows", `${plain(sum_bps / 1e6)} Mb/s`]);
+  return facts;
 }

@@ -1,4 +1,4 @@
-/** Where bars stand, one below the other. */
+/** Positions of bars. */
 
 import type { Bar } from "./bars";
 
@@ -6,7 +6,7 @@ import type { Bar } from "./bars";
 export const HEAD_PX = 24;
 export const BAR_PX = 15;
 const ROW_PX = 26;
-/** Where names stand above their bars. */
+/** Height of a row whose name is above its bar. */
 const NARROW_ROW_PX = 40;
 const HEADING_PX = 20;
 
@@ -21,7 +21,7 @@ export interface Row {
   bottom: number;
 }
 
-/** Rows of bars; flows of a station stand under its name. */
+/** Returns the rows of bars. The flows of a station are below its name. */
 export function rowsOf(bars: Bar[], isNarrow: boolean): Row[] {
   const groups = new Set(bars.map((bar) => bar.group));
   const isGrouped = groups.size > 1 && groups.size < bars.length;

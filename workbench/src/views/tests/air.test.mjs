@@ -1,4 +1,4 @@
-/** Frames on the air: countdowns beside those of python/lasthop/plot/countdown.py, and lanes. */
+/** Frames on the air: countdowns compared with python/lasthop/plot/countdown.py, and lanes. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -41,9 +41,9 @@ for (const name of Object.keys(recorded)) {
 
   test(`${name}: stretches are those that pictures of Python have`, () => {
     frames.forEach((frame, at) => {
-      const found = countdownOf(frame, gaps, access).stretches;
-      assert.equal(found.length, counted_s[at].length);
-      found.forEach(({ start_s, end_s }, k) => {
+      const stretches = countdownOf(frame, gaps, access).stretches;
+      assert.equal(stretches.length, counted_s[at].length);
+      stretches.forEach(({ start_s, end_s }, k) => {
         const [from_s, to_s] = counted_s[at][k];
         assert.ok(Math.abs(start_s - from_s) < 1e-8 && Math.abs(end_s - to_s) < 1e-8);
       });
@@ -60,7 +60,7 @@ for (const name of Object.keys(recorded)) {
   });
 }
 
-test("what lies before a hole in the record is not known", () => {
+test("frames before a gap in the record are unknown", () => {
   const { scenario } = recorded.vbs;
   const frames = framesFrom(recorded.vbs);
   const access = accessOf(scenario);
@@ -71,7 +71,7 @@ test("what lies before a hole in the record is not known", () => {
   assert.equal(missing, frames[at].backoff_slots);
 });
 
-test("a category has its own AIFS, and EIFS follows what nobody understood", () => {
+test("a category has its own AIFS, and EIFS follows a failed frame", () => {
   const cell = {
     phy: "802.11b",
     slot_s: 20e-6,
@@ -99,7 +99,7 @@ test("busy time counts frames that overlap once", () => {
   assert.ok(busy > 0.5 && busy < 1);
 });
 
-test("columns of pixels have all the time on the air, however many there are", () => {
+test("columns of pixels have all time on the air for any number of columns", () => {
   const senders = [...new Set(frames.map(({ sender }) => sender))];
   const lanes = new Map(senders.map((name, at) => [name, at]));
   const sent_s = frames.reduce((sum, frame) => sum + frame.end_s - frame.start_s, 0);
@@ -116,7 +116,7 @@ test("columns of pixels have all the time on the air, however many there are", (
   }
 });
 
-test("few nodes keep their lanes; of many, those have one that send nearby", () => {
+test("few nodes all have lanes, and of many only those that send nearby", () => {
   const nodes = Array.from({ length: 30 }, (_, k) => (k ? `near-${k}` : "ap"));
   assert.equal(lanesOf(nodes.slice(0, 5), frames, 0, 1).length, 5);
   const lanes = lanesOf(nodes, frames, 0, end_s);
@@ -144,7 +144,7 @@ test("the queues that are drawn are the longest of the stretch", () => {
   );
 });
 
-test("the store fetches each stretch once, and merges what comes in any order", async () => {
+test("the store fetches each block once, and merges blocks in any order", async () => {
   const { frames: columns } = recorded.vbs;
   let calls = 0;
   const air = {
@@ -178,7 +178,7 @@ test("the store fetches each stretch once, and merges what comes in any order", 
   assert.equal(calls, before);
 });
 
-test("a frame is told in words, whatever its names", () => {
+test("a frame of any kind is described in words", () => {
   const frame = {
     ...frames.find(({ fate }) => fate === "corrupted"),
     sender: "<b>",
@@ -190,9 +190,9 @@ test("a frame is told in words, whatever its names", () => {
   assert.ok(titles.includes("start") && titles.includes("rate") && !titles.includes("MPDUs"));
 });
 
-test("a backoff that began before the record is told once", () => {
+test("a backoff that began before the record is reported once", () => {
   const frame = { ...frames[0], backoff_slots: 6 };
-  const told = tellFrame(frame, { stretches: [], missing: 6 });
-  assert.match(told, / after a backoff of 6 slots, which began before the recording/);
-  assert.equal(told.match(/6 slots|about/g).length, 1);
+  const sentence = tellFrame(frame, { stretches: [], missing: 6 });
+  assert.match(sentence, / after a backoff of 6 slots, which began before the recording/);
+  assert.equal(sentence.match(/6 slots|about/g).length, 1);
 });

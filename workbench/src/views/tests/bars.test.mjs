@@ -35,7 +35,7 @@ const scenario = {
   ],
 };
 
-test("a station's bar consists of its flows by direction, and of what they leave", () => {
+test("a station's bar consists of its flows by direction and of the rest", () => {
   const [uploader, b] = barsOf(answer, "stations", scenario);
   assert.deepEqual(uploader.parts, [{ direction: "up", goodput_bps: 3e6 }]);
   assert.deepEqual(b.parts, [
@@ -45,7 +45,7 @@ test("a station's bar consists of its flows by direction, and of what they leave
   ]);
 });
 
-test("flows of a station stand together", () => {
+test("flows of a station are next to each other", () => {
   assert.deepEqual(
     barsOf(answer, "flows").map(({ name }) => name),
     ["up/1", "up/2", "b/down/1", "b/up/1", "meter/1"],
@@ -77,12 +77,12 @@ test("an interval that is huge does not make bars small", () => {
   assert.ok(end > 2.1e6 && end < 4e6, `${end}`);
 });
 
-test("a predicted share is a share of what all have", () => {
+test("a predicted share is a fraction of the total", () => {
   const prediction = { stations: [{ name: "b", goodput_share: value(0.5) }] };
   assert.equal(barsOf(answer, "stations", scenario, prediction)[1].predicted_bps, 0.5 * 4.001e6);
 });
 
-test("the sentence says who gets most, and counts those that are not named", () => {
+test("the sentence names the largest bar, and counts those that are not named", () => {
   assert.equal(
     sentence(barsOf(answer, "stations")),
     "uploader gets 3 of 4 Mb/s, b 1, meter 0.001.",
@@ -96,7 +96,7 @@ test("the sentence says who gets most, and counts those that are not named", () 
   );
 });
 
-test("lists without goodput are not offered", () => {
+test("lists without goodput are not a choice", () => {
   assert.deepEqual(waysOf({ ...answer, classes: [{ name: "c", jain: value(1) }] }), [
     "stations",
     "flows",

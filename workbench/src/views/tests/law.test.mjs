@@ -1,4 +1,4 @@
-/** Drop laws beside the engine's definitions and what its tests state (queue/red/tests.rs). */
+/** Drop curves compared with the engine's definitions and tests (queue/red/tests.rs). */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,10 +21,10 @@ const RED = {
   gentle: true,
   wait: true,
 };
-const close = (found, expected) =>
-  assert.ok(Math.abs(found - expected) < 1e-12, `${found} for ${expected}`);
+const close = (actual, expected) =>
+  assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} for ${expected}`);
 
-test("RED's probability is the engine's at its worked averages", () => {
+test("RED's probability is that of the engine at its worked averages", () => {
   for (const [average, p_b] of [
     [1.9, 0],
     [2, 0],
@@ -43,7 +43,7 @@ test("RED's probability is the engine's at its worked averages", () => {
   close(probabilityAt(lawOf(abrupt, 50, null).curve, 4.1), 1);
 });
 
-test("drops that RED spaces come as often as the engine's: 1 in 10 and 1 in 29.5 at p_b = 0.05", () => {
+test("spaced drops are as frequent as in the engine: 1 in 10 and 1 in 29.5 at p_b = 0.05", () => {
   close(spacedProbability(0.05, false), 1 / 10);
   close(spacedProbability(0.05, true), 1 / 29.5);
   close(spacedProbability(1, true), 1);
@@ -51,7 +51,7 @@ test("drops that RED spaces come as often as the engine's: 1 in 10 and 1 in 29.5
   close(spacedProbability(0, true), 0);
 });
 
-test("the spaced rate is what the rule itself gives", () => {
+test("the spaced rate follows from the rule", () => {
   // queue/red.rs, spread: the probability of a drop at the count-th packet
   const spread = (p_b, count, wait) => {
     const expected = count * p_b;
@@ -71,7 +71,7 @@ test("the spaced rate is what the rule itself gives", () => {
   }
 });
 
-test("plain queues lose a packet that finds the limit", () => {
+test("plain queues drop a packet that arrives at the limit", () => {
   const { curve } = lawOf({ discipline: "drop_tail" }, 75, null);
   assert.deepEqual(
     [74.9, 75, 80].map((packets) => probabilityAt(curve, packets)),
@@ -100,7 +100,7 @@ test("proportional drops grow with the backlog, up to the limit", () => {
     close(probabilityAt(curve, packets), p);
 });
 
-test("laws that work on something else have no curve and say so", () => {
+test("other disciplines have no curve, and their notes say so", () => {
   for (const [discipline, word] of [
     ["codel", /time that packets spend/],
     ["fq_codel", /time/],
@@ -157,7 +157,7 @@ const scenario = {
   stations: [{ name: "s", queue_packets: 1000, queue: { discipline: "drop_tail" } }],
 };
 
-test("queues of hosts and of a wire without a rate are none", () => {
+test("queues of hosts and of a wire without a rate are left out", () => {
   assert.deepEqual(
     queuesOf(scenario).map(({ name }) => name),
     ["managed", "bottleneck", "ap", "s"],
@@ -178,7 +178,7 @@ test("managed queues come first, then those that drop", () => {
   assert.deepEqual(operatingOf(answer, "ap"), { packets: 60, probability: 0.01, sojourn_s: null });
 });
 
-test("nine tenths of the samples lie in the swing", () => {
+test("the range has nine tenths of the samples", () => {
   assert.deepEqual(swingOf([null, ...Array.from({ length: 101 }, (_, k) => k)]), [5, 95]);
   assert.equal(swingOf([null]), null);
 });

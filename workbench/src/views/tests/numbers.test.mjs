@@ -6,7 +6,7 @@ import { estimate, logTicks, plain, short, ticks } from "../digits";
 import { tableOfList, tablesOfAnswer, thinned } from "../numbers/tables";
 import { axisLabel, measureOf } from "../quantity";
 
-test("estimates are cut as lasthop prints them", () => {
+test("estimates are rounded as lasthop prints them", () => {
   const printed = [
     [3.4584, 0.0486, "3.46 ± 0.05"],
     [0.4226, 0.01456, "0.423 ± 0.015"],
@@ -34,7 +34,7 @@ test("numbers in sentences have three digits", () => {
   assert.equal(plain(undefined), "-");
 });
 
-test("ticks are round and within", () => {
+test("ticks are round and within the range", () => {
   assert.deepEqual(ticks(3.6, 4), [0, 1, 2, 3]);
   assert.deepEqual(ticks(0.055, 5), [0, 0.02, 0.04]);
   assert.deepEqual(ticks(7.1, 4, 7.003), [7.05, 7.1]);
@@ -63,7 +63,7 @@ test("units follow from suffixes", () => {
   assert.equal(unit("connections"), "connections");
 });
 
-test("a table has words, then quantities that some item has; what is missing is a dash", () => {
+test("a table has texts, then quantities, and dashes for missing values", () => {
   const items = [
     {
       name: "<img src=x>",
@@ -84,7 +84,7 @@ test("a table has words, then quantities that some item has; what is missing is 
   ]);
 });
 
-test("every list of an answer is a table, and nothing else is", () => {
+test("each list of an answer is a table, and nothing else is", () => {
   const answer = {
     kind: "prediction",
     seed: null,

@@ -20,7 +20,7 @@ const series = {
   ],
 };
 
-test("of sixty flows a dozen has lines, and all together a mean and a sum", () => {
+test("of sixty flows twelve have lines, and all have a mean and a sum", () => {
   const [choice] = choicesOf(series);
   assert.equal(choice.quantity, "goodput_bps");
   const lines = sampledOf(series, choice, "most", 2);
@@ -38,7 +38,7 @@ test("of sixty flows a dozen has lines, and all together a mean and a sum", () =
   );
 });
 
-test("the mean is over those that are known", () => {
+test("the mean includes known values only", () => {
   const track = (values) => ({ list: "flows", name: "f", quantity: "rtt_s", values });
   const partly = {
     interval_s: 1,
@@ -56,12 +56,12 @@ test("one item has one line, with its gaps", () => {
   ]);
 });
 
-test("the warm-up ends at the first sample that is not before it", () => {
+test("the warm-up ends at the first sample at or after its end", () => {
   assert.equal(firstAfter(series, 1.5), 1);
   assert.equal(firstAfter(series, 9), 0);
 });
 
-test("running means leave out what is not known, and keep gaps", () => {
+test("running means leave out unknown values, and keep gaps", () => {
   assert.deepEqual(smoothed([2, 4, null, 6, 8], 3), [3, 3, null, 7, 7]);
   assert.deepEqual(smoothed([1, 2], 1), [1, 2]);
 });
@@ -75,7 +75,7 @@ test("values are spread evenly over their cell", () => {
   );
 });
 
-test("quantiles are the inverse, without cells where nothing lies", () => {
+test("quantiles are the inverse, without empty cells", () => {
   assert.deepEqual(
     [0.125, 0.25, 0.5, 1].map((part) => quantile_s(histogram, part)),
     [0.5, 1, 2 + 2 / 3, 4],
@@ -101,7 +101,7 @@ test("steps of a histogram have all values", () => {
   assert.ok(Math.abs(parts.reduce((sum, part) => sum + part, 0) + outside - 1) < 1e-12);
 });
 
-test("fifteen lines look different, and the same colour is never dashed alike", () => {
+test("fifteen lines have different looks", () => {
   const seen = Array.from({ length: 15 }, (_, at) => JSON.stringify(looks(at)));
   assert.equal(new Set(seen).size, 15);
   assert.equal(looks(0).color, looks(5).color);

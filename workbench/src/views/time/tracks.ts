@@ -1,4 +1,4 @@
-/** Time series: which quantities there are, and which lines are drawn of many. */
+/** Time series: their quantities, and the choice of lines if there are many. */
 
 import type { Series, Track } from "../../engine/answers";
 
@@ -16,7 +16,7 @@ export interface Choice extends Sort {
   count: number;
 }
 
-/** Which items have lines: those with most, with least, or twelve from a place on. */
+/** The items that have lines: those with the highest or lowest means, or twelve from a place on. */
 export type Pick = "most" | "least" | number;
 
 export interface Sampled {
@@ -28,18 +28,18 @@ export interface Sampled {
 /** Quantities in the order in which people look for them. */
 const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "one_way_delay_s", "rtt_s", "utilisation"];
 
-/** What was sampled: a choice for each quantity of a list. */
+/** Returns the sampled quantities: a choice for each quantity of a list. */
 export function choicesOf(series: Series): Choice[] {
-  const found = new Map<string, Choice>();
+  const choices = new Map<string, Choice>();
   for (const { list, quantity } of series.tracks) {
     const key = `${list}/${quantity}`;
-    const choice = found.get(key) ?? { key, list, quantity, count: 0 };
+    const choice = choices.get(key) ?? { key, list, quantity, count: 0 };
     choice.count += 1;
-    found.set(key, choice);
+    choices.set(key, choice);
   }
   const place = ({ quantity }: Choice) =>
     (ORDER.indexOf(quantity) + ORDER.length + 1) % (ORDER.length + 1);
-  return [...found.values()].sort((a, b) => place(a) - place(b));
+  return [...choices.values()].sort((a, b) => place(a) - place(b));
 }
 
 export function tracksOf(series: Series, choice: Sort): Track[] {
@@ -48,7 +48,7 @@ export function tracksOf(series: Series, choice: Sort): Track[] {
   );
 }
 
-/** Lines of a quantity: at most twelve items, and what all have in the mean and together. */
+/** Returns the lines of a quantity: at most twelve items, the mean of all items, and their sum. */
 export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: number): Sampled[] {
   const tracks = tracksOf(series, choice);
   const lines: Sampled[] = picked(series, tracks, pick, from_s).map(({ name, values }) => ({
@@ -79,12 +79,12 @@ export function resampled(
     return at < series.time_s.length ? at : -1;
   });
   return lines.flatMap(({ name, of }): Sampled[] => {
-    const found = of === "item" ? others.find((other) => other.name === name) : tracks.length > 1 ? total(of) : null;
-    return found ? [{ name, of, values: places.map((at) => found.values[at] ?? null) }] : [];
+    const line = of === "item" ? others.find((other) => other.name === name) : tracks.length > 1 ? total(of) : null;
+    return line ? [{ name, of, values: places.map((at) => line.values[at] ?? null) }] : [];
   });
 }
 
-/** Running means over `count` samples around each; what is not known is left out. */
+/** Returns running means over `count` samples around each sample. Unknown values are left out. */
 export function smoothed(values: (number | null)[], count: number): (number | null)[] {
   if (count <= 1) return values;
   const sums = [0];
@@ -127,36 +127,26 @@ export function firstAfter(series: Series, from_s: number): number {
   );
 }
 
-/** Mean of what is known from a sample on. */
+/** Returns the mean of the known values from a sample on. */
 export function meanFrom(values: (number | null)[], first: number): number | null {
-  let sum = 0;
-  let count = 0;
-  for (let k = first; k < values.length; k += 1) {
-    const value = values[k];
-    if (value == null) continue;
-    sum += value;
-    count += 1;
-  }
-  return count ? sum / count : null;
+  const known = values.slice(first).filter((value) => value != null);
+  return known.length ? sumOf(known) / known.length : null;
 }
 
-/** Sum or mean at each instant over the items that are known there. */
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Returns the sum or the mean at each instant over the items that are known at that instant. */
 function combined(tracks: Track[], isMean: boolean): (number | null)[] {
   const count = Math.max(0, ...tracks.map(({ values }) => values.length));
   return Array.from({ length: count }, (_, k) => {
-    let sum = 0;
-    let known = 0;
-    for (const { values } of tracks) {
-      const value = values[k];
-      if (value == null) continue;
-      sum += value;
-      known += 1;
-    }
-    return known ? (isMean ? sum / known : sum) : null;
+    const known = tracks.flatMap(({ values }) => values[k] ?? []);
+    return known.length ? sumOf(known) / (isMean ? known.length : 1) : null;
   });
 }
 
-/** Choices of who has a line, where there are more than a dozen. */
+/** Returns the choices of items that have a line, if there are more than a dozen. */
 export function picksOf(count: number): [Pick, string][] {
   if (count <= MOST_LINES) return [];
   const pages: [Pick, string][] = [];

@@ -1,4 +1,4 @@
-/** What a sweep has answered: a quantity over the values that were tried. */
+/** The answer of a sweep: a quantity over the tried values. */
 
 import type { Answer, Estimate } from "../engine/answers";
 import { quantityOf } from "../scenario/quantity";
@@ -7,7 +7,7 @@ import { estimate, plain } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
 import { axisLabel, type Measure, measureOf } from "../views/quantity";
 
-/** What `lasthop sweep --json` prints. */
+/** The output of `lasthop sweep --json`. */
 export interface Sweep {
   points: { settings: Record<string, string>; result: Answer }[];
 }
@@ -20,34 +20,34 @@ export interface Choice {
   label: string;
 }
 
-/** A quantity of one item at each point, in the unit that is shown. */
+/** A quantity of an item at each point, in the shown unit. */
 export interface Course {
   name: string;
   values: (Estimate | null)[];
 }
 
 
-/** Quantities that there are. */
+/** Returns the quantities of a sweep. */
 export function choicesOf({ points }: Sweep): Choice[] {
-  const found = new Map<string, Choice>();
+  const choices = new Map<string, Choice>();
   for (const { result } of points) {
     for (const [list, items] of listsOf(result)) {
       for (const item of items) {
         for (const quantity of Object.keys(item)) {
           const key = `${list}.${quantity}`;
-          if (found.has(key) || !estimateOf(item, quantity)) continue;
-          found.set(key, { key, list, quantity, label: `${list}: ${measureOf(quantity).title}` });
+          if (choices.has(key) || !estimateOf(item, quantity)) continue;
+          choices.set(key, { key, list, quantity, label: `${list}: ${measureOf(quantity).title}` });
         }
       }
     }
   }
-  return [...found.values()];
+  return [...choices.values()];
 }
 
-/** Flows or stations of a picture; of more, the first are no answer. */
+/** Most flows or stations in a picture. */
 export const MOST = 12;
 
-/** The quantity that is shown where nobody has chosen: goodputs, or of many flows alone what waits. */
+/** Returns the quantity that is shown first: goodputs, or the queue if there are many flows and no stations. */
 export function firstOf(choices: readonly Choice[], { points }: Sweep): Choice | undefined {
   const areMany = points.some(({ result }) => !result.stations && itemsOf(result, "flows").length > MOST);
   const waiting = choices.find(({ key }) => key === "queues.occupancy_packets");
@@ -56,32 +56,32 @@ export function firstOf(choices: readonly Choice[], { points }: Sweep): Choice |
   return goodputs.find(({ list }) => list === "stations") ?? goodputs[0] ?? choices[0];
 }
 
-/** Words of a point: what was set. */
+/** Returns the labels of points: their settings. */
 export function labelsOf({ points }: Sweep): string[] {
   return points.map(({ settings }) => Object.values(settings).join(", "));
 }
 
-/** Where points stand: at their values, if these are numbers of one unit that rise, else evenly apart. */
+/** Returns the places of points: their values if these are rising numbers of one unit, else equal distances. */
 export function placesOf(labels: readonly string[]): { at: number[]; unit: string; isLog: boolean; areNumbers: boolean } {
-  const found = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
-  const [unit = ""] = found.map((one) => one.unit);
-  const at = found.map(({ number }) => Number(number || Number.NaN));
+  const quantities = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
+  const [unit = ""] = quantities.map((quantity) => quantity.unit);
+  const at = quantities.map(({ number }) => Number(number || Number.NaN));
   const [first = 0] = at;
-  const areNumbers = found.every((one) => one.unit === unit) && at.every((one, k) => (k ? one > (at[k - 1] as number) : !Number.isNaN(one)));
+  const areNumbers = quantities.every((quantity) => quantity.unit === unit) && at.every((value, k) => (k ? value > (at[k - 1] as number) : !Number.isNaN(value)));
   if (!areNumbers) return { at: labels.map((_, k) => k), unit: "", isLog: false, areNumbers };
   return { at, unit, isLog: first > 0 && (at.at(-1) ?? 0) > 10 * first, areNumbers };
 }
 
 export function coursesOf({ points }: Sweep, { list, quantity }: Choice): { measure: Measure; courses: Course[] } {
   const names = new Set(points.flatMap(({ result }) => itemsOf(result, list).map(({ name }) => name)));
-  const found = [...names].map((name) => ({
+  const measured = [...names].map((name) => ({
     name,
     values: points.map(({ result }) => estimateOf(itemsOf(result, list).find((item) => item.name === name), quantity)),
   }));
-  const means = found.flatMap(({ values }) => values.map((each) => each?.mean ?? 0));
+  const means = measured.flatMap(({ values }) => values.map((each) => each?.mean ?? 0));
   const measure = measureOf(quantity, Math.max(0, ...means));
   const scaled = (each: number | null) => (each === null ? null : each * measure.scale);
-  const courses = found
+  const courses = measured
     .filter(({ values }) => values.some(Boolean))
     .map(({ name, values }) => ({
       name,
@@ -90,7 +90,7 @@ export function coursesOf({ points }: Sweep, { list, quantity }: Choice): { meas
   return { measure, courses };
 }
 
-/** Limits of the upright axis: all means, and intervals as far as they leave room for these. */
+/** Returns the limits of the vertical axis, which include all means. Long intervals are cut. */
 export function limitsOf(courses: readonly Course[]): [number, number] {
   const all = courses.flatMap(({ values }) => values.map((each) => [each?.mean ?? 0, each?.ci95 ?? 0] as const));
   const most = Math.max(0, ...all.map(([mean, half]) => mean + Math.min(half, mean)));

@@ -1,4 +1,4 @@
-/** What Python answers, as the page shows it. */
+/** Answers of Python on the page. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,19 +13,19 @@ import { confirmedOf, hasBetter, notesOf, searchOf, tableOf as tableOfTuning } f
 
 const value = (mean, ci95 = null) => ({ mean, ci95 });
 
-test("a refusal has the server's words without the name of a file that nobody knows", () => {
-  const told = { error: "scenario.toml:3: `a`: wrong\nscenario.toml: `b`: missing", hint: "did you mean `c`?" };
-  const { message, hint } = refusalFrom(told, 200);
+test("a refusal has the server's message without the name of the file", () => {
+  const body = { error: "scenario.toml:3: `a`: wrong\nscenario.toml: `b`: missing", hint: "did you mean `c`?" };
+  const { message, hint } = refusalFrom(body, 200);
   assert.equal(message, "line 3: `a`: wrong\n`b`: missing");
   assert.equal(hint, "did you mean `c`?");
   assert.match(refusalFrom(null, 502).message, /no answer \(HTTP status 502\)/);
 });
 
-test("settings of an answer are written as the command line has them", () => {
+test("settings of an answer have the form of the command line", () => {
   assert.deepEqual(settingsFrom({ "a.b": 7, c: "5 ms", d: true }), ["a.b=7", "c=5 ms", "d=true"]);
 });
 
-test("predicted stands beside simulated, with the difference in per cent and in half widths", () => {
+test("predicted and simulated values have differences in per cent and in half widths", () => {
   const predicted = {
     flows: [{ name: "a/1", goodput_bps: value(1) }],
     stations: [{ name: "a", goodput_bps: value(2e6), only_predicted: value(1) }, { name: "gone", goodput_bps: value(1) }],
@@ -69,7 +69,7 @@ const SWEEP = {
   })),
 };
 
-test("a sweep offers what its points have, goodput of stations first", () => {
+test("a sweep has the quantities of its points, the goodput of stations first", () => {
   const choices = choicesOf(SWEEP);
   assert.deepEqual(choices.map(({ key }) => key), ["cells.jain", "stations.goodput_bps"]);
   assert.equal(firstOf(choices, SWEEP).key, "stations.goodput_bps");
@@ -77,7 +77,7 @@ test("a sweep offers what its points have, goodput of stations first", () => {
   assert.deepEqual(labelsOf(SWEEP), ["7", "15"]);
 });
 
-test("of many flows alone the queue is shown first", () => {
+test("with many flows and no stations the queue is shown first", () => {
   const flows = Array.from({ length: 13 }, (_, at) => ({ name: `flow/${at}`, goodput_bps: value(1) }));
   const sweep = (count) => ({
     points: [{ settings: {}, result: { flows: flows.slice(0, count), queues: [{ name: "q", occupancy_packets: value(3) }] } }],
@@ -87,7 +87,7 @@ test("of many flows alone the queue is shown first", () => {
   assert.equal(first(12), "flows.goodput_bps");
 });
 
-test("numbers stand where they are, on a logarithmic axis beyond a decade, words evenly", () => {
+test("numbers are at their values, on a logarithmic axis beyond a decade, and words at equal distances", () => {
   assert.deepEqual(placesOf(["7", "15", "63"]), { at: [7, 15, 63], unit: "", isLog: false, areNumbers: true });
   assert.deepEqual(placesOf(["1 ms", "20 ms"]), { at: [1, 20], unit: "ms", isLog: true, areNumbers: true });
   assert.ok(!placesOf(["0", "20"]).isLog);
@@ -96,7 +96,7 @@ test("numbers stand where they are, on a logarithmic axis beyond a decade, words
   }
 });
 
-test("each item has a course over all points, with gaps where it is not there", () => {
+test("each item has a curve over all points, with gaps where it is missing", () => {
   const { measure, courses } = coursesOf(SWEEP, firstOf(choicesOf(SWEEP), SWEEP));
   assert.equal(measure.unit, "Mb/s");
   assert.deepEqual(courses.map(({ name }) => name), ["<img src=x>", "b"]);
@@ -152,7 +152,7 @@ test("notes name the queue that matters, the calls, the costs and the stations t
   assert.deepEqual(notesOf({ ...TUNING, elsewhere: null, call_delays: [], costs: [], losers: [] }), []);
 });
 
-test("how it was searched is counted", () => {
+test("the search is described by counts", () => {
   assert.equal(searchOf(TUNING), "3 settings were tried, 2 were ruled out, and 2 were confirmed by full simulations.");
 });
 
@@ -164,7 +164,7 @@ const CHART = {
   hopf_curves: [{ x: [0.1, 0.2, 0.3, 0.4], y: [10, 20, 20, 20], boundary: [true, true, false, true] }],
 };
 
-test("a point is stable where the rightmost root lies left of zero", () => {
+test("a point is stable if the rightmost root is left of zero", () => {
   assert.deepEqual([-1, 0, 1, null].map(sortOf), ["stable", "unstable", "unstable", "none"]);
   assert.equal(sentence(CHART), "3 of 6 points are stable. The point nearest to the present setting is stable.");
   assert.deepEqual(tableOfChart(CHART).rows, [["20", "2", "1", "0"], ["10", "1", "1", "1"]]);
@@ -180,7 +180,7 @@ test("values have places among those of an axis, and none outside", () => {
   assert.equal(presentOf({ ...CHART, parameters: { rtt: 9, flows: 20 } }), null);
 });
 
-test("stretches of curves that bound nothing are left out", () => {
+test("parts of curves that bound nothing are left out", () => {
   assert.deepEqual(boundariesOf(CHART), [[[0, 0], [1, 1]]]);
 });
 
@@ -214,7 +214,7 @@ test("paths are those of the schema, with the names of the text", () => {
   assert.ok(pathsOf(SCHEMA, "half = [").includes("seed"));
 });
 
-test("what is offered applies to the text", () => {
+test("suggestions apply to the text", () => {
   const offered = (text) => offersOf(text).map(({ path }) => path);
   assert.deepEqual(offered('cell = { phy = "802.11b", ap_queue = 75 }\n[station.near]\ncount = 2'), [
     "cell.ap.cwmin", "cell.ap_queue", "station.near.count",

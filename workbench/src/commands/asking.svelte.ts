@@ -1,4 +1,4 @@
-/** One command that is asked for: whether it runs, what it has answered, and for which text. */
+/** A command: whether it runs, its answer, and the text of the answer. */
 
 import type { Source } from "../engine/engine";
 import { type Api, type Options, Refused } from "./api";
@@ -6,7 +6,7 @@ import { type Api, type Options, Refused } from "./api";
 export interface Result<T> {
   answer: T;
   notes: readonly string[];
-  /** What it is of. */
+  /** The source of the answer. */
   source: Source;
 }
 
@@ -18,11 +18,11 @@ export interface Refusal {
 export class Asking<T> {
   readonly #command: string;
   readonly #api: () => Api | null;
-  /** The last answer, which stays while another one is asked for. */
+  /** The last answer, which is kept until the next one. */
   result = $state.raw<Result<T> | null>(null);
-  /** Why the last question has none. */
+  /** Failure of the last request. */
   refusal = $state.raw<Refusal | null>(null);
-  /** Time since the question, wall clock; null where none is open. [s] */
+  /** Wall-clock time since the request; null if none is running. [s] */
   running_s = $state.raw<number | null>(null);
   wasStopped = $state(false);
 
@@ -33,7 +33,7 @@ export class Asking<T> {
     this.#api = api;
   }
 
-  /** Asks; a question that is still open is given up. */
+  /** Runs the command. A running command is cancelled. */
   async ask(source: Source, options: Options = {}): Promise<void> {
     this.#end();
     const api = this.#api();
@@ -60,13 +60,13 @@ export class Asking<T> {
     }
   }
 
-  /** Gives the question up, and keeps the answer before. */
+  /** Cancels the command, and keeps the previous answer. */
   stop(): void {
     this.wasStopped = this.#asked !== null;
     this.#end();
   }
 
-  /** Gives up question and answer. */
+  /** Cancels the command, and drops the answer. */
   forget(): void {
     this.#end();
     this.result = null;
@@ -81,7 +81,7 @@ export class Asking<T> {
   }
 }
 
-/** Whether an answer is of another text than the one that stands there. */
+/** Returns whether an answer belongs to another text than the present one. */
 export function isOlder(result: Result<unknown>, source: Source): boolean {
   const { text, settings } = result.source;
   return text !== source.text || settings.join("\n") !== source.settings.join("\n");

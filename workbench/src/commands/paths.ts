@@ -1,4 +1,4 @@
-/** Key paths that a sweep may go over, those first that change something here. */
+/** Key paths for a sweep. Those that have an effect come first. */
 
 import { isTree, type Tree, treeOf, valueAt } from "../scenario/edit";
 import type { Node, Schema } from "../scenario/schema";
@@ -23,7 +23,7 @@ export interface Offer {
   values: string;
 }
 
-/** What may be tried with this text. */
+/** Returns suggestions for a text. */
 export function offersOf(text: string): Offer[] {
   const tree = treeOf(text) ?? {};
   const at = (path: string) => valueAt(tree, path.split("."));
@@ -35,17 +35,17 @@ export function offersOf(text: string): Offer[] {
   ].map(([path, values]) => ({ path, values }));
 }
 
-/** All that the schema has, with the names that stand in the text. */
+/** Returns all key paths of the schema, with the names in the text. */
 export function pathsOf(schema: Schema, text: string): string[] {
   const tree = treeOf(text) ?? {};
-  const found = new Set<string>();
+  const paths = new Set<string>();
   const root = schema.at([]);
-  if (root) collect(schema, root, tree, [], found);
-  return [...found];
+  if (root) collect(schema, root, tree, [], paths);
+  return [...paths];
 }
 
-function collect(schema: Schema, node: Node, tree: unknown, path: readonly string[], found: Set<string>): void {
-  if (path.length && schema.scalars(node).length) found.add(path.join("."));
+function collect(schema: Schema, node: Node, tree: unknown, path: readonly string[], paths: Set<string>): void {
+  if (path.length && schema.scalars(node).length) paths.add(path.join("."));
   const table = schema.table(node);
   if (!table || path.length >= DEEPEST) return;
   const own: Tree = isTree(tree) ? tree : {};
@@ -53,11 +53,11 @@ function collect(schema: Schema, node: Node, tree: unknown, path: readonly strin
   const named = typeof other === "object" ? Object.keys(own).filter((key) => isPlain(key) && !table.properties?.[key]) : [];
   for (const key of [...Object.keys(table.properties ?? {}), ...named]) {
     const next = table.properties?.[key] ?? (other as Node);
-    collect(schema, schema.resolved(next), Object.hasOwn(own, key) ? own[key] : undefined, [...path, key], found);
+    collect(schema, schema.resolved(next), Object.hasOwn(own, key) ? own[key] : undefined, [...path, key], paths);
   }
 }
 
-/** Whether a key stands in a path as it is. */
+/** Returns whether a key needs no quotes in a path. */
 function isPlain(key: string): boolean {
   return /^[\w-]+$/.test(key);
 }

@@ -1,9 +1,9 @@
-/** What is predicted beside what is simulated, as `lasthop compare` lays them side by side. */
+/** Predicted and simulated values side by side, as in `lasthop compare`. */
 
 import type { Answer } from "../engine/answers";
 import { estimateOf, itemsOf } from "../views/answer";
 import { estimate, plain } from "../views/digits";
-import type { Table } from "../views/numbers/tables";
+import { columnsOf, type Table } from "../views/numbers/tables";
 import { axisLabel, measureOf } from "../views/quantity";
 
 /** One quantity of one item. */
@@ -16,13 +16,13 @@ export interface Row {
   ci95: number | null;
 }
 
-/** Sums first, parts behind. */
+/** Lists in the order of the table: sums first. */
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
-/** All that both have; flows only where nothing sums them up, and nothing twice or of nothing. */
+/** Returns the quantities that both have. Flows are included only without sums. Equal pairs and zeros are left out. */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);
-  const found = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {
+  const rows = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {
     const ours = new Map(itemsOf(simulated, list).map((item) => [item.name, item]));
     return itemsOf(predicted, list).flatMap((item) =>
       Object.keys(item).flatMap((quantity): Row[] => {
@@ -33,21 +33,21 @@ export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
       }),
     );
   });
-  const order = [...new Set(found.map(({ quantity }) => quantity))];
+  const order = [...new Set(rows.map(({ quantity }) => quantity))];
   const known = new Set<string>();
   const isNews = ({ name, predicted, simulated }: Row) => {
     const key = JSON.stringify([name, predicted, simulated]);
     return (predicted || simulated) && !known.has(key) && known.add(key);
   };
-  return found.filter(isNews).sort((one, other) => order.indexOf(one.quantity) - order.indexOf(other.quantity));
+  return rows.filter(isNews).sort((row, other) => order.indexOf(row.quantity) - order.indexOf(other.quantity));
 }
 
-/** Simulated less predicted, in per cent of what is predicted; null where that is nothing. */
+/** Returns the difference in per cent of the prediction; null if the prediction is 0. */
 export function percentOf({ predicted, simulated }: Row): number | null {
   return predicted === 0 ? null : (100 * (simulated - predicted)) / Math.abs(predicted);
 }
 
-/** The same in half widths of the interval. */
+/** Returns the difference in half widths of the interval; null without an interval. */
 export function halfWidthsOf({ predicted, simulated, ci95 }: Row): number | null {
   return ci95 ? (simulated - predicted) / ci95 : null;
 }
@@ -55,14 +55,7 @@ export function halfWidthsOf({ predicted, simulated, ci95 }: Row): number | null
 export function tableOf(rows: readonly Row[]): Table {
   return {
     title: "Predicted and simulated",
-    columns: [
-      { title: "name", unit: "" },
-      { title: "quantity", unit: "" },
-      { title: "predicted", unit: "" },
-      { title: "simulated", unit: "" },
-      { title: "difference", unit: "%" },
-      { title: "difference", unit: "half widths" },
-    ],
+    columns: columnsOf("name", "quantity", "predicted", "simulated", "difference [%]", "difference [half widths]"),
     rows: rows.map((row) => {
       const alike = rows.filter(({ quantity }) => quantity === row.quantity);
       const measure = measureOf(row.quantity, Math.max(...alike.map(({ simulated }) => simulated)));

@@ -1,4 +1,4 @@
-/** What a search has answered: the settings that were confirmed, and the one to take. */
+/** The answer of a search: the confirmed settings and the recommended one. */
 
 import type { Estimate, Item } from "../engine/answers";
 import { type Table, tableOfList } from "../views/numbers/tables";
@@ -11,7 +11,7 @@ export interface Candidate {
   simulated: Measured | null;
 }
 
-/** What `lasthop tune --json` prints. */
+/** The output of `lasthop tune --json`. */
 export interface Tuning {
   objective: string;
   candidates: Candidate[];
@@ -26,24 +26,24 @@ export interface Tuning {
   /** Stations that get less with the recommended setting. [bit/s] */
   losers: { station: string; now_bps: number; then_bps: number }[];
   costs: string[];
-  /** What bounds forbid, by name. */
+  /** Settings that bounds exclude, by name of the bound. */
   ruled_out: { what: string[] }[];
 }
 
 export const AIMS = ["throughput", "delay", "fairness", "calls"] as const;
 export type Aim = (typeof AIMS)[number];
 
-/** What is shown of each, behind what is aimed at. */
+/** Quantities of each setting, after the quantity of the aim. */
 const SHOWN = ["goodput_bps", "rtt_s", "jain"];
 const AIMED_AT: Record<string, string> = { delay: "sojourn_s", fairness: "jain_p05", calls: "calls" };
 
-/** Settings that were confirmed: the present one first, behind it the one to take. */
+/** Returns the confirmed settings: the present one first, then the recommended one. */
 export function confirmedOf({ candidates, chosen }: Tuning): Candidate[] {
   const rank = ({ name, settings }: Candidate) => (Object.keys(settings).length ? (name === chosen?.name ? 1 : 2) : 0);
-  return candidates.filter(({ simulated }) => simulated).sort((one, other) => rank(one) - rank(other));
+  return candidates.filter(({ simulated }) => simulated).sort((candidate, other) => rank(candidate) - rank(other));
 }
 
-/** Whether there is anything to set. */
+/** Returns whether a setting is recommended. */
 export function hasBetter({ chosen }: Tuning): boolean {
   return chosen !== null && Object.keys(chosen.settings).length > 0;
 }
@@ -75,12 +75,12 @@ export function tableOf(tuning: Tuning): Table {
   return { ...table, columns: [{ title: "CWmin of AP / stations", unit: "" }, ...columns] };
 }
 
-/** The name of a candidate, and whether it is the one to take. */
+/** Returns the name of a candidate, and whether it is recommended. */
 export function nameOf(tuning: Tuning, { name }: Candidate): string {
   return hasBetter(tuning) && name === tuning.chosen?.name ? `${name}, recommended` : name;
 }
 
-/** How it was searched. */
+/** Describes the search. */
 export function searchOf({ candidates, ruled_out }: Tuning): string {
   const confirmed = candidates.filter(({ simulated }) => simulated).length - 1;
   const out = ruled_out.reduce((sum, { what }) => sum + what.length, 0);

@@ -1,28 +1,28 @@
-/** Python beside the page: asked only where the server that sent the page says that it is there. */
+/** The interface of `lasthop workbench`, which is used only if the page's server has it. */
 
 import type { Source } from "../engine/engine";
 
-/** What `lasthop workbench` says of itself. */
+/** The description of a server. */
 export interface About {
   version: string;
-  /** What it can be asked for, by name. */
+  /** Names of its commands. */
   commands: readonly string[];
-  /** The file that it was given. */
+  /** The file on the command line. */
   scenario: { name: string; text: string } | null;
-  /** What is wrong with that file. */
+  /** Problems of that file. */
   notes: readonly string[];
 }
 
-/** What a command has answered: what it prints with `--json`, and its warnings. */
+/** The answer of a command: its output with `--json`, and its warnings. */
 export interface Told {
   answer: unknown;
   notes: readonly string[];
 }
 
-/** Options of a command as its interface names them. */
+/** Options of a command by name. */
 export type Options = Record<string, string | number | readonly string[]>;
 
-/** Python would not; the message is for users. */
+/** The server refused a request. The message is for users. */
 export class Refused extends Error {
   override name = "Refused";
   readonly hint: string | null;
@@ -44,7 +44,7 @@ export class Api {
     return (await this.#ask("about")) as About;
   }
 
-  /** Runs a command over a text; who aborts ends its process. */
+  /** Runs a command over a text. The signal ends its process. */
   async ask(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told> {
     const { text, settings } = source;
     return (await this.#ask(command, { text, settings, options }, signal)) as Told;
@@ -57,21 +57,21 @@ export class Api {
       if (signal?.aborted) throw error;
       throw new Refused("lasthop workbench does not answer", "start it again and reload this page");
     });
-    const told: unknown = await response.json().catch(() => null);
-    if (response.ok && told && !(told as { error?: string }).error) return told;
-    throw refusalFrom(told, response.status);
+    const reply: unknown = await response.json().catch(() => null);
+    if (response.ok && reply && !(reply as { error?: string }).error) return reply;
+    throw refusalFrom(reply, response.status);
   }
 }
 
-/** An error as the server tells it; the name that it gives a page's text says nothing to readers. */
-export function refusalFrom(told: unknown, status: number): Refused {
-  const { error, hint } = (told ?? {}) as Record<string, unknown>;
+/** Returns an error of the server without the name of the file, which users do not know. */
+export function refusalFrom(body: unknown, status: number): Refused {
+  const { error, hint } = (body ?? {}) as Record<string, unknown>;
   const message = typeof error === "string" ? error : `the server sent no answer (HTTP status ${status})`;
   const plain = message.replace(/^scenario\.(?:toml|json):(\d+:)? ?/gm, (_, line?: string) => (line ? `line ${line} ` : ""));
   return new Refused(plain, typeof hint === "string" ? hint : null);
 }
 
-/** The interface that the page's server names; null on a static page, which asks nobody. */
+/** Returns the interface of the page's server; null on a static page. */
 export async function findApi(): Promise<{ api: Api; about: About } | null> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="lasthop-api"]');
   if (!meta) return null;

@@ -1,6 +1,6 @@
-/** Settings of an answer, as `--set` has them. */
+/** Settings of an answer in the form of `--set`. */
 
-/** What an answer has set, in its order. */
+/** Returns the settings of an answer, in its order. */
 export function settingsFrom(set: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(set).map(([path, value]) => {
     return `${path}=${typeof value === "string" ? value : JSON.stringify(value)}`;

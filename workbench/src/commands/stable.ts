@@ -1,4 +1,4 @@
-/** A stability chart: which equilibria are stable, over two parameters. */
+/** A stability chart: stability of the equilibrium over two parameters. */
 
 import { short } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
@@ -8,7 +8,7 @@ interface Axis {
   values: number[];
 }
 
-/** What `lasthop stability chart --json` prints. */
+/** The output of `lasthop stability chart --json`. */
 export interface Chart {
   parameters: Record<string, unknown>;
   x: Axis;
@@ -24,7 +24,7 @@ export function sortOf(root: number | null | undefined): Sort {
   return root == null ? "none" : root < 0 ? "stable" : "unstable";
 }
 
-/** Where a value stands among those of an axis, counted from 0; null outside. */
+/** Returns the place of a value among those of an axis, from 0; null outside. */
 export function placeOf(value: number, values: readonly number[]): number | null {
   const above = values.findIndex((each) => each >= value * (1 - 1e-12));
   const high = values[above];
@@ -34,7 +34,7 @@ export function placeOf(value: number, values: readonly number[]): number | null
   return above - 1 + (value - low) / (high - low);
 }
 
-/** Stretches of the curves that bound what is stable, in places of both axes. */
+/** Returns the parts of the curves that bound the stable region, in places of both axes. */
 export function boundariesOf({ x, y, hopf_curves }: Chart): [number, number][][] {
   return hopf_curves.flatMap((curve) => {
     const stretches: [number, number][][] = [[]];
@@ -48,7 +48,7 @@ export function boundariesOf({ x, y, hopf_curves }: Chart): [number, number][][]
   });
 }
 
-/** Where the text's own values are; null where they are outside, or no numbers. */
+/** Returns the place of the present values; null if they are outside or not numbers. */
 export function presentOf({ parameters, x, y }: Chart): { across: number; up: number } | null {
   const [mine, yours] = [parameters[x.parameter], parameters[y.parameter]];
   if (typeof mine !== "number" || typeof yours !== "number") return null;
@@ -67,13 +67,13 @@ export function written(parameter: string, value: number): string {
 export function rangeAround(parameter: string, value: unknown): string {
   if (typeof value !== "number" || !(value > 0)) return "";
   const isTime = TIMES.has(parameter);
-  // Parts of one stay below it.
+  // Fractions stay below 1.
   const factor = isTime || value > 1 || value < 0.25 ? 4 : 1.3;
   const ends = [value / factor, value * factor].map((end) => Number((isTime ? end * 1e3 : end).toPrecision(3)));
   return ends.join(isTime ? "ms.." : "..") + (isTime ? "ms" : "");
 }
 
-/** Parameters that can be varied: numbers above nothing. */
+/** Returns the parameters that can be varied: positive numbers. */
 export function parametersOf(parameters: unknown): string[] {
   const known = typeof parameters === "object" && parameters !== null ? parameters : {};
   return Object.entries(known).flatMap(([name, value]) => (typeof value === "number" && value > 0 ? [name] : []));

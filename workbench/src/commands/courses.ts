@@ -1,27 +1,28 @@
-/** Draws a sweep: points, intervals, and which value is chosen. */
+/** Draws a sweep: points, intervals, and the selected value. */
 
 import type uPlot from "uplot";
+import { inkOf } from "../views/chart/ink.svelte";
 import type { Line } from "../views/chart/lines";
 import type { Course } from "./swept";
 
-export type Painter = (plot: uPlot, ink: (name: string) => string) => void;
+export type Painter = (plot: uPlot) => void;
 
-/** Points and intervals of the lines that are shown. */
+/** Returns a function that draws points and intervals of the shown lines. */
 export function painterOf(courses: readonly Course[], lines: readonly Line[], places: readonly number[], chosen: number): Painter {
-  return (plot, ink) => {
+  return (plot) => {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
     const x = (at: number) => plot.valToPos(places[at] ?? 0, "x", true);
     const y = (value: number) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, plot.valToPos(value, "y", true)));
     ctx.save();
     ctx.lineWidth = 1.5 * ratio;
-    ctx.strokeStyle = ink("edge");
+    ctx.strokeStyle = inkOf("edge");
     ctx.setLineDash([4 * ratio, 4 * ratio]);
     ctx.strokeRect(x(chosen), bbox.top, 0, bbox.height);
     ctx.setLineDash([]);
     lines.forEach(({ shown, color }, k) => {
       if (!shown) return;
-      ctx.strokeStyle = ctx.fillStyle = ink(color);
+      ctx.strokeStyle = ctx.fillStyle = inkOf(color);
       courses[k]?.values.forEach((value, at) => {
         if (value?.mean == null) return;
         ctx.beginPath();

@@ -1,12 +1,14 @@
-/** Draws a stability chart: cells, the boundary of what is stable, and the present point. */
+/** Draws a stability chart: cells, the boundary of the stable region, and the present point. */
 
+import { type Segment, strokeLines } from "../views/chart/canvas";
+import { inkOf } from "../views/chart/ink.svelte";
 import type { Painter } from "./courses";
 import { boundariesOf, type Chart, presentOf, sortOf } from "./stable";
 
 const COLORS = { stable: "3", unstable: "2", none: "shade" };
 
 export function painterOf(chart: Chart): Painter {
-  return (plot, ink) => {
+  return (plot) => {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
     const x = (place: number) => plot.valToPos(place, "x", true);
@@ -18,27 +20,24 @@ export function painterOf(chart: Chart): Painter {
         const sort = sortOf(root);
         const left = x(column - 0.5);
         const top = y(row + 0.5);
-        // A pixel more on each side: no seams between cells.
+        // Cells overlap by a pixel, so that there are no seams.
         const box = [left, top, x(column + 0.5) - left + 1, y(row - 0.5) - top + 1] as const;
-        ctx.fillStyle = ink(COLORS[sort]);
+        ctx.fillStyle = inkOf(COLORS[sort]);
         ctx.fillRect(...box);
         if (sort === "unstable") unstable.rect(...box);
       }),
     );
     ctx.save();
     ctx.clip(unstable);
-    ctx.strokeStyle = ink("paper");
-    ctx.lineWidth = 1.5 * ratio;
-    ctx.beginPath();
+    const diagonals: Segment[] = [];
     for (let from = bbox.left - bbox.height; from < bbox.left + bbox.width; from += 9 * ratio) {
-      ctx.moveTo(from, bbox.top + bbox.height);
-      ctx.lineTo(from + bbox.height, bbox.top);
+      diagonals.push([from, bbox.top + bbox.height, from + bbox.height, bbox.top]);
     }
-    ctx.stroke();
+    strokeLines(ctx, inkOf("paper"), diagonals, 1.5 * ratio);
     ctx.restore();
     const both = (width: number) => {
       for (const [color, more] of [["paper", 4], ["ink", 0]] as const) {
-        ctx.strokeStyle = ink(color);
+        ctx.strokeStyle = inkOf(color);
         ctx.lineWidth = (width + more) * ratio;
         ctx.stroke();
       }
