@@ -76,7 +76,7 @@ class Changes:
 
     def add_ifb(self, name: str, queue_packets: int) -> tc.Device:
         """Make an IFB and take it into service."""
-        if links.link_named(self.kernel, name) is not None:
+        if name in links.every_link(self.kernel):
             raise UserError(
                 f"interface {name}: exists already, and this gateway has not made it",
                 f"if nothing needs it: ip link del {name}",

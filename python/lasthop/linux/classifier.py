@@ -14,7 +14,7 @@ from functools import cached_property
 from lasthop.linux import bpf, tc
 from lasthop.linux.bpf_object import Object
 from lasthop.linux.btf import Btf, Structure
-from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.netlink import Request, text_attribute, u32_attribute
 
 SECTION = "classifier"
 FUNCTIONS = ".text"
@@ -23,8 +23,6 @@ FUNCTION, MEMBER = struct.Struct("<II"), struct.Struct("<IIII")
 """Notes of .BTF.ext: of a function, of a member of a structure; where comes first."""
 DIRECT_ACTION = 1
 """What the program answers is what becomes of the packet."""
-EVERY_PROTOCOL = 3
-"""ETH_P_ALL."""
 
 
 @dataclass
@@ -159,15 +157,14 @@ def shape_of(types: Btf, name: str) -> bpf.MapShape:
 
 
 def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -> Request:
-    """Have a program judge what comes to a queueing discipline; `path` is what `tc` would load."""
-    options = attribute(tc.BPF_FD, struct.pack("=I", program))
-    options += attribute(tc.BPF_NAME, name.encode() + b"\0")
-    options += attribute(tc.BPF_FLAGS, struct.pack("=I", DIRECT_ACTION))
-    info = 1 << 16 | int.from_bytes(struct.pack(">H", EVERY_PROTOCOL), "little")
-    body = device.header(1, parent, info)
-    body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
-    text = (
-        f"tc filter add {device.said()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
+    """Return the request by which a program judges packets of a queueing discipline.
+
+    `path` is the file that `tc` would load.
+    """
+    options = u32_attribute(tc.BPF_FD, program) + text_attribute(tc.BPF_NAME, name)
+    options += u32_attribute(tc.BPF_FLAGS, DIRECT_ACTION)
+    words = (
+        f"{device.said()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
         f"bpf direct-action object-file {path} section {SECTION}"
     )
-    return Request(tc.NEWFILTER, CREATE | EXCL, body, text)
+    return tc.add_filter(device.header(1, parent, tc.EVERY_PACKET), "bpf", options, words)

@@ -1,10 +1,10 @@
 """What the kernel has counted and what hangs where: dumps of disciplines, classes and filters."""
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from lasthop.linux.links import text
-from lasthop.linux.netlink import Socket, attributes
+from lasthop.linux.netlink import Socket, attributes, number_in, text_in
 from lasthop.linux.tc import EGRESS_BLOCK, INGRESS, INGRESS_BLOCK, KIND, TCMSG
 
 GETQDISC, GETCLASS, GETFILTER = 38, 42, 46
@@ -36,44 +36,50 @@ class Qdisc(NamedTuple):
     """Its number; 0 where the kernel has put it there itself."""
 
 
-def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Counters of all classes of HTB of an interface, by their numbers.
+class Dumped(NamedTuple):
+    """A queueing discipline or a class in a dump of the kernel."""
 
-    The flows of fair queues are classes of theirs, without counters of bytes.
+    handle: int
+    parent: int
+    has: dict[int, bytes]
+    """Attributes by their types."""
+
+    @property
+    def kind(self) -> str:
+        """Name of the discipline."""
+        return text_in(self.has.get(KIND, b""))
+
+
+def dumped(kernel: Socket, question: int, interface: int) -> Iterator[Dumped]:
+    """Yield the disciplines or classes of an interface. Older kernels answer for all interfaces."""
+    for body in kernel.dump(question, TCMSG.pack(0, interface, 0, 0, 0)):
+        _, index, handle, parent, _ = TCMSG.unpack_from(body)
+        if index == interface:
+            yield Dumped(handle, parent, dict(attributes(body, TCMSG.size)))
+
+
+def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
+    """Return the counters of all classes of HTB of an interface, by their numbers.
+
+    The flows of fair queues are classes of these queues, without counters of bytes.
     """
-    results = {}
-    for body in kernel.dump(GETCLASS, TCMSG.pack(0, interface, 0, 0, 0)):
-        has = dict(attributes(body, TCMSG.size))
-        if text(has.get(KIND, b"")) == "htb" and STATISTICS in has:
-            results[TCMSG.unpack_from(body)[2]] = counters(has[STATISTICS])
-    return results
+    return {
+        each.handle: counters(each.has[STATISTICS])
+        for each in dumped(kernel, GETCLASS, interface)
+        if each.kind == "htb" and STATISTICS in each.has
+    }
 
 
 def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Counters of the queueing disciplines of an interface, by where they hang."""
-    results = {}
-    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, _, parent, _ = TCMSG.unpack_from(body)
-        has = dict(attributes(body, TCMSG.size))
-        if index == interface and STATISTICS in has:
-            results[parent] = counters(has[STATISTICS])
-    return results
+    """Return the counters of the queueing disciplines of an interface, by their parents.
 
-
-def leaf_drops(kernel: Socket, interface: int) -> dict[int, int]:
-    """Packets that the queues of classes have dropped, by the class.
-
-    A class counts those that its queue does not take, and none that the queue drops later.
+    A class counts packets that its queue does not take, and none that the queue drops later.
     """
-    results = {}
-    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, _, parent, _ = TCMSG.unpack_from(body)
-        has = dict(attributes(body, TCMSG.size))
-        if index == interface and STATISTICS in has:
-            _, _, results[parent] = struct.unpack_from(
-                "=III", dict(attributes(has[STATISTICS]))[QUEUE]
-            )
-    return results
+    return {
+        each.parent: counters(each.has[STATISTICS])
+        for each in dumped(kernel, GETQDISC, interface)
+        if STATISTICS in each.has
+    }
 
 
 def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
@@ -91,19 +97,10 @@ def counters(payload: bytes) -> Counters:
 
 
 def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
-    """Queueing disciplines of an interface."""
+    """Return the queueing disciplines of an interface."""
     results = []
-    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, handle, parent, _ = TCMSG.unpack_from(body)
-        if index != interface:
-            continue  # older kernels answer for all interfaces
-        has = dict(attributes(body, TCMSG.size))
-        incoming, outgoing = (number_in(has.get(each)) for each in (INGRESS_BLOCK, EGRESS_BLOCK))
-        kind = text(has.get(KIND, b""))
-        results.append(Qdisc(kind, parent == INGRESS, (incoming, outgoing), parent, handle))
+    for each in dumped(kernel, GETQDISC, interface):
+        blocks = (number_in(each.has.get(INGRESS_BLOCK)), number_in(each.has.get(EGRESS_BLOCK)))
+        has_hooks = each.parent == INGRESS
+        results.append(Qdisc(each.kind, has_hooks, blocks, each.parent, each.handle))
     return results
-
-
-def number_in(payload: bytes | None) -> int:
-    """The number in an attribute; 0 without one."""
-    return 0 if payload is None else int(struct.unpack("=I", payload)[0])

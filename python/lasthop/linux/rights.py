@@ -163,7 +163,6 @@ def try_everything(discipline: str, kinds: int) -> str:
                         own,
                         tc.classid(1, 0),
                         rate_bps=10**6,
-                        ceil_bps=10**6,
                         burst_bytes=1600,
                         quantum_bytes=1514,
                     ),
@@ -173,15 +172,12 @@ def try_everything(discipline: str, kinds: int) -> str:
             block = tc.Block(1)
             kernel.carry_out([tc.hooks(ifb, block.number, 2)])
             done = 4
-            kernel.carry_out(
-                [
-                    tc.u32_table(block, 4, 1),
-                    tc.link_table(block, 4, 1, source=True, protocol=tc.TCP),
-                ]
-            )
+            of_tcp = tc.protocol_match(4, tc.TCP)
+            link = tc.u32_link(block, 4, 1, 0xFF, tc.last_word(4, True), match=of_tcp)
+            kernel.carry_out([tc.u32_table(block, 4, 1), link])
             done = 5
             host = ip_address("192.0.2.1")
-            kernel.carry_out([tc.u32_entry(block, 1, 1, host, source=True, redirect=ifb)])
+            kernel.carry_out([tc.u32_entry(block, 1, 1, host, ifb, source=True)])
             done = 6
             kernel.carry_out([tc.bpf_filter(ifb, tc.classid(1, 0), [(6, 0, 0, own)])])
             done = 7

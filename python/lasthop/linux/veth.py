@@ -7,8 +7,8 @@ import socket
 import struct
 from ipaddress import IPv4Interface
 
-from lasthop.linux.links import IFNAME, INFO, KIND, LINKINFO, NEWLINK
-from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.links import IFNAME, INFO, KIND, LINKINFO, request
+from lasthop.linux.netlink import CREATE, EXCL, Request, attribute, text_attribute, u32_attribute
 
 NEWADDR = 20
 ADDRESS = struct.Struct("=BBBBI")
@@ -20,15 +20,15 @@ AF_SPEC, INET_CONF, FORWARDING = 26, 1, 1
 
 
 def add_pair(name: str, peer: str, namespace: int) -> Request:
-    """Two interfaces, the other one in the network namespace of a descriptor."""
-    present = attribute(IFNAME, peer.encode() + b"\0")
-    present += attribute(NET_NS_FD, struct.pack("=I", namespace))
-    pair = attribute(VETH_PEER, INFO.pack(0, 0, 0, 0, 0) + present)
-    kind = attribute(KIND, b"veth") + attribute(INFO_DATA, pair)
-    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
-    body += attribute(LINKINFO, kind)
+    """Return the request for two interfaces, the other one in the namespace of a descriptor."""
+    other = (
+        INFO.pack(0, 0, 0, 0, 0)
+        + text_attribute(IFNAME, peer)
+        + u32_attribute(NET_NS_FD, namespace)
+    )
+    kind = attribute(KIND, b"veth") + attribute(INFO_DATA, attribute(VETH_PEER, other))
     text = f"ip link add {name} type veth peer name {peer} netns {namespace}"
-    return Request(NEWLINK, CREATE | EXCL, body, text)
+    return request(name, text, attribute(LINKINFO, kind), flags=CREATE | EXCL)
 
 
 def address(interface: str, own: IPv4Interface) -> Request:
@@ -40,8 +40,7 @@ def address(interface: str, own: IPv4Interface) -> Request:
 
 
 def forward(interface: str) -> Request:
-    """Let IPv4 packets that come by an interface go on to others."""
-    setting = attribute(INET_CONF, attribute(FORWARDING, struct.pack("=I", 1)))
-    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, interface.encode() + b"\0")
-    body += attribute(AF_SPEC, attribute(socket.AF_INET, setting))
-    return Request(NEWLINK, 0, body, f"sysctl -w net.ipv4.conf.{interface}.forwarding=1")
+    """Return the request that lets IPv4 packets from an interface go on to others."""
+    setting = attribute(INET_CONF, u32_attribute(FORWARDING, 1))
+    text = f"sysctl -w net.ipv4.conf.{interface}.forwarding=1"
+    return request(interface, text, attribute(AF_SPEC, attribute(socket.AF_INET, setting)))

@@ -141,7 +141,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     requests = wanted(layout())
     # packets of a station to the leaf of another station
     entry = tc.u32_entry(
-        IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR, order=4
+        IFB, 1, 1, ip_address("10.0.0.1"), leaf + 1, source=False, major=MAJOR, order=4
     )
     has = [entry if r.said.startswith(entry.said.partition(" flowid")[0]) else r for r in requests]
     (difference,) = compared(as_kernel(has))
@@ -159,7 +159,7 @@ def test_foreign_filters_are_removed_before_foreign_classes() -> None:
         ),
         # of a queue that has classes itself
         tc.htb_class(IFB, 0x10001, 0x10000, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1),
-        tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR),
+        tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), 1, source=False, major=MAJOR),
     ]
     differences = compared(as_kernel([*requests, *others]))
     repairs = [r for each in differences for r in each.repair if isinstance(r, Request)]
@@ -173,7 +173,7 @@ def test_foreign_filters_are_removed_before_foreign_classes() -> None:
 def test_a_foreign_list_is_removed_as_a_whole() -> None:
     requests = wanted(layout())
     first, two = (
-        tc.u32_entry(IFB, 1, node, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR)
+        tc.u32_entry(IFB, 1, node, ip_address("10.0.0.7"), 1, source=False, major=MAJOR)
         for node in (1, 2)
     )
     index, handle, parent, info = tc.TCMSG.unpack_from(first.body)[1:]

@@ -53,12 +53,21 @@ from lasthop.enforce.gateway.groups import (
     longest_turn,
 )
 from lasthop.enforce.gateway.leaves import assumed, queue_of
-from lasthop.enforce.gateway.tables import Classes, Key, Tables
+from lasthop.enforce.gateway.tables import Classes, Tables
 from lasthop.enforce.gateway.weights import PhyRate, Weights
 from lasthop.errors import UserError
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
-from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device, Subnet
+from lasthop.linux.tc import (
+    BURST_S,
+    DIRECT_PACKETS,
+    PACKET_BYTES,
+    Address,
+    Block,
+    Device,
+    Key,
+    Subnet,
+)
 
 MAJOR = tc.OURS
 FIRST_LEAF = 0x100
@@ -300,7 +309,6 @@ class Layout:
             self.echoes,
             tc.classid(MAJOR, 0),
             rate_bps=ECHO_BPS,
-            ceil_bps=ECHO_BPS,
             burst_bytes=LEAF_BURST_BYTES,
             quantum_bytes=PACKET_BYTES,
         )
@@ -518,7 +526,6 @@ class Layout:
             self.ap_class[ap.name],
             tc.classid(MAJOR, 0),
             rate_bps=rate_bps,
-            ceil_bps=rate_bps,
             burst_bytes=max(LEAF_BURST_BYTES, int(rate_bps / 8 * BURST_S)),
             quantum_bytes=PACKET_BYTES,
             change=change,

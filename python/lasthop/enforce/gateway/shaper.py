@@ -26,7 +26,7 @@ from lasthop.errors import UserError
 from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.changes import check_hooks_are_free, mac_of
-from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
+from lasthop.linux.counters import Counters, class_counter, class_counters, qdiscs, queue_counters
 from lasthop.linux.neighbours import own_addresses, subnets_at
 from lasthop.linux.netlink import KernelError, Request, is_missing
 from lasthop.linux.undo import UndoLog
@@ -252,8 +252,9 @@ class Shaper(KernelState):
         layout = self.running()
         result = class_counters(self.kernel, layout.ifb.number)
         if layout.discipline in leaf_queue.MANAGED:
-            for number, drops in leaf_drops(self.kernel, layout.ifb.number).items():
+            for number, queue in queue_counters(self.kernel, layout.ifb.number).items():
                 if number in result:
+                    drops = queue.dropped_packets
                     result[number] = result[number]._replace(dropped_packets=drops)
         return result
 

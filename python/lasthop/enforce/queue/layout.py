@@ -68,7 +68,6 @@ class Layout:
             CLASS,
             ROOT,
             rate_bps=rate,
-            ceil_bps=rate,
             burst_bytes=max(PACKET_BYTES, int(rate / 8 * tc.BURST_S)),
             quantum_bytes=PACKET_BYTES,
             change=change,
@@ -130,27 +129,19 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
             f"has left the queue; expected at least {LEAST_PACKETS}"
         )
     waiting = limit - 1
+    us = disciplines.microseconds
     match wanted.discipline:
         case "codel":
-            return disciplines.codel(waiting, text["target_s"], text["interval_s"], ecn=text["ecn"])
+            times = us(text["target_s"]), us(text["interval_s"])
+            return disciplines.codel(waiting, *times, ecn=text["ecn"])
         case "fq_codel":
-            return disciplines.fq_codel(
-                waiting,
-                text["target_s"],
-                text["interval_s"],
-                text["queues"],
-                text["quantum_bytes"],
-                ecn=text["ecn"],
-            )
+            times = us(text["target_s"]), us(text["interval_s"])
+            flows = text["queues"], text["quantum_bytes"]
+            return disciplines.fq_codel(waiting, *times, *flows, ecn=text["ecn"])
         case "pie":
-            return disciplines.pie(
-                waiting,
-                text["target_s"],
-                text["update_s"],
-                text["alpha_per_s"],
-                text["beta_per_s"],
-                ecn=text["ecn"],
-            )
+            times = us(text["target_s"]), us(text["update_s"])
+            weights = text["alpha_per_s"], text["beta_per_s"]
+            return disciplines.pie(waiting, *times, *weights, ecn=text["ecn"])
         case "red":
             return disciplines.red(
                 waiting,
