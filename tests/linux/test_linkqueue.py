@@ -38,7 +38,7 @@ from lasthop.daemon.state import State
 from lasthop.enforce.queue import config
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.program import object_of
-from lasthop.enforce.queue.service import Service
+from lasthop.enforce.queue.service import QueueService
 from lasthop.enforce.queue.shaped import Shaped
 from lasthop.errors import UserError
 from lasthop.linux import links, offload
@@ -390,7 +390,7 @@ def run_service(directory: Path, kind: str) -> None:
     wanted = config.read(TEXTS[kind])
     state = State(directory)
     is_up = (directory / IS_UP).touch
-    service = Service(ServiceContext(wanted, state, lambda: wanted, lambda _: None, is_up, None))
+    service = QueueService(ServiceContext(wanted, state, lambda: wanted, lambda _: None, is_up))
     service.up()
     service.run()
 

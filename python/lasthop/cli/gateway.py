@@ -165,7 +165,7 @@ def status(
         file,
         given(settings),
         state,
-        lambda now, columns: tables(now, columns=columns),
+        lambda now, columns: tables(now, width=columns),
         as_json=as_json,
     )
 

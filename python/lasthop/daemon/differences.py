@@ -6,13 +6,15 @@ shows whoever did it and however. Below a hierarchy and in a block of filters of
 is meant to be: what is, is removed.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from lasthop.linux import tc
 from lasthop.linux.changes import Repair
+from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, bodies
 from lasthop.linux.described import Name, described
-from lasthop.linux.netlink import Request
+from lasthop.linux.netlink import KernelError, Request, Socket
 from lasthop.linux.tc import Block, Device
 
 Body: TypeAlias = tuple[int, bytes]
@@ -68,6 +70,21 @@ def inside(
             lists |= {list_of(name)} if total else set()
     # Filters hold classes, and what is not ours may be in the way of what is.
     return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *results]
+
+
+def hierarchy(kernel: Socket, interface: int) -> Iterator[Body]:
+    """Yield the queueing disciplines and classes of an interface."""
+    for question, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
+        for body in bodies(kernel, question, interface):
+            yield kind, body
+
+
+def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
+    """Yield filters; those of a removed interface, block or class are removed with it."""
+    for question in questions:
+        with suppress(KernelError):
+            for body in kernel.dump(GETFILTER, question):
+                yield tc.NEWFILTER, body
 
 
 def list_of(name: Name) -> Name:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lasthop.daemon.configuration import Settings, Wanted
+from lasthop.daemon.kernel_state import undo_everything
 from lasthop.daemon.log import LogFile, say
 from lasthop.daemon.service_kind import ServiceContext, ServiceKind, Show
 from lasthop.daemon.state import PATIENCE_S, State, absolute, in_use, state_of
@@ -205,14 +206,8 @@ def in_background(
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1):
             os.dup2(nothing, number)
-        context = ServiceContext(
-            wanted,
-            state,
-            again_of(kind, file, wanted, settings),
-            log.say,
-            lambda: tell(None),
-            None,
-        )
+        again = again_of(kind, file, wanted, settings)
+        context = ServiceContext(wanted, state, again, log.say, lambda: tell(None))
         state.begin(file, kind.word)
         kind.serve(context)
         code = 0
@@ -295,7 +290,7 @@ def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Pa
         state.refuse_anothers()
         left = len(state.log.records())
         if left or state.log.path.exists():
-            remaining = kind.undo(state.log)
+            remaining = undo_everything(state.log)
             if remaining:
                 raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
     finally:

@@ -6,7 +6,7 @@ reads 300 packets or so at most, whatever passes.
 
 from collections.abc import Collection
 
-from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, ends, packet_socket
+from lasthop.linux.packets import HEADER_BYTES, ends, packet_socket, received
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
@@ -47,11 +47,5 @@ class AddressSample:
 
     def look(self, known: Collection[Address]) -> set[Address]:
         """Known addresses that packets of the sample since the last look came from or went to."""
-        results: set[Address] = set()
-        for _ in range(MOST_AT_ONCE):
-            try:
-                header = self.socket.recv(HEADER_BYTES)
-            except OSError:
-                break  # empty, or the interface is gone; the gateway finds out by itself
-            results.update(address for address in ends(header) if address in known)
-        return results
+        every = (each for header, _ in received(self.socket) for each in ends(header))
+        return {address for address in every if address in known}

@@ -9,19 +9,15 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from lasthop.linux.syscalls import libc
+
 NUMBER = {"x86_64": 321, "i686": 357, "s390x": 351, "ppc64le": 361, "armv7l": 386}
 """The call's number on older architectures; on all others it is 280 (asm-generic/unistd.h)."""
 GENERIC = 280
 
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 3, 5, 6
-MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD, LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = (
-    14,
-    15,
-    18,
-    28,
-    30,
-    31,
-)
+MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD = 14, 15, 18
+LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = 28, 30, 31
 """Commands."""
 
 HASH, ARRAY, PREFIXES = 1, 2, 11
@@ -62,7 +58,6 @@ class NoEntryError(BpfError, FileNotFoundError):
 
 def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char]) -> int:
     """Make the call; `what` says for what, should it be refused."""
-    libc = ctypes.CDLL(None, use_errno=True)
     size = len(attributes)
     given = attributes if isinstance(attributes, ctypes.Array) else buffer(attributes)
     number = NUMBER.get(platform.machine(), GENERIC)
@@ -276,10 +271,7 @@ def value_of(operations: int) -> tuple[int, bytes]:
     descriptor = call(MAP_FD_BY_ID, "BPF operations", struct.pack("=III", operations, 0, 0))
     try:
         info = information(descriptor, 80)
-        size, kernel_type = (
-            struct.unpack_from("=I", info, 12)[0],
-            struct.unpack_from("=I", info, 44)[0],
-        )
+        size, kernel_type = struct.unpack_from("=12xI28xI", info)
         value = entry(descriptor, KEY, size)
     finally:
         os.close(descriptor)

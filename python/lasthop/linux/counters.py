@@ -50,12 +50,18 @@ class Dumped(NamedTuple):
         return text_in(self.has.get(KIND, b""))
 
 
-def dumped(kernel: Socket, question: int, interface: int) -> Iterator[Dumped]:
-    """Yield the disciplines or classes of an interface. Older kernels answer for all interfaces."""
+def bodies(kernel: Socket, question: int, interface: int) -> Iterator[bytes]:
+    """Yield messages about an interface. Older kernels answer for all interfaces."""
     for body in kernel.dump(question, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, handle, parent, _ = TCMSG.unpack_from(body)
-        if index == interface:
-            yield Dumped(handle, parent, dict(attributes(body, TCMSG.size)))
+        if TCMSG.unpack_from(body)[1] == interface:
+            yield body
+
+
+def dumped(kernel: Socket, question: int, interface: int) -> Iterator[Dumped]:
+    """Yield the disciplines or classes of an interface."""
+    for body in bodies(kernel, question, interface):
+        _, _, handle, parent, _ = TCMSG.unpack_from(body)
+        yield Dumped(handle, parent, dict(attributes(body, TCMSG.size)))
 
 
 def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:

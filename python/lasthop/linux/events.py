@@ -13,7 +13,7 @@ import errno
 import socket
 import struct
 from collections.abc import Collection, Iterable
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from lasthop.linux import tc
 from lasthop.linux.links import DELLINK, IFNAME, NEWLINK
@@ -57,22 +57,10 @@ class Event(NamedTuple):
 
 
 class Events:
-    """A connection that is told of events; at first of all that no connection of ours causes.
+    """A connection that is told of events; at first of all events."""
 
-    Parameters
-    ----------
-    port : int, optional
-        Of the connection whose own changes are not told.
-    """
-
-    def __init__(self, port: int | None = None) -> None:
-        self.socket = told_of(GROUPS, [*([] if port is None else beginning(port)), ACCEPT])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __init__(self) -> None:
+        self.socket = told_of(GROUPS, [ACCEPT])
 
     def close(self) -> None:
         """Close the socket."""

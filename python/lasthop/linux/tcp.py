@@ -23,8 +23,8 @@ TIMESTAMPING = 37
 TELL_ACKNOWLEDGED = 1 << 4 | 1 << 9 | 1 << 11
 """SOF_TIMESTAMPING_SOFTWARE, _TX_ACK and _OPT_TSONLY of linux/net_tstamp.h."""
 
-RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100
-"""Offsets of tcpi_rtt, tcpi_snd_cwnd, tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
+TCP_INFO = struct.Struct("=68xI8xI16xI")
+"""tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
 
 
 class TcpInfo(NamedTuple):
@@ -136,10 +136,8 @@ def abort(connection: socket.socket) -> None:
 def tcp_info(connection: socket.socket) -> TcpInfo:
     """What the kernel says of a connection."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-    (rtt_us,) = struct.unpack_from("=I", info, RTT_OFFSET)
-    (cwnd,) = struct.unpack_from("=I", info, CWND_OFFSET)
-    (again,) = struct.unpack_from("=I", info, RETRANSMISSIONS_OFFSET)
-    return TcpInfo(rtt_us / 1e6, cwnd, again)
+    rtt_us, cwnd, retransmissions = TCP_INFO.unpack_from(info)
+    return TcpInfo(rtt_us / 1e6, cwnd, retransmissions)
 
 
 def without_timestamps() -> bool:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, packet_socket, source_and_length
+from lasthop.linux.packets import packet_socket, received, source_and_length
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
@@ -86,11 +86,7 @@ class UdpSample:
 def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address, Counted]:
     """What lies in a socket from known addresses."""
     result: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
-    for _ in range(MOST_AT_ONCE):
-        try:
-            header = packets.recv(HEADER_BYTES)
-        except OSError:
-            break  # empty, or the interface is gone; the gateway finds out by itself
+    for header, _ in received(packets):
         source, length = source_and_length(header)
         if source is not None and source in known:
             before = result[source]

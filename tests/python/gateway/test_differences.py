@@ -6,10 +6,10 @@ from ipaddress import ip_address
 import pytest
 
 from lasthop.daemon.differences import EVERYTHING, Body, Difference, inside, summarised
+from lasthop.daemon.sides import of_ifb, of_side
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.config import KnownStation
 from lasthop.enforce.gateway.layout import MAJOR, Layout
-from lasthop.enforce.gateway.sides import of_ifb, of_side
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import Hooks, Merging
 from lasthop.linux.counters import Qdisc

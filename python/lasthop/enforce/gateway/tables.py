@@ -102,8 +102,8 @@ class Tables:
     ) -> Iterator[Request]:
         """Yield the filters of a hook: redirect all packets except those of ignored machines."""
         for address in sorted(ignored, key=lambda each: (each.version, int(each))):
-            family, matches = address.version, tc.address_matches(address, from_stations)
-            yield tc.u32_passes(block, family, matches, order=PASSING[family])
+            matches, version = tc.address_matches(address, from_stations), address.version
+            yield tc.u32_passes(block, version, matches, order=PASSING[version])
         if from_stations and spares_udp:
             for family in FAMILIES:
                 matches = [tc.protocol_match(family, tc.UDP)]

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from lasthop.daemon.kernel_state import undo_everything
 from lasthop.daemon.service_kind import ServiceContext, ServiceKind
 from lasthop.daemon.state import State, state_of
 from lasthop.enforce.queue import config
@@ -10,7 +9,6 @@ from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import cautions
 from lasthop.enforce.queue.shaped import Shaped
 from lasthop.enforce.queue.trial import try_out
-from lasthop.errors import UserError
 from lasthop.linux import links, offload, rights
 from lasthop.linux.netlink import Socket
 
@@ -77,21 +75,9 @@ def others(wanted: LinkQueue) -> list[str]:
 
 def serve(context: ServiceContext[LinkQueue]) -> None:
     """Run a shaped queue until it is stopped."""
-    from lasthop.enforce.queue.service import Service
+    from lasthop.enforce.queue.service import QueueService
 
-    service = Service(context)
-    try:
-        try:
-            service.up()
-            service.run()
-        finally:
-            remaining = service.down()
-        if remaining:
-            raise UserError(remaining[0], f"{context.state.log.path} lists the remaining changes")
-    finally:
-        service.close()
+    QueueService(context).serve()
 
 
-QUEUE = ServiceKind(
-    "queue", config.read, lambda wanted: wanted.interface, refuse, serve, undo_everything
-)
+QUEUE = ServiceKind("queue", config.read, lambda wanted: wanted.interface, refuse, serve)

@@ -2,7 +2,6 @@
 
 import mmap
 from importlib.resources import files
-from typing import Self
 
 from lasthop.errors import UserError
 from lasthop.linux.bpf import BpfError
@@ -37,12 +36,6 @@ class Program:
         self.structure = self.classifier.structure(structure)
         self.value = mmap.mmap(self.classifier.maps["queue"], self.structure.size)
         """What the map has: what is written there the program reads, and what it counts goes on."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def descriptor(self) -> int:

@@ -1,15 +1,12 @@
 """A queue that is up: it is looked after, counted, changed, and answers questions."""
 
 import os
-import signal
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
-from lasthop.daemon.control import Control
 from lasthop.daemon.healing import Healing
-from lasthop.daemon.loop import Loop, in_words
+from lasthop.daemon.service import Service
 from lasthop.daemon.service_kind import ServiceContext
 from lasthop.enforce.queue import config, pi
 from lasthop.enforce.queue.config import LinkQueue
@@ -38,33 +35,25 @@ class Reading(NamedTuple):
     classes: list[ClassState]
 
 
-class Service:
-    """A queue in the making, running, and taken down again.
+class QueueService(Service[LinkQueue]):
+    """A queue while it is set up, while it runs, and while it is taken down.
 
     Parameters
     ----------
-    context : Life
+    context : ServiceContext
     """
 
     def __init__(self, context: ServiceContext[LinkQueue]) -> None:
-        self.context = context
-        self.again = context.read_again
-        self.say = context.say
+        super().__init__(context)
         self.shaped = Shaped(context.wanted, context.state.log)
-        self.loop = Loop(context.say)
         self.healing = Healing(self.shaped, self.loop, context.say, self.set_up, lambda: None)
-        self.started_s = time.time()
         self.readings: list[Reading] = []
         """The last two."""
 
-    def up(self) -> None:
-        """Take back what a process that was killed has left, and set up."""
-        remaining = self.shaped.changes.undo_all()
-        if remaining:
-            raise UserError(
-                f"{self.context.state.log.path}: {remaining[0]}", "undo the named change first"
-            )
-        self.set_up()
+    @property
+    def kernel_state(self) -> Shaped:
+        """Shaper and queue in the kernel."""
+        return self.shaped
 
     def set_up(self) -> None:
         """Set up the kernel, and hear of what others change."""
@@ -73,10 +62,6 @@ class Service:
         self.healing.attend()
         self.readings = []
 
-    def down(self) -> list[str]:
-        """Take everything back; what could not be, in words."""
-        return self.shaped.down()
-
     def close(self) -> None:
         """Let go of sockets."""
         self.healing.close()
@@ -84,20 +69,13 @@ class Service:
 
     def run(self) -> None:
         """Run until SIGTERM, SIGINT or a request to stop."""
-        control = Control(self.context.state, self, config.read)
         with ExitStack() as stack:
-            asked = control.open(stack)
-            self.loop.watch(asked, lambda: control.serve(asked))
-            self.loop.take_signals(stack, {signal.SIGHUP: self.reload_and_say})
+            self.listen(stack, config.read)
             self.context.is_up()
             self.count()
             self.loop.every(lambda: COUNTED_S, self.count)
             self.loop.every(lambda: LOOKED_S, self.healing.doubt)
             self.loop.run()
-
-    def stop(self) -> None:
-        """End once what is being done is done."""
-        self.loop.stop()
 
     # What the kernel says.
 
@@ -198,27 +176,6 @@ class Service:
         ]
 
     # Another file.
-
-    def reload_and_say(self) -> None:
-        """Read the file anew; if it is refused, the log says why."""
-        for line in self.reload():
-            self.say(f"reload refused: {line}")
-
-    def reload(self, again: Callable[[], LinkQueue] | None = None) -> list[str]:
-        """Read the file anew, or another one from now on; if anything is wrong with it, in words,
-        what is in force stays so.
-        """
-        wanted = again or self.again
-        try:
-            new = wanted()
-            self.refuse(new)
-            self.take_over(new)
-        except UserError as error:
-            return str(error).splitlines()
-        except Exception as error:
-            return [in_words(error)]
-        self.again = wanted
-        return []
 
     def refuse(self, new: LinkQueue) -> None:
         """Refuse, before anything is touched, a file that cannot be taken over."""

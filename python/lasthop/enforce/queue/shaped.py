@@ -1,13 +1,14 @@
 """Carries a layout out on this machine, looks after it, and takes it back."""
 
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from enum import Enum, auto
 from typing import Any
 
-from lasthop.daemon.differences import Body, Difference, inside
+from lasthop.daemon.differences import Body, Difference, filters, hierarchy, inside
 from lasthop.daemon.kernel_state import KernelState
+from lasthop.daemon.sides import of_side
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import CLASS, ROOT, SPLITTER, Layout, discipline_of, has_program
 from lasthop.enforce.queue.pi import Pi
@@ -15,16 +16,12 @@ from lasthop.enforce.queue.sharing import Sharing
 from lasthop.errors import UserError
 from lasthop.linux import disciplines, links, offload, tc
 from lasthop.linux.changes import (
-    Merging,
     Repair,
     Root,
     Segments,
     check_root_is_free,
 )
 from lasthop.linux.counters import (
-    GETCLASS,
-    GETFILTER,
-    GETQDISC,
     Counters,
     qdiscs,
     queue_counters,
@@ -227,17 +224,9 @@ class Shaped(KernelState):
         results: list[Difference] = []
         present = links.every_link(self.kernel)
         link = present.get(self.wanted.interface)
-        if Part.INTERFACES in parts:
-            for name in self.interfaces:
-                if name not in present:
-                    results.append(Difference(("absence", name), f"interface {name} is gone"))
-                elif not present[name].is_up:
-                    results.append(Difference(("interface", name), f"interface {name} is down"))
-            for name in self.wanted.incoming:
-                if name in present and offload.merges(name):
-                    text = f"receive offload of {name} is on"
-                    merging = Merging(tc.Device(name, present[name].number))
-                    results.append(Difference(("merging", name), text, [merging]))
+        for name in self.interfaces if Part.INTERFACES in parts else ():
+            merges = name in self.wanted.incoming and name in present and offload.merges(name)
+            results += of_side(name, None, present.get(name), merges=merges)
         if link is None:
             return results
         device = tc.Device(self.wanted.interface, link.number)
@@ -273,22 +262,19 @@ class Shaped(KernelState):
         has: list[Body] = []
         if Part.QUEUE in parts:
             wanted += layout.hierarchy()
-            has += self.hierarchy(device)
+            has += [
+                each for each in hierarchy(self.kernel, device.number) if is_in_hierarchy(each[1])
+            ]
         if Part.PROGRAM in parts:
             wanted += layout.filters()
-            question = device.header(parent=ROOT)
-            has += [(tc.NEWFILTER, body) for body in self.kernel.dump(GETFILTER, question)]
+            has += filters(self.kernel, [device.header(parent=ROOT)])
         return results + inside(device, wanted, has, {})
 
-    def hierarchy(self, device: tc.Device) -> Iterator[Body]:
-        """Queueing disciplines and classes below our root."""
-        question = TCMSG.pack(0, device.number, 0, 0, 0)
-        for asked, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
-            for body in self.kernel.dump(asked, question):
-                _, index, handle, parent, _ = TCMSG.unpack_from(body)
-                ours = parent in (ROOT, CLASS) or handle >> 16 in (tc.OURS, tc.SPLITTER)
-                if index == device.number and ours:
-                    yield kind, body
+
+def is_in_hierarchy(body: bytes) -> bool:
+    """Return whether a discipline or class is below our root."""
+    _, _, handle, parent, _ = TCMSG.unpack_from(body)
+    return parent in (ROOT, CLASS) or handle >> 16 in (tc.OURS, tc.SPLITTER)
 
 
 def check_is_there(key: str, name: str) -> None:
