@@ -20,7 +20,7 @@ from lasthop.enforce.gateway import config, operate
 from lasthop.enforce.gateway.bypass import known
 from lasthop.enforce.gateway.classification import Kind
 from lasthop.enforce.gateway.discovery import look
-from lasthop.enforce.gateway.layout import ROUTED, UNKNOWN_MAC
+from lasthop.enforce.gateway.entries import ROUTED, UNKNOWN_MAC
 from lasthop.enforce.gateway.service import GatewayService
 from lasthop.linux import links
 from lasthop.linux.netlink import Socket

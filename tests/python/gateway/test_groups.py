@@ -9,6 +9,7 @@ import pytest
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.classification import GROUP, Programs, leaf_key
 from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.entries import Entries, keys_of
 from lasthop.enforce.gateway.groups import short_queue
 from lasthop.enforce.gateway.layout import MAJOR, Layout
 from lasthop.enforce.gateway.roster import Roster, Sighting
@@ -100,14 +101,14 @@ def test_unclassified_packets_have_the_share_of_unlisted_stations() -> None:
 
 def test_the_program_has_the_group_of_each_leaf() -> None:
     made = layout(stations_of((LAPTOP, "10.0.0.1")))
-    table = made.table({"eth1": 7}, [])
+    table = Entries(made).table({"eth1": 7}, [])
     alice = made.bundles["wlan", "alice"]
     leaf = made.members["laptop"].leaf
     assert table["groups", leaf_key(leaf)] == GROUP.pack(alice.leaf & 0xFFFF, alice.major)
     assert ("groups", leaf_key(made.members["till"].leaf)) not in table
-    assert ("groups", leaf_key(leaf)) in made.keys_of(made.members["laptop"])
+    assert ("groups", leaf_key(leaf)) in keys_of(made.members["laptop"])
     made.leave("laptop")
-    assert ("groups", leaf_key(leaf)) not in made.table({"eth1": 7}, [])
+    assert ("groups", leaf_key(leaf)) not in Entries(made).table({"eth1": 7}, [])
 
 
 def test_a_number_that_was_free_can_be_used_in_another_group() -> None:

@@ -203,7 +203,7 @@ class Programs:
                 self.loaded[name] = program
                 shared = {**program.maps, **shared}
             self.maps = dict(shared)
-            self.kept = stack.pop_all()
+            self.files = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -213,7 +213,7 @@ class Programs:
 
     def close(self) -> None:
         """Close programs and maps; those that are attached stay in force."""
-        self.kept.close()
+        self.files.close()
 
     def apply(self, wanted: Table) -> None:
         """Let the maps have exactly these entries."""
@@ -268,27 +268,3 @@ def words_of(at: Block | Device, name: str, parent: str = "", program: str = "")
     """Return the place and the program of a filter, as words of `tc`."""
     program = program or f"object-file stations.o section {SECTIONS[name]}"
     return f"{at.said()}{parent} protocol all pref 1 handle 1 bpf {program}"
-
-
-def access_points(places: Iterable[tuple[int, int, int]], interfaces: Mapping[int, int]) -> Table:
-    """Return the entries of access points: their leaves, and the access point of each interface.
-
-    Parameters
-    ----------
-    places : iterable of (int, int, int)
-        Leaves for unclassified and multicast packets, and the number of their allowances.
-    interfaces : mapping of int to int
-        Access points by the numbers of interfaces.
-    """
-    table: Table = {}
-    for k, (unclassified, multicast, number) in enumerate(places):
-        value = ACCESS.pack(unclassified & 0xFFFF, multicast & 0xFFFF, number)
-        table["aps", interface_key(k)] = value
-    for interface, ap in interfaces.items():
-        table["interfaces", interface_key(interface)] = struct.pack("=I", ap)
-    return table
-
-
-def own_addresses(addresses: Iterable[Address]) -> Table:
-    """Return the entries of addresses of this machine."""
-    return {("own", own_key(address)): struct.pack("=I", 1) for address in addresses}

@@ -19,21 +19,12 @@ paper's leaves have C/M. As the tests show, TCP gets the same shares.
 Everything here is a pure function of the stations so far. It returns requests and sends none.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from zlib import crc32
 
-from lasthop.enforce.gateway import classification
 from lasthop.enforce.gateway.classification import (
-    BY_ADDRESS,
-    HAS_IGNORED,
-    UNCLASSIFIED_AT,
     Attachable,
-    Place,
-    Surroundings,
-    Table,
 )
 from lasthop.enforce.gateway.config import (
     UNLISTED,
@@ -41,7 +32,6 @@ from lasthop.enforce.gateway.config import (
     Gateway,
     Group,
     KnownStation,
-    is_in,
 )
 from lasthop.enforce.gateway.flow_hash import program
 from lasthop.enforce.gateway.groups import (
@@ -79,22 +69,6 @@ LEAF_BURST_BYTES = 1600
 MULTICAST_BPS = 1_000_000
 """Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
 LARGEST_CEILING_BPS = 1 << 62
-FIRST_AP_NUMBER = 1 << 17
-"""First number of allowances of packets of no station, at the first access point."""
-STRANGERS = 16
-"""Numbers of each access point, over which MAC addresses of no station are spread. [-]"""
-FIRST_IGNORED_NUMBER = 1 << 18
-"""First number of allowances of machines in `discover.ignore`."""
-NOTHING_ELSE = Surroundings()
-NOWHERE = Place(0, 0, 0, 0)
-"""Map value of a MAC address or an IP address without a leaf."""
-MOST_WAITING = 4096
-"""Largest number of waiting MAC addresses whose access points the program knows."""
-UNKNOWN_MAC = "no MAC address is known"
-SHARED_MAC = "several stations have one MAC address"
-ROUTED_MAC = "the MAC address is that of a router"
-ROUTED = "a router is between `lan` and the address"
-"""Reasons for which a station is classified by its IP addresses."""
 LONGEST_NAME = 15
 """Characters that the kernel takes for an interface's name."""
 
@@ -380,143 +354,6 @@ class Layout:
                 spares_udp=all(ap.udp == "down" for ap in self.gateway.aps),
             )
 
-    # Entries of the maps of the programs.
-
-    def table(
-        self,
-        interfaces: Mapping[str, int],
-        own: Iterable[Address],
-        on_link: Collection[Subnet] = (),
-        others: Surroundings = NOTHING_ELSE,
-    ) -> Table:
-        """Return the entries that the programs' maps are to have.
-
-        Parameters
-        ----------
-        interfaces : mapping of str to int
-            Numbers of the interfaces towards access points that exist now.
-        own : iterable of Address
-            Addresses of this machine, whose pings are exempt.
-        on_link : collection of networks
-            Subnets of the interfaces towards access points. Frames of other addresses have the MAC
-            address of a router, so they are classified by IP address. Without subnets, as at the
-            port of a bridge, all addresses are on the link.
-        others : Surroundings
-        """
-        order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
-        shared = {
-            ap.name: Place(*self.shared[ap.name], k, FIRST_AP_NUMBER + STRANGERS * k)
-            for k, ap in enumerate(self.gateway.aps)
-        }
-        first_at = {ap.interface: order[ap.name] for ap in reversed(self.gateway.aps)}
-        at = {interfaces[name]: k for name, k in first_at.items() if name in interfaces}
-        every = [(each.to_class, each.from_class, each.number) for each in shared.values()]
-        table = classification.own_addresses(own) | classification.access_points(every, at)
-        table["setup", bytes(4)] = classification.settings(self.ifb.number)
-        if len(first_at) < len(order):
-            # The interface does not identify the access point, so addresses do.
-            for ap in self.gateway.aps:
-                for subnet in ap.subnets:
-                    key = classification.prefix_key(subnet)
-                    table["prefixes", key] = shared[ap.name].packed(UNCLASSIFIED_AT)
-            for mac, name in islice(others.waiting.items(), MOST_WAITING):
-                key = classification.mac_key(mac)
-                table["macs", key] = shared[name].packed(UNCLASSIFIED_AT)
-        owner_of = {m.station.mac: name for name, m in self.members.items() if m.station.mac}
-        numbers = {
-            mac: self.numbers[owner_of[mac]] if mac in owner_of else FIRST_IGNORED_NUMBER + k
-            for k, mac in enumerate(sorted(set(others.ignored.values())))
-        }
-        shared_routers = self.shared_routers(others)
-        for mac in shared_routers | numbers.keys():
-            flags = BY_ADDRESS * (mac in shared_routers) | HAS_IGNORED * (mac in numbers)
-            entry = NOWHERE._replace(number=numbers.get(mac, 0))
-            table["macs", classification.mac_key(mac)] = entry.packed(flags)
-        by_address = self.by_address(on_link, others)
-        for member in self.members.values():
-            name, own_mac = member.station.name, member.station.mac
-            k, passes = order[member.ap.name], member.ap.udp == "down"
-            place = Place(member.leaf, member.uplink, k, self.numbers[name], passes)
-            if own_mac is not None:
-                flags = HAS_IGNORED * (own_mac in numbers)
-                flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
-                table["macs", classification.mac_key(own_mac)] = place.packed(flags)
-            for subnet in () if self.is_by_mac_only(name) else member.station.subnets:
-                table["prefixes", classification.prefix_key(subnet)] = place.packed()
-            for address in member.addresses if name in by_address else ():
-                is_by_mac = own_mac is not None and by_address[name] == ROUTED
-                if not is_by_mac or is_routed(address, on_link):
-                    table["prefixes", classification.prefix_key(address)] = place.packed()
-        leaves = [each.leaf for each in self.members.values()]
-        for leaf in (*leaves, *(unclassified for unclassified, _ in self.shared.values())):
-            if (bundle := self.by_leaf.get(leaf >> 16)) is not None:
-                value = classification.GROUP.pack(bundle.leaf & 0xFFFF, bundle.major)
-                table["groups", classification.leaf_key(leaf)] = value
-        for address in others.ignored:
-            key = classification.prefix_key(address)
-            entry = NOWHERE._replace(number=numbers[others.ignored[address]])
-            table["prefixes", key] = entry.packed(HAS_IGNORED)
-        return table
-
-    def by_address(
-        self, on_link: Collection[Subnet] = (), others: Surroundings = NOTHING_ELSE
-    ) -> dict[str, str]:
-        """Return the members that are classified by IP address, with the reasons."""
-        owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
-        shared_routers = self.shared_routers(others)
-        results = {}
-        for name, member in self.members.items():
-            mac = member.station.mac
-            own = others.routers.get(mac or "", ())
-            every = member.addresses if self.is_by_mac_only(name) else member.keys
-            keys = (key for key in every if not is_in(key, own))
-            routed = any(is_routed(key, on_link) for key in keys)
-            if mac is None:
-                results[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
-            elif mac in shared_routers:
-                results[name] = ROUTED_MAC
-            elif owners[mac] > 1:
-                results[name] = SHARED_MAC
-            elif routed:
-                results[name] = ROUTED
-        return results
-
-    def is_by_mac_only(self, name: str) -> bool:
-        """Return whether only frames of a MAC address belong to a station, as the file lists it.
-
-        Without a listed MAC address, its subnets also are its own if the frame has the MAC address
-        of no station.
-        """
-        listed = self.listed_macs.get(name)
-        owners = self.owners.get(listed, set())
-        return listed is not None and len(owners) == 1
-
-    def shared_routers(self, others: Surroundings) -> set[str]:
-        """Return MAC addresses of routers through which this machine reaches other stations.
-
-        A router that reaches no other station is not one of them: all its frames belong to it. An
-        example is a router with a delegated prefix.
-        """
-        return {
-            mac
-            for mac, routed in others.routers.items()
-            if any(
-                is_in(address, routed)
-                for member in self.members.values()
-                if member.station.mac != mac
-                for address in member.keys
-            )
-        }
-
-    def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
-        """Return the keys of all entries that a member may have."""
-        keys = [("prefixes", classification.prefix_key(each)) for each in member.keys]
-        if member.station.mac is not None:
-            keys.append(("macs", classification.mac_key(member.station.mac)))
-        if member.leaf >> 16 != MAJOR:
-            keys.append(("groups", classification.leaf_key(member.leaf)))
-        return keys
-
     # Stations that come and go, rates that change.
 
     def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
@@ -666,6 +503,16 @@ class Layout:
             requests += self.tables.place(each, Classes(member.leaf, member.uplink), keys)
         return requests
 
+    def is_by_mac_only(self, name: str) -> bool:
+        """Return whether only frames of a MAC address belong to a station, as the file lists it.
+
+        Without a listed MAC address, its subnets also are its own if the frame has the MAC address
+        of no station.
+        """
+        listed = self.listed_macs.get(name)
+        owners = self.owners.get(listed, set())
+        return listed is not None and len(owners) == 1
+
     def leave(self, name: str) -> list[Request]:
         """Take a station's place away."""
         member = self.members.pop(name)
@@ -687,11 +534,3 @@ def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation])
     for station in stations:
         if station.can_be_placed:
             layout.join(station)
-
-
-def is_routed(address: Address | Subnet, on_link: Collection[Subnet]) -> bool:
-    """Return whether packets of an address come through a router.
-
-    This is known only if the interfaces towards access points have addresses.
-    """
-    return bool(on_link) and not is_in(address, on_link)

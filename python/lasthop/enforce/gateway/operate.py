@@ -10,7 +10,7 @@ from lasthop.enforce.gateway import config, groups
 from lasthop.enforce.gateway.bypass import bypasses, known
 from lasthop.enforce.gateway.cautions import by_address, cautions, without_programs
 from lasthop.enforce.gateway.config import Gateway
-from lasthop.enforce.gateway.layout import UNKNOWN_MAC
+from lasthop.enforce.gateway.entries import UNKNOWN_MAC
 from lasthop.enforce.gateway.leases import open_leases
 from lasthop.enforce.gateway.leaves import unmanaged, why
 from lasthop.enforce.gateway.metrics import check_port

@@ -17,6 +17,7 @@ from lasthop.enforce.gateway.classification import (
     Surroundings,
 )
 from lasthop.enforce.gateway.config import Gateway, KnownStation
+from lasthop.enforce.gateway.entries import Entries, keys_of
 from lasthop.enforce.gateway.inspection import ALL, Part, look
 from lasthop.enforce.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.enforce.gateway.leaves import assumed, is_chosen
@@ -163,13 +164,13 @@ class Shaper(KernelState):
         numbers = {name: present[name].number for name in self.gateway.lans if name in present}
         own = own_addresses(self.kernel)
         self.on_link = subnets_at(self.kernel, set(numbers.values()))
-        self.programs.apply(layout.table(numbers, own, self.on_link, self.others))
+        self.programs.apply(Entries(layout, self.on_link, self.others).table(numbers, own))
 
     def by_address(self) -> dict[str, str]:
         """Return the stations that are classified by IP address, with the reasons."""
         if self.layout is None or self.programs is None:
             return {}
-        return self.layout.by_address(self.on_link, self.others)
+        return Entries(self.layout, self.on_link, self.others).by_address
 
     def moves(self) -> dict[str, int]:
         """Return how often the MAC address of each member has changed its interface."""
@@ -226,7 +227,7 @@ class Shaper(KernelState):
         """Take a station's place away."""
         layout = self.running()
         if self.programs is not None:
-            self.programs.remove(layout.keys_of(layout.members[name]))
+            self.programs.remove(keys_of(layout.members[name]))
         self.carry(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
@@ -346,6 +347,6 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     lines += [request.said for request in requests]
     if programs is not None:
         numbers = {name: k for k, name in enumerate(gateway.lans, start=1)}
-        table = layout.table(numbers, ())
+        table = Entries(layout).table(numbers, ())
         lines += programs.fill(table, {k: name for name, k in numbers.items()})
     return lines + [request.said for request in layout.start()]

@@ -17,7 +17,8 @@ from lasthop.enforce.gateway.cautions import by_address, cautions
 from lasthop.enforce.gateway.classification import Surroundings
 from lasthop.enforce.gateway.config import KnownStation
 from lasthop.enforce.gateway.discovery import bridge_ports, listen, look
-from lasthop.enforce.gateway.layout import UNKNOWN_MAC, Member
+from lasthop.enforce.gateway.entries import UNKNOWN_MAC
+from lasthop.enforce.gateway.layout import Member
 from lasthop.enforce.gateway.phy_rates import PhyRates
 from lasthop.enforce.gateway.ports import WINDOW_S
 from lasthop.enforce.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
