@@ -19,7 +19,7 @@ class Bench:
         self.sent: list[tuple[Address, int]] = []
         self.now_s = 100.0
         self.passed = 0.0
-        self.controller = CapacityEstimator(**AP.wce)
+        self.controller = CapacityEstimator(**vars(AP.wce))
         self.estimator = Estimator(
             AP,
             self.controller,

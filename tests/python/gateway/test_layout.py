@@ -275,4 +275,4 @@ def test_inconsistent_settings_of_the_estimator_are_refused() -> None:
 
 def test_the_step_down_is_four_times_the_step_up() -> None:
     (ap,) = gateway('wce = { rule = "paper", increase = "5 Mbps" }').aps
-    assert ap.wce["decrease_bps"] == 20_000_000
+    assert ap.wce.decrease_bps == 20_000_000

@@ -128,6 +128,24 @@ class RateSource:
 
 
 @dataclass(frozen=True)
+class Wce:
+    """Settings of the estimator (lasthop.control.CapacityEstimator)."""
+
+    rule: str
+    max_bps: int
+    min_bps: int
+    interval_s: float
+    low_s: float
+    threshold_s: float
+    high_s: float
+    increase_bps: int
+    decrease_bps: int
+    speed_up: float
+    back_off: float
+    timeout_s: float
+
+
+@dataclass(frozen=True)
 class AccessPoint:
     """An access point and its bottleneck."""
 
@@ -139,8 +157,7 @@ class AccessPoint:
     """Whether UDP from stations is shaped too."""
     rate_bps: int | None
     """A fixed rate; None: estimated."""
-    wce: Mapping[str, Any]
-    """Settings of the estimator (lasthop.control.Wce)."""
+    wce: Wce
     max_by_default: bool
     """Whether the largest rate is the paper's, since the file says none."""
     snmp: Snmp | None
@@ -166,7 +183,7 @@ class AccessPoint:
     @property
     def max_bps(self) -> int:
         """The largest rate that the estimator may set."""
-        return int(self.wce["max_bps"])
+        return self.wce.max_bps
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ class Estimator:
         """Which address of a station is pinged: another where one is not answered."""
         self.refused: Address | None = None
         """The address to which the kernel sent no ping, if that was the last."""
-        self.interval_s = float(ap.wce["interval_s"])
+        self.interval_s = ap.wce.interval_s
         self.due_s = 0.0
         """When the next tick is due, on the clock that never jumps."""
 

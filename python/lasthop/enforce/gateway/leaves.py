@@ -94,7 +94,7 @@ def queue_of(
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
     least_s = LEAST_TARGET_S
     if discipline == "fq_codel" and ap.rate_bps is None:
-        least_s = max(KEPT * (float(ap.wce["threshold_s"]) + NEAR_S), least_s)
+        least_s = max(KEPT * (ap.wce.threshold_s + NEAR_S), least_s)
     target_s = max(packets * 8 * packet_bytes / largest_bps, least_s)
     target_ms = math.ceil(round(target_s * 1e3, 6))
     return Queue(

@@ -57,7 +57,7 @@ class Rates:
             elif known is None or known.ap != ap:
                 made = Estimator(
                     ap,
-                    CapacityEstimator(seed=random.getrandbits(64), **ap.wce),
+                    CapacityEstimator(seed=random.getrandbits(64), **vars(ap.wce)),
                     self.pinger.send,
                     self.next_number,
                     partial(self.passed_bytes, ap.name),
@@ -165,7 +165,7 @@ class Rates:
         if estimator := self.estimators.get(ap.name):
             entry["rtt_s"] = estimator.rtt_s
             entry["base_rtt_s"] = estimator.base_rtt_s
-            entry["threshold_s"] = float(ap.wce["threshold_s"])
+            entry["threshold_s"] = ap.wce.threshold_s
             entry["last_step"] = estimator.controller.last_step
             entry["pings"], entry["answers"] = estimator.pings, estimator.answers
         return entry

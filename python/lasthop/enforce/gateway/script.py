@@ -87,9 +87,9 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
                 f"`gateway.ap.{ap.name}.station_rates`: a script cannot read rates of stations",
                 "give `gateway.station.NAME.rate`",
             )
-        if ap.rate_bps is None and ap.wce["rule"] != "agreement":
+        if ap.rate_bps is None and ap.wce.rule != "agreement":
             raise UserError(
-                f'`gateway.wce.rule`: a script has no "{ap.wce["rule"]}"; possible is "agreement"'
+                f'`gateway.wce.rule`: a script has no "{ap.wce.rule}"; possible is "agreement"'
             )
     if gateway.discovery.leases is not None:
         raise UserError(
@@ -370,8 +370,11 @@ def estimated(layout: Layout) -> Iterator[str]:
     for ap in layout.gateway.aps:
         if ap.rate_bps is None:
             number, most = tc.shown(layout.ap_class[ap.name]), whole_bytes(ap.max_bps)
-            least = whole_bytes(int(ap.wce["min_bps"]))
-            bands = (f"{ap.wce[key] * 1e3:g}" for key in ("low_s", "threshold_s", "high_s"))
+            least = whole_bytes(ap.wce.min_bps)
+            bands = (
+                f"{delay_s * 1e3:g}"
+                for delay_s in (ap.wce.low_s, ap.wce.threshold_s, ap.wce.high_s)
+            )
             yield f"E {number} {least} {most} {' '.join(bands)}"
 
 

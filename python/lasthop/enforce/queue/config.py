@@ -8,6 +8,7 @@ from lasthop import _core
 from lasthop.daemon.configuration import reader, subnets_of
 from lasthop.linux.tc import Subnet
 from lasthop.scenario.from_json import named, read_as
+from lasthop.scenario.typed import Queue
 
 
 def members_of(trees: Sequence[Mapping[str, Any]]) -> "tuple[Members, ...]":
@@ -38,8 +39,8 @@ class LinkQueue:
     rate_bps: int
     queue_packets: int
     """Its limit, the packet in service included."""
-    queue: Mapping[str, Any]
-    """Its discipline and what that is told, units in the names."""
+    queue: Queue
+    """Its discipline and settings."""
     classes: Annotated[tuple[Members, ...], members_of]
     incoming: Annotated[tuple[str, ...], tuple] = named("from")
     """Interfaces without receive offload."""
@@ -47,7 +48,7 @@ class LinkQueue:
     @property
     def discipline(self) -> str:
         """Name of its discipline in scenarios."""
-        return str(self.queue["discipline"])
+        return self.queue.discipline
 
 
 read = reader(LinkQueue, _core.check_interface)

@@ -17,6 +17,7 @@ from lasthop.linux import classifier, disciplines, tc
 from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import DIRECT_PACKETS, PACKET_BYTES
+from lasthop.scenario.typed import Codel, FqCodel, Pie, Red, Vbs
 
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 SPLITTER = tc.classid(tc.SPLITTER, 0)
@@ -108,13 +109,13 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     UserError
         If there is none.
     """
-    text, limit = wanted.queue, wanted.queue_packets
+    queue, limit = wanted.queue, wanted.queue_packets
     if wanted.discipline == "dualpi2":
         raise UserError(
             "interface.queue: lasthop only simulates dualpi2; Linux has it from 6.17 on",
             "tc qdisc replace dev DEVICE root dualpi2",
         )
-    if text.get("ce_threshold_s") is not None:
+    if isinstance(queue, Codel) and queue.ce_threshold_s is not None:
         raise UserError(
             "interface.queue: ce_threshold is supported only in simulations; expected off"
         )
@@ -130,60 +131,52 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
         )
     waiting = limit - 1
     us = disciplines.microseconds
-    match wanted.discipline:
-        case "codel":
-            times = us(text["target_s"]), us(text["interval_s"])
-            return disciplines.codel(waiting, *times, ecn=text["ecn"])
-        case "fq_codel":
-            times = us(text["target_s"]), us(text["interval_s"])
-            flows = text["queues"], text["quantum_bytes"]
-            return disciplines.fq_codel(waiting, *times, *flows, ecn=text["ecn"])
-        case "pie":
-            times = us(text["target_s"]), us(text["update_s"])
-            weights = text["alpha_per_s"], text["beta_per_s"]
-            return disciplines.pie(waiting, *times, *weights, ecn=text["ecn"])
-        case "red":
+    match queue:
+        case FqCodel():
+            times = us(queue.target_s), us(queue.interval_s)
+            flows = queue.queues, queue.quantum_bytes
+            return disciplines.fq_codel(waiting, *times, *flows, ecn=queue.ecn)
+        case Codel():
+            times = us(queue.target_s), us(queue.interval_s)
+            return disciplines.codel(waiting, *times, ecn=queue.ecn)
+        case Pie():
+            times = us(queue.target_s), us(queue.update_s)
+            weights = queue.alpha_per_s, queue.beta_per_s
+            return disciplines.pie(waiting, *times, *weights, ecn=queue.ecn)
+        case Red():
             return disciplines.red(
                 waiting,
-                text["min_th_packets"],
-                text["max_th_packets"],
-                text["max_p"],
-                red_weight(wanted),
+                queue.min_th_packets,
+                queue.max_th_packets,
+                queue.max_p,
+                red_weight(queue, wanted.rate_bps),
                 wanted.rate_bps,
-                red_packet_bytes(wanted),
-                ecn=text["ecn"],
+                # Thresholds and limit are counted in packets of this length.
+                queue.mean_packet_bytes if queue.counts_bytes else PACKET_BYTES,
+                ecn=queue.ecn,
             )
     # with a program in front, what is behind it never refuses
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
 
 
-def red_packet_bytes(wanted: LinkQueue) -> int:
-    """Length of the packets in which thresholds and limit are counted. [bytes]
-
-    A frame's, or what the file says if it counts bytes.
-    """
-    return int(wanted.queue["mean_packet_bytes"]) if wanted.queue["bytes"] else PACKET_BYTES
-
-
-def red_weight(wanted: LinkQueue) -> float:
+def red_weight(red: Red, rate_bps: int) -> float:
     """Weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second. [-]"""
-    weight = wanted.queue["weight"]
-    if isinstance(weight, str):
-        packets_per_s = wanted.rate_bps / (8 * PACKET_BYTES)
+    if isinstance(red.weight, str):
+        packets_per_s = rate_bps / (8 * PACKET_BYTES)
         return min(10 / packets_per_s, 0.5)
-    return float(weight)
+    return float(red.weight)
 
 
 def cautions(wanted: LinkQueue) -> list[str]:
     """Where the kernel's queue is not quite the scenario's, in words."""
     results = []
-    if wanted.discipline == "red":
-        weight = red_weight(wanted)
+    if isinstance(wanted.queue, Red):
+        weight = red_weight(wanted.queue, wanted.rate_bps)
         results.append(
             "the kernel's RED counts bytes and uses the power of two closest to the weight "
             f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
         )
-    if wanted.queue.get("algorithm") == "printed":
+    if isinstance(wanted.queue, Vbs) and wanted.queue.algorithm == "printed":
         results.append(
             'algorithm "printed" blocks with a short queue too, and starves the link; '
             '"corrected" and "regulated" do not'

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.program import Program
+from lasthop.scenario import typed
 
 PART = 1 << 48
 """One, in weights and probabilities."""
@@ -48,11 +49,11 @@ class Pi(Program):
 
     def apply(self, wanted: LinkQueue) -> None:
         """Let settings be these from now on; counters and probability go on."""
-        queue = wanted.queue
-        weights = (round(queue[each] * PART) for each in ("a", "b"))
-        update_ns, marks = round(queue["update_s"] * 1e9), int(queue["ecn"])
-        packets = queue["target_packets"], wanted.queue_packets
-        self.tell(0, SETTING.pack(*weights, update_ns, *packets, marks, 0))
+        pi = wanted.queue
+        assert isinstance(pi, typed.Pi)
+        times = round(pi.a * PART), round(pi.b * PART), round(pi.update_s * 1e9)
+        packets = pi.target_packets, wanted.queue_packets
+        self.tell(0, SETTING.pack(*times, *packets, pi.ecn, 0))
 
     def state(self) -> PiState:
         """What the program has."""

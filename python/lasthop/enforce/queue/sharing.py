@@ -12,6 +12,7 @@ from lasthop.enforce.queue.program import Program
 from lasthop.linux import bpf
 from lasthop.linux.links import ETHERNET
 from lasthop.linux.tc import Subnet
+from lasthop.scenario.typed import Vbs
 
 ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
 HELD = 4
@@ -90,17 +91,16 @@ class Sharing(Program):
 
     def setting(self, wanted: LinkQueue) -> tuple[int, ...]:
         """What the program is told of the queue."""
-        queue = wanted.queue
-        occupancy = queue["occupancy"] * wanted.queue_packets
-        update_s = queue["update_s"] or 0.0
+        vbs = wanted.queue
+        assert isinstance(vbs, Vbs)
         return (
-            ALGORITHMS[queue["algorithm"]],
+            ALGORITHMS[vbs.algorithm],
             len(wanted.classes),
             wanted.queue_packets,
             self.header_bytes,
-            round(occupancy * PACKET),
-            min(int(queue["tol_packets2"] * PACKETS2), MOST),
-            round(update_s * 1e9),
+            round(vbs.occupancy * wanted.queue_packets * PACKET),
+            min(int(vbs.tol_packets2 * PACKETS2), MOST),
+            round((vbs.update_s or 0.0) * 1e9),
         )
 
     def hold(self, probabilities: list[float]) -> None:

@@ -9,6 +9,7 @@ from lasthop.errors import ScenarioError, UserError
 from lasthop.models.errors import ModelError
 from lasthop.models.red.fluid import fluid
 from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import Pi, Queue, Red
 from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import roots
 
@@ -46,7 +47,7 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
         For a value that no scenario may have.
     """
     if wanted.discipline == "vbs":
-        wanted = replace(wanted, queue={"discipline": "drop_tail"})  # for what else is wrong
+        wanted = replace(wanted, queue=Queue(discipline="drop_tail"))  # for what else is wrong
         scenario_of(wanted, flows, rtt, congestion)
         return Verdict(None, None, "no fluid model supports virtual buffer sharing")
     return verdict_of(scenario_of(wanted, flows, rtt, congestion))
@@ -95,29 +96,28 @@ def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[s
 def queue_of(wanted: LinkQueue) -> dict[str, Any]:
     """The queue as files say it."""
     queue = wanted.queue
-    match wanted.discipline:
-        case "red":
-            red = {
-                "min_th": queue["min_th_packets"],
-                "max_th": queue["max_th_packets"],
-                "max_p": queue["max_p"],
-                "weight": queue["weight"],
-                "gentle": queue["gentle"],
-                "bytes": queue["bytes"],
-                "mean_packet": f"{queue['mean_packet_bytes']} B",
+    settings: dict[str, object] = {}
+    match queue:
+        case Red():
+            settings = {
+                "min_th": queue.min_th_packets,
+                "max_th": queue.max_th_packets,
+                "max_p": queue.max_p,
+                "weight": queue.weight,
+                "gentle": queue.gentle,
+                "bytes": queue.counts_bytes,
+                "mean_packet": f"{queue.mean_packet_bytes} B",
             }
-            return {"limit": wanted.queue_packets, "red": red}
-        case "drop_tail" | "threshold":
+        case Pi():
+            settings = {
+                "target": queue.target_packets,
+                "a": queue.a,
+                "b": queue.b,
+                "update": f"{queue.update_s} s",
+            }
+        case Queue(discipline="drop_tail" | "threshold"):
             return {"threshold": wanted.queue_packets}
-        case "pi":
-            pi = {
-                "target": queue["target_packets"],
-                "a": queue["a"],
-                "b": queue["b"],
-                "update": f"{queue['update_s']} s",
-            }
-            return {"limit": wanted.queue_packets, "pi": pi}
-    return {"limit": wanted.queue_packets, wanted.discipline: {}}
+    return {"limit": wanted.queue_packets, queue.discipline: settings}
 
 
 def in_words(result: Verdict, text: str) -> str:
