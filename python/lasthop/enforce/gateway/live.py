@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from lasthop.daemon.tables import Column, Row, fitted, quantity, text, with_messages
+from lasthop.enforce.gateway.status import Status
+from lasthop.scenario.from_json import read_as
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -107,24 +109,24 @@ def tables(status: Row, most: int | None = None, width: int | None = None) -> "G
     """
     from rich.text import Text
 
-    aps = status["aps"]
-    rows = sorted(status["stations"], key=lambda row: -row.get("rate_bps", 0))
+    known = read_as(Status, status)
+    rows = sorted(known.stations, key=lambda row: -row.get("rate_bps", 0))
     shown = rows if most is None else rows[:most]
-    drop = ["at"] * (len(aps) == 1) + ["address", "drops", "at", "backlog", "UDP up [Mbit/s]"]
+    drop = ["at"] * (len(known.aps) == 1) + ["address", "drops", "at", "backlog", "UDP up [Mbit/s]"]
     columns = WEIGHED if any("phy_rate_source" in row for row in rows) else STATIONS
-    parts: list[RenderableType] = [fitted(APS, aps, width, ["fairness", "base RTT [ms]"])]
-    match status:
-        case {"leaves": {"discipline": discipline, "why": why}}:
+    parts: list[RenderableType] = [fitted(APS, known.aps, width, ["fairness", "base RTT [ms]"])]
+    match known.leaves:
+        case {"discipline": discipline, "why": why}:
             parts.append(Text(f"leaves: {discipline}, {why}"))
     parts += ["", fitted(columns, shown, width, drop)]
     if len(rows) > len(shown):
         parts.append(f"and {len(rows) - len(shown)} more stations")
-    if groups := status.get("groups"):
-        parts += ["", fitted(GROUPS, groups, width, ["at", "backlog"])]
-    if filters := status.get("filters"):
-        parts += ["", fitted(FILTERS, filters, width, ["exempt by kind [MB]"])]
-    parts += [Text(of_port(port)) for port in status.get("ports", ())]
-    return with_messages(parts, status["warnings"], status["faults"])
+    if known.groups:
+        parts += ["", fitted(GROUPS, known.groups, width, ["at", "backlog"])]
+    if known.filters:
+        parts += ["", fitted(FILTERS, known.filters, width, ["exempt by kind [MB]"])]
+    parts += [Text(of_port(port)) for port in known.ports]
+    return with_messages(parts, known.warnings, known.faults)
 
 
 def of_port(row: Row) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.daemon.exposition import TEXT, families, listener, page_of
 from lasthop.daemon.page import serving
+from lasthop.enforce.gateway.status import Status
+from lasthop.scenario.from_json import read_as
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -62,26 +64,25 @@ def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
     """Yield all metrics of a status."""
     from prometheus_client.core import GaugeMetricFamily
 
-    stations = status["stations"]
-    yield from families("ap", {"ap": "name"}, OF_APS, status["aps"])
-    yield from families("station", STATION, OF_STATIONS, stations)
-    if any(row.get("phy_rate_bps") is not None for row in stations):
-        weighed = [row for row in stations if row.get("phy_rate_bps") is not None]
+    known = read_as(Status, status)
+    yield from families("ap", {"ap": "name"}, OF_APS, known.aps)
+    yield from families("station", STATION, OF_STATIONS, known.stations)
+    if weighed := [row for row in known.stations if row.get("phy_rate_bps") is not None]:
         labels = STATION | {"source": "phy_rate_source"}
         yield from families("station", labels, OF_PHY_RATES, weighed)
-    if groups := status.get("groups"):
-        yield from families("group", {"group": "name", "ap": "ap"}, OF_GROUPS, groups)
+    if known.groups:
+        yield from families("group", {"group": "name", "ap": "ap"}, OF_GROUPS, known.groups)
     rows = [
         {**row, "kind": kind, "filter_bytes": count}
-        for row in status.get("filters", ())
+        for row in known.filters
         for kind, count in kinds_of(row)
     ]
     labels = {name: name for name in ("ap", "direction", "kind")}
     yield from families("ap", labels, OF_FILTERS, rows)
-    yield from families("port", {"port": "name"}, OF_PORTS, status.get("ports", ()))
+    yield from families("port", {"port": "name"}, OF_PORTS, known.ports)
     shaping = "Whether packets are being shaped."
-    yield GaugeMetricFamily("lasthop_shaping", shaping, value=float(status["shaping"]))
-    yield GaugeMetricFamily("lasthop_stations", "Stations with a leaf.", value=len(stations))
+    yield GaugeMetricFamily("lasthop_shaping", shaping, value=float(known.shaping))
+    yield GaugeMetricFamily("lasthop_stations", "Stations with a leaf.", value=len(known.stations))
 
 
 def check_port(at: tuple[str, int] | None) -> None:

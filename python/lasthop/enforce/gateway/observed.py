@@ -162,10 +162,12 @@ class Observed:
                 "stations": len(present),
             }
             if (counters := group.counters) is not None:
-                row["rate_bps"] = group.rate_bps
-                row["sent_bytes"] = counters.sent_bytes
-                row["sent_packets"] = counters.sent_packets
-                row["backlog_packets"] = counters.backlog_packets
+                row |= {
+                    "rate_bps": group.rate_bps,
+                    "sent_bytes": counters.sent_bytes,
+                    "sent_packets": counters.sent_packets,
+                    "backlog_packets": counters.backlog_packets,
+                }
             rows.append(row)
         return rows
 

@@ -163,11 +163,14 @@ class Rates:
             "fairness": ap.fairness,
         }
         if estimator := self.estimators.get(ap.name):
-            entry["rtt_s"] = estimator.rtt_s
-            entry["base_rtt_s"] = estimator.base_rtt_s
-            entry["threshold_s"] = ap.wce.threshold_s
-            entry["last_step"] = estimator.controller.last_step
-            entry["pings"], entry["answers"] = estimator.pings, estimator.answers
+            entry |= {
+                "rtt_s": estimator.rtt_s,
+                "base_rtt_s": estimator.base_rtt_s,
+                "threshold_s": ap.wce.threshold_s,
+                "last_step": estimator.controller.last_step,
+                "pings": estimator.pings,
+                "answers": estimator.answers,
+            }
         return entry
 
     def said_of(self, stations: Iterable[Mapping[str, Any]], now_s: float) -> list[dict[str, Any]]:

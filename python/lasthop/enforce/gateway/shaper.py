@@ -187,14 +187,18 @@ class Shaper(KernelState):
         for ap in self.gateway.aps:
             counted = self.classified(ap.name) or []
             for direction, result in zip(("from_stations", "to_stations"), counted, strict=True):
-                row: dict[str, Any] = {"ap": ap.name, "direction": direction}
-                row["redirected_bytes"] = sum(result[kind].bytes for kind in REDIRECTED)
-                row["exempt_bytes"] = {kind.name.lower(): result[kind].bytes for kind in EXEMPT}
-                row["unclassified_bytes"] = result[Kind.UNCLASSIFIED].bytes
-                row["multicast_bytes"] = result[Kind.MULTICAST].bytes
-                row["forged_bytes"] = result[Kind.FORGED].bytes
-                row["unmatched_bytes"] = result[Kind.UNMATCHED].bytes
-                rows.append(row)
+                rows.append(
+                    {
+                        "ap": ap.name,
+                        "direction": direction,
+                        "redirected_bytes": sum(result[kind].bytes for kind in REDIRECTED),
+                        "exempt_bytes": {each.name.lower(): result[each].bytes for each in EXEMPT},
+                        "unclassified_bytes": result[Kind.UNCLASSIFIED].bytes,
+                        "multicast_bytes": result[Kind.MULTICAST].bytes,
+                        "forged_bytes": result[Kind.FORGED].bytes,
+                        "unmatched_bytes": result[Kind.UNMATCHED].bytes,
+                    }
+                )
         return rows
 
     def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
