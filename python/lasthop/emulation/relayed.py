@@ -15,9 +15,10 @@ from functools import partial
 from statistics import fmean
 
 from lasthop.emulation.connection import Connection, connection
-from lasthop.emulation.places import Ends, Host, loopback
+from lasthop.emulation.places import Ends, Host, carry_out
 from lasthop.emulation.traffic import Traffic
 from lasthop.errors import UserError
+from lasthop.linux.links import set_up
 from lasthop.relay import Client, Server
 from lasthop.relay.settings import (
     LOOPBACK,
@@ -145,7 +146,7 @@ def relayed(
     here = Host(ends.connecting.namespace, LOOPBACK)
     present = Host(ends.listening.namespace, LOOPBACK)
     for host in (here, present):
-        host.namespace.run(loopback)
+        host.namespace.run(partial(carry_out, set_up("lo")))
     with ExitStack() as stack:
         key = new_key()
         made = partial(Server, key, ends.listening.address, ends.port, patience_s=PATIENCE_S)

@@ -227,10 +227,6 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
     return results[0], results[1]
 
 
-def _all(tallies: Sequence[StationCounters]) -> Iterator[Connection]:
-    return (each for tally in tallies for each in tally.bulk() if each.tcp)
-
-
 def _far_s(known: Capture, cell: Cell) -> float:
     """Least time of the far side's answers, less what packets in between explain. [s]"""
     every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
@@ -250,7 +246,7 @@ def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, str]]]:
-    every = list(_all(tallies))
+    every = [each for tally in tallies for each in tally.bulk() if each.tcp]
     if not every:
         return
     mss = max(each.trips.mss_bytes for each in every)

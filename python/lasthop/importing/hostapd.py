@@ -92,7 +92,8 @@ def network(path: Path, stations: int) -> Network:
     if mode not in MODES:
         why = f'"{mode[:20]}": expected a, b or g (ad is at 60 GHz)'
         raise settings.wrong("hw_mode", why)
-    letters = _letters(settings)
+    # The later physical layers that are switched on, the newest last.
+    letters = [each for each in phy.LETTERS if settings.number(f"ieee80211{each}", 0, 1) == 1]
     notes = list(_remarks(settings, mode, letters))
     has_mode = "hw_mode" in settings.options
     text = f"hw_mode={mode}" if has_mode else "hw_mode is missing: hostapd uses b"
@@ -129,11 +130,6 @@ def assumed_station(number: int) -> Station:
     """A station that the settings of an access point know nothing of."""
     why = "settings name no stations: --stations sets their number"
     return Station(str(number), download=Connections(1, False, why))
-
-
-def _letters(settings: Section) -> list[str]:
-    """Return the later physical layers that are switched on, the newest last."""
-    return [each for each in phy.LETTERS if settings.number(f"ieee80211{each}", 0, 1) == 1]
 
 
 def _channel(settings: Section, letters: Sequence[str], band: str) -> Settled:

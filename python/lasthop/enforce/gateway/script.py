@@ -119,8 +119,7 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
 def packages(gateway: Gateway) -> str:
     """Packages of OpenWrt that the script needs."""
     names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
-    layout = of_the_file(gateway)
-    if layout.hashing_aps():
+    if of_the_file(gateway).hashing_aps():
         names.append("kmod-sched-bpf")
     if gateway.discipline in ("sfq", "codel"):
         names.append("kmod-sched")
@@ -176,9 +175,9 @@ def functions(gateway: Gateway) -> Iterator[str]:
         ],
     )
     yield function(f"can_{layout.discipline}", [try_leaf(layout)])
-    yield function("set_rate", [set_rate(gateway)])
-    yield function("add_leaf", cases(gateway))
-    yield function("remove_leaf", [remove_leaf(gateway)])
+    yield function("set_rate", [set_rate(layout)])
+    yield function("add_leaf", cases(layout))
+    yield function("remove_leaf", [remove_leaf(layout)])
     add, remove = entries(gateway)
     yield function("add_mac", [" &&\n        ".join(add)])
     yield function("remove_mac", [" &&\n        ".join(remove)])
@@ -237,10 +236,9 @@ def try_leaf(layout: Layout) -> str:
     return quoted(leaf_queue.add(device, TRIED_CLASS, queue).said, {"TRY": '"$TRY"'})
 
 
-def set_rate(gateway: Gateway) -> str:
+def set_rate(layout: Layout) -> str:
     """Give an access point's class (1) a rate (2) [bit/s] and a burst (3) [bytes]."""
-    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
-    ap = gateway.aps[0]
+    ap = layout.gateway.aps[0]
     text = layout.rate(ap, EXAMPLE_BPS).said
     command = words(text)
     burst = command[command.index("burst") + 1]
@@ -249,11 +247,10 @@ def set_rate(gateway: Gateway) -> str:
     return quoted(text, places)
 
 
-def cases(gateway: Gateway) -> list[str]:
+def cases(layout: Layout) -> list[str]:
     """Give an access point (1) a leaf (2) with a quantum (3) [bytes]."""
-    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     lines = ['case "$1" in']
-    for ap in gateway.aps:
+    for ap in layout.gateway.aps:
         leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
         places = {tc.shown(leaf): '"$2"', str(EXAMPLE_QUANTUM): '"$3"'}
         texts = [request.said for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
@@ -263,9 +260,8 @@ def cases(gateway: Gateway) -> list[str]:
     return [*lines, "esac"]
 
 
-def remove_leaf(gateway: Gateway) -> str:
+def remove_leaf(layout: Layout) -> str:
     """Remove a leaf (1)."""
-    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
     return quoted(tc.del_class(layout.ifb, leaf).said, {tc.shown(leaf): '"$1"'})
 

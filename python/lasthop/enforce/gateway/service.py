@@ -93,7 +93,7 @@ class GatewayService(Service[Gateway]):
         }
         self.counting.listen_anew(present)
         self.rates.listen_anew()
-        self.stations.meet_at(present.values())
+        self.stations.newcomers.attend(present.values())
         self.stations.listen_anew()
 
     def close(self) -> None:

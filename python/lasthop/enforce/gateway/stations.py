@@ -5,7 +5,7 @@ Looking for stations may wait for an access point and has a thread of its own.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -166,10 +166,6 @@ class Stations:
         self.heard.close()
         self.heard = Heard(bridge_ports(self.shaping.gateway))
         self.look_at_machine()
-
-    def meet_at(self, interfaces: Collection[int]) -> None:
-        """Hear of newcomers at the interfaces of these numbers."""
-        self.newcomers.attend(interfaces)
 
     def look_at_machine(self) -> None:
         """Find out what to mind; what the kernel does not tell is no reason to end."""
