@@ -124,7 +124,7 @@ def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Pa
             wait_until(lambda: running.faults == [], "it is back")
             with entered(GATEWAY):
                 assert "egress_block" in sh("tc qdisc show dev usb")
-                assert "lasthop_to" in sh(f"tc filter show {to_stations.said()}")
+                assert "lasthop_to" in sh(f"tc filter show {to_stations.words()}")
                 assert links.index_of("lh-usb") == number
                 # another name is as good as gone, and its own again
                 sh("ip link set usb name usb9")

@@ -188,12 +188,12 @@ def in_background(
     writer: int,
 ) -> None:
     """Run the background process, and report to its parent once how setting up went."""
-    told = False
+    is_reported = False
 
     def tell(error: UserError | None) -> None:
-        nonlocal told
-        if not told:
-            told = True
+        nonlocal is_reported
+        if not is_reported:
+            is_reported = True
             lines = {"error": None if error is None else str(error), "hint": error and error.hint}
             os.write(writer, json.dumps(lines).encode())
             os.close(writer)

@@ -7,7 +7,7 @@ The outside, if there is a way there, is the last of the emulator's nodes.
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
@@ -177,7 +177,7 @@ class Places:
     def nodes(self, addresses: IPv4Network) -> Namespace:
         """A namespace that has all of these addresses."""
         host = self.node(str(addresses.broadcast_address - 1))
-        host.namespace.run(partial(carry_out, all_local(addresses, INTERFACE)))
+        host.namespace.run(partial(carry_out, all_local, addresses, INTERFACE))
         return host.namespace
 
     def ends(self, index: int, flow: Flow) -> Ends:
@@ -210,10 +210,10 @@ class Places:
                     self.hosts[index] = source, self.node(str(SINKS[index + 1]))
                 host = self.hosts[index][what == "sink"]
         self.open[name] = Opened(host, what, index)
-        host.namespace.run(partial(carry_out, set_up("lo")))
+        host.namespace.run(partial(carry_out, set_up, "lo"))
         host.namespace.run(let_ping)
         if self.uplink is not None:
-            host.namespace.run(partial(carry_out, through(EVERYTHING, INTERFACE)))
+            host.namespace.run(partial(carry_out, through, EVERYTHING, INTERFACE))
 
     def prefer(self, congestion: str | None) -> bool:
         """Have programs' TCP use a congestion control, by the kernel's name, unless they choose;
@@ -269,7 +269,7 @@ class Places:
             if initial_window:
                 add(ends.sender, ends.receiver, initial_window=flow.tcp.initial_cwnd_packets)
         for (address, namespace), habit in sorted(habits.items(), key=lambda item: item[0][0]):
-            namespace.run(partial(carry_out, habits_towards(address, INTERFACE, habit)))
+            namespace.run(partial(carry_out, habits_towards, address, INTERFACE, habit))
 
 
 def let_ping() -> None:
@@ -280,10 +280,10 @@ def let_ping() -> None:
         Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647")
 
 
-def carry_out(request: Request) -> None:
-    """Send a request in the calling thread's namespace."""
+def carry_out(make: Callable[..., Request], *arguments: object) -> None:
+    """Make a request in the calling thread's namespace, whose interfaces it may name; send it."""
     with Socket() as kernel:
-        kernel.carry_out([request])
+        kernel.carry_out([make(*arguments)])
 
 
 def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, tuple[str, str]]:

@@ -108,7 +108,7 @@ class Relayed:
 
     def quantities(self) -> dict[str, float]:
         """What has been measured beside the goodput."""
-        values = {}
+        values: dict[str, float] = {}
         if self.numbers:
             values |= {
                 "connections": fmean(self.numbers),
@@ -146,7 +146,7 @@ def relayed(
     here = Host(ends.connecting.namespace, LOOPBACK)
     present = Host(ends.listening.namespace, LOOPBACK)
     for host in (here, present):
-        host.namespace.run(partial(carry_out, set_up("lo")))
+        host.namespace.run(partial(carry_out, set_up, "lo"))
     with ExitStack() as stack:
         key = new_key()
         made = partial(Server, key, ends.listening.address, ends.port, patience_s=PATIENCE_S)

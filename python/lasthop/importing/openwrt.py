@@ -100,7 +100,7 @@ def network(
     settled = None
     if letter is not None:
         settled = _channel(chosen, letter, band, text)
-        preset, text = settled.within.phy, settled.said["width"]
+        preset, text = settled.within.phy, settled.comments["width"]
         notes += settled.notes
         cell = dict(cell_keys(settled))
     notes.append(Note("the stations and their traffic are assumed"))

@@ -57,7 +57,7 @@ class Classifier:
     def __post_init__(self) -> None:
         with ExitStack() as stack:
             self.load(stack)
-            self.kept = stack.pop_all()
+            self.files = stack.pop_all()
 
     def load(self, stack: ExitStack) -> None:
         """Make the maps and load the program; what was made is closed with the stack."""
@@ -113,7 +113,7 @@ class Classifier:
 
     def close(self) -> None:
         """Let go of program and maps; where the program is attached both stay."""
-        self.kept.close()
+        self.files.close()
 
 
 def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, tuple[str, str]]]:
@@ -164,7 +164,7 @@ def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -
     options = u32_attribute(tc.BPF_FD, program) + text_attribute(tc.BPF_NAME, name)
     options += u32_attribute(tc.BPF_FLAGS, DIRECT_ACTION)
     words = (
-        f"{device.said()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
+        f"{device.words()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
         f"bpf direct-action object-file {path} section {SECTION}"
     )
     return tc.add_filter(device.header(1, parent, tc.EVERY_PACKET), "bpf", options, words)

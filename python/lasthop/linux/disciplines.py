@@ -42,12 +42,12 @@ class Discipline(NamedTuple):
 
     kind: str
     options: bytes
-    said: str
+    words: str
     """The options as words of `tc`."""
 
     def request(self, device: tc.Device, parent: int) -> Request:
         """Return the request that gives it to a class, or to the root of an interface."""
-        return tc.add_qdisc(device, parent, self.kind, self.options, self.said)
+        return tc.add_qdisc(device, parent, self.kind, self.options, self.words)
 
 
 def numbers(values: dict[int, int]) -> bytes:

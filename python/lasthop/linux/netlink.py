@@ -39,7 +39,7 @@ class Request(NamedTuple):
     flags: int
     """Flags beside REQUEST and ACK."""
     body: bytes
-    said: str
+    command: str
     """The command that does the same, for messages."""
 
 
@@ -163,7 +163,7 @@ class Socket:
                 number = -ACKNOWLEDGEMENT.unpack_from(answer)[0]
                 if number and refused is None:
                     why = explanation(answer)
-                    refused = KernelError(number, requests[sequence - first].said, why)
+                    refused = KernelError(number, requests[sequence - first].command, why)
         if refused is not None:
             raise refused
 

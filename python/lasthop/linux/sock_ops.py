@@ -119,19 +119,19 @@ def answering(group: Path, ticks: int) -> Iterator[None]:
 def instructions(ticks: int) -> bytes:
     """If it is asked for the first timeout it answers so, and else that it does not know."""
 
-    def one(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:
+    def instruction(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:
         return struct.pack("=BBhi", code, of << 4 | to, offset, value)
 
     load, store, jump_unless, set_to, leave = 0x61, 0x63, 0x55, 0xB7, 0x95
     return b"".join(
         [
-            one(load, to=2, of=1, offset=OP),
-            one(set_to, to=3, value=-1),
-            one(jump_unless, to=2, offset=1, value=TIMEOUT_INIT),
-            one(set_to, to=3, value=ticks),
-            one(store, to=1, of=3, offset=REPLY),
-            one(set_to, to=0, value=1),
-            one(leave),
+            instruction(load, to=2, of=1, offset=OP),
+            instruction(set_to, to=3, value=-1),
+            instruction(jump_unless, to=2, offset=1, value=TIMEOUT_INIT),
+            instruction(set_to, to=3, value=ticks),
+            instruction(store, to=1, of=3, offset=REPLY),
+            instruction(set_to, to=0, value=1),
+            instruction(leave),
         ]
     )
 
@@ -143,10 +143,10 @@ def timeout_of_a_syn() -> float:
     def ask() -> float:
         descriptor = open_tun("lasthop", PROBE_ADDRESS, PROBE_MASK, 1500)
         try:
-            with socket.socket() as item:
-                item.setblocking(False)
-                item.connect_ex((NOWHERE, 9))
-                info = item.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTO_OFFSET + 4)
+            with socket.socket() as client:
+                client.setblocking(False)
+                client.connect_ex((NOWHERE, 9))
+                info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTO_OFFSET + 4)
                 (rto_us,) = struct.unpack_from("=I", info, RTO_OFFSET)
                 return float(rto_us) / 1e6
         finally:

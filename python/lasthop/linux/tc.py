@@ -90,7 +90,7 @@ class Device(NamedTuple):
         """The fixed part of a message."""
         return TCMSG.pack(0, self.number, handle, parent, info)
 
-    def said(self) -> str:
+    def words(self) -> str:
         """What `tc` calls it."""
         return f"dev {self.name}"
 
@@ -100,7 +100,7 @@ class Block(NamedTuple):
 
     number: int
 
-    def said(self) -> str:
+    def words(self) -> str:
         """What `tc` calls it."""
         return f"block {self.number}"
 
@@ -140,7 +140,7 @@ def add_qdisc(
     """Return the request for a queueing discipline; `words` are its options for `tc`."""
     body = device.header(handle, parent) + text_attribute(KIND, kind) + attribute(OPTIONS, options)
     numbered = f"handle {shown(handle)} " if handle else ""
-    text = f"tc qdisc add {device.said()} {at_parent(parent)} {numbered}{kind} {words}"
+    text = f"tc qdisc add {device.words()} {at_parent(parent)} {numbered}{kind} {words}"
     return Request(NEWQDISC, CREATE | EXCL, body, text)
 
 
@@ -148,14 +148,14 @@ def hooks(device: Device, incoming: int, outgoing: int) -> Request:
     """Return the request by which packets in both directions meet filters of shared blocks."""
     body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, "clsact")
     body += u32_attribute(INGRESS_BLOCK, incoming) + u32_attribute(EGRESS_BLOCK, outgoing)
-    text = f"tc qdisc add {device.said()} ingress_block {incoming} egress_block {outgoing} clsact"
+    text = f"tc qdisc add {device.words()} ingress_block {incoming} egress_block {outgoing} clsact"
     return Request(NEWQDISC, CREATE | EXCL, body, text)
 
 
 def del_hooks(device: Device, kind: str = "clsact") -> Request:
     """Return the request that removes hooks; the filters of a block go with its last user."""
     body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, kind)
-    return Request(DELQDISC, 0, body, f"tc qdisc del {device.said()} {kind}")
+    return Request(DELQDISC, 0, body, f"tc qdisc del {device.words()} {kind}")
 
 
 def htb_qdisc(
@@ -193,7 +193,7 @@ def ratespec(rate: int) -> bytes:
 
 def del_qdisc(device: Device, parent: int = ROOT) -> Request:
     """Return the request that removes the queueing discipline of a class, or of the root."""
-    text = f"tc qdisc del {device.said()} {at_parent(parent)}"
+    text = f"tc qdisc del {device.words()} {at_parent(parent)}"
     return Request(DELQDISC, 0, device.header(0, parent), text)
 
 
@@ -226,7 +226,7 @@ def htb_class(
             options += attribute(kind, struct.pack("=Q", value))
     body = device.header(number, parent) + text_attribute(KIND, "htb") + attribute(OPTIONS, options)
     text = (
-        f"tc class {'change' if change else 'add'} {device.said()} parent {shown(parent)} "
+        f"tc class {'change' if change else 'add'} {device.words()} parent {shown(parent)} "
         f"classid {shown(number)} htb rate {rate * 8}bit ceil {ceil * 8}bit "
         f"burst {burst_bytes}b cburst {cburst_bytes}b quantum {quantum_bytes}"
     )
@@ -244,7 +244,7 @@ def ticks(size: int, rate: int) -> int:
 
 def del_class(device: Device, number: int) -> Request:
     """Remove a class that no filter points to."""
-    text = f"tc class del {device.said()} classid {shown(number)}"
+    text = f"tc class del {device.words()} classid {shown(number)}"
     return Request(DELCLASS, 0, device.header(number), text)
 
 
@@ -465,7 +465,7 @@ def u32(
     """Return the request for a u32 filter; without options, for its removal."""
     name, protocol = PROTOCOLS[family]
     parent = at.number if isinstance(at, Block) else classid(major, 0)
-    where = at.said() if isinstance(at, Block) else f"{at.said()} parent {major:x}:"
+    where = at.words() if isinstance(at, Block) else f"{at.words()} parent {major:x}:"
     index = BLOCK_INDEX if isinstance(at, Block) else at.number
     header = TCMSG.pack(0, index, handle, parent, filter_info(order, protocol))
     words = f"{where} protocol {name} pref {order} {words}"
@@ -489,7 +489,7 @@ def bpf_filter(
     options += attribute(BPF_OPS, operations)
     code = ",".join(" ".join(map(str, each)) for each in program)
     words = (
-        f"{device.said()} parent {shown(parent)} protocol all pref 1 "
+        f"{device.words()} parent {shown(parent)} protocol all pref 1 "
         f"bpf bytecode '{len(program)},{code}'"
     )
     return add_filter(device.header(0, parent, EVERY_PACKET), "bpf", options, words)
@@ -498,9 +498,9 @@ def bpf_filter(
 def changing(request: Request) -> Request:
     """Set what is there already, a class or a queueing discipline, as the request that made it."""
     if request.kind == NEWCLASS:
-        return request._replace(flags=0, said=request.said.replace(" add ", " change ", 1))
-    text = request.said.replace(" add ", " replace ", 1)
-    return request._replace(flags=CREATE | REPLACE, said=text)
+        return request._replace(flags=0, command=request.command.replace(" add ", " change ", 1))
+    text = request.command.replace(" add ", " replace ", 1)
+    return request._replace(flags=CREATE | REPLACE, command=text)
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:

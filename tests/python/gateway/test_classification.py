@@ -91,7 +91,7 @@ def test_each_access_point_has_leaves_for_unclassified_packets() -> None:
         assert table["interfaces", interface_key(number)] == interface_key(k)
         assert ACCESS.unpack(table["aps", interface_key(k)])[:2] == minors[k]
     rates = {"a": 5_000_000, "b": 9_000_000}
-    commands = [request.said for request in shaped.classes(rates)]
+    commands = [request.command for request in shaped.classes(rates)]
     assert f"htb default {minors[0][0]:x}" in commands[0]
     for minor in (*minors[0], *minors[1]):
         assert any(f"classid 6c68:{minor:x} htb" in line for line in commands)

@@ -41,12 +41,12 @@ def listed() -> list[Listed]:
         return [Listed(name, None, None, False, []) for name in available_congestion()]
     pinned = pins.pinned()
 
-    def one(name: str) -> Listed:
+    def entry(name: str) -> Listed:
         if name not in links:
             return Listed(name, None, "kernel", False, [])
         return Listed(name, law_of(name), "BPF", name in pinned, held_by(links[name]))
 
-    return [one(name) for name in available_congestion()]
+    return [entry(name) for name in available_congestion()]
 
 
 def law_of(name: str) -> str | None:

@@ -267,4 +267,4 @@ class Programs:
 def words_of(at: Block | Device, name: str, parent: str = "", program: str = "") -> str:
     """Return the place and the program of a filter, as words of `tc`."""
     program = program or f"object-file stations.o section {SECTIONS[name]}"
-    return f"{at.said()}{parent} protocol all pref 1 handle 1 bpf {program}"
+    return f"{at.words()}{parent} protocol all pref 1 handle 1 bpf {program}"

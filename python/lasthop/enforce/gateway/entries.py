@@ -132,7 +132,9 @@ class Entries:
         if mac is not None:
             flags = self.ignored_flag(mac) | BY_ADDRESS * (reason in (SHARED_MAC, ROUTED_MAC))
             table["macs", mac_key(mac)] = place.packed(flags)
-        keys = [] if layout.is_by_mac_only(name) else list(member.station.subnets)
+        keys: list[Address | Subnet] = []
+        if not layout.is_by_mac_only(name):
+            keys += member.station.subnets
         if reason is not None:
             is_by_mac = mac is not None and reason == ROUTED
             keys += [each for each in member.addresses if not is_by_mac or self.is_routed(each)]

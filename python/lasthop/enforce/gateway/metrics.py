@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.daemon.exposition import TEXT, families, listener, page_of
 from lasthop.daemon.page import serving
+from lasthop.daemon.tables import Row
 from lasthop.enforce.gateway.status import Status
 from lasthop.scenario.from_json import read_as
 
@@ -53,7 +54,7 @@ STATION = {"station": "name", "ap": "ap"}
 """Labels of stations, with the keys of their rows."""
 
 
-def kinds_of(row: dict[str, Any]) -> Iterator[tuple[str, int]]:
+def kinds_of(row: Row) -> Iterator[tuple[str, int]]:
     """Yield the counters of an access point and direction by kind. [bytes]"""
     others = {kind: row[f"{kind}_bytes"] for kind in ALIKE}
     yield "station", row["redirected_bytes"] - sum(others.values())

@@ -17,7 +17,7 @@ MOST_ADDRESSES = 1 << 16
 """Largest number of addresses that are kept, of all found stations. Hosts often change their IPv6
 addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
 
-MOST_FOUND = 1 << 16
+MOST_MACHINES = 1 << 16
 """Machines that are known at once, more than there are leaves; who comes later waits until one has
 been absent. Anybody can make up MAC addresses."""
 
@@ -62,7 +62,7 @@ class Router(NamedTuple):
 
 
 @dataclass
-class Found:
+class Machine:
     """What is known of a MAC address."""
 
     seen_s: dict[Address, float] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Roster:
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
-        self.found: dict[str, Found] = {}
+        self.machines: dict[str, Machine] = {}
         self.is_full = False
         """Whether somebody was left out the last time, since too many are known."""
         self.dropped: str | None = None
@@ -127,16 +127,16 @@ class Roster:
                 continue
             if not sighting.is_new and mac not in self.listed and mac not in bound:
                 continue
-            if len(self.found) >= MOST_FOUND and not self.knows(mac):
+            if len(self.machines) >= MOST_MACHINES and not self.knows(mac):
                 self.is_full = True
                 continue
-            known = self.found.setdefault(mac, Found())
-            known.last_s = now_s
-            known.name = sighting.name or known.name
-            known.ap = sighting.ap or known.ap
-            known.interface = sighting.interface or known.interface
+            machine = self.machines.setdefault(mac, Machine())
+            machine.last_s = now_s
+            machine.name = sighting.name or machine.name
+            machine.ap = sighting.ap or machine.ap
+            machine.interface = sighting.interface or machine.interface
             if address is not None:
-                known.seen_s[address] = now_s
+                machine.seen_s[address] = now_s
         self.forget(now_s)
 
     def take_bindings(self, other: "Roster") -> None:
@@ -144,11 +144,11 @@ class Roster:
         for address, known in other.bindings.by_address.items():
             if address in self.bound:
                 self.bindings.by_address[address] = known
-        for mac, result in self.found.items():
-            for address in self.bound & result.seen_s.keys():
-                self.bindings.see(address, mac, result.seen_s[address])
+        for mac, machine in self.machines.items():
+            for address in self.bound & machine.seen_s.keys():
+                self.bindings.see(address, mac, machine.seen_s[address])
                 if address in self.gateway.discovery.ignore:
-                    del result.seen_s[address]
+                    del machine.seen_s[address]
 
     def owner(self, address: Address) -> KnownStation | None:
         """Return the station of the file that has an address."""
@@ -160,7 +160,7 @@ class Roster:
 
     def knows(self, mac: str) -> bool:
         """Whether a machine is listed, or has been found."""
-        return mac in self.found or mac in self.listed
+        return mac in self.machines or mac in self.listed
 
     @property
     def ignored(self) -> dict[Address, str]:
@@ -198,20 +198,20 @@ class Roster:
         self.bindings.forget(now_s, self.bound)
         self.ports.forget(now_s, absence_s)
         self.routers = {mac: each for mac, each in self.routers.items() if each.last_s >= since}
-        for mac, known in list(self.found.items()):
-            recent = sorted(known.seen_s.items(), key=lambda item: -item[1])
-            known.seen_s = {a: s for a, s in recent if s >= since}
-            if known.last_s < since:
-                del self.found[mac]
+        for mac, machine in list(self.machines.items()):
+            recent = sorted(machine.seen_s.items(), key=lambda item: -item[1])
+            machine.seen_s = {a: s for a, s in recent if s >= since}
+            if machine.last_s < since:
+                del self.machines[mac]
         self.dropped = None
-        self.addresses = {a for known in self.found.values() for a in known.seen_s}
-        excess = sum(len(known.seen_s) for known in self.found.values()) - MOST_ADDRESSES
+        self.addresses = {a for machine in self.machines.values() for a in machine.seen_s}
+        excess = sum(len(machine.seen_s) for machine in self.machines.values()) - MOST_ADDRESSES
         while excess > 0:
-            by_count = sorted(self.found.items(), key=lambda item: -len(item[1].seen_s))
-            mac, known = by_count[0]
+            by_count = sorted(self.machines.items(), key=lambda item: -len(item[1].seen_s))
+            mac, machine = by_count[0]
             second = len(by_count[1][1].seen_s) if len(by_count) > 1 else 0
-            count = min(excess, max(len(known.seen_s) - second, 1))
-            known.seen_s = dict(list(known.seen_s.items())[: len(known.seen_s) - count])
+            count = min(excess, max(len(machine.seen_s) - second, 1))
+            machine.seen_s = dict(list(machine.seen_s.items())[: len(machine.seen_s) - count])
             excess -= count
             self.dropped = mac
 
@@ -226,24 +226,24 @@ class Roster:
         inside, holder = self.seen_inside(), self.holders()
         for station in self.gateway.stations:
             mac = macs[station.name]
-            known = self.found.get(mac or "", Found())
+            machine = self.machines.get(mac or "", Machine())
             # Stations that share a MAC address are distinguished by the addresses of the file.
-            seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
+            seen = sorted_(machine.seen_s) if mac and owners[mac] == 1 else []
             own = (a for a in seen if holder[a] == mac)
             every = dict.fromkeys((*station.addresses, *own, *inside.get(station.name, ())))
             free = tuple(a for a in every if self.owner(a) in (None, station))
-            ap = station.ap or self.ap_of(known, (*free, *station.subnets))
+            ap = station.ap or self.ap_of(machine, (*free, *station.subnets))
             present.append(replace(station, ap=ap, addresses=free, mac=mac))
         names = {station.name for station in present}
         if self.gateway.finds_stations:
-            for mac, known in self.found.items():
-                seen = [a for a in sorted_(known.seen_s) if self.owner(a) is None]
+            for mac, machine in self.machines.items():
+                seen = [a for a in sorted_(machine.seen_s) if self.owner(a) is None]
                 if owners[mac] == 1 or mac in self.listed or not seen:
                     continue
                 held = tuple(a for a in seen if holder[a] == mac)
-                name = known.name if known.name and known.name not in names else mac
+                name = machine.name if machine.name and machine.name not in names else mac
                 names.add(name)
-                present.append(KnownStation(name, self.ap_of(known, held), held, mac))
+                present.append(KnownStation(name, self.ap_of(machine, held), held, mac))
         listed = {station.name for station in self.gateway.stations}
         group_of = self.gateway.group_of
         present = [
@@ -253,14 +253,14 @@ class Roster:
 
     def is_seen(self, station: KnownStation) -> bool:
         """Return whether the MAC address of a station was seen with any IP address."""
-        known = self.found.get(station.mac or "")
-        return known is not None and bool(known.seen_s)
+        machine = self.machines.get(station.mac or "")
+        return machine is not None and bool(machine.seen_s)
 
     def holders(self) -> dict[Address, str]:
         """Return the MAC address that was last seen with each address, such as after a lease."""
         newest: dict[Address, tuple[float, str]] = {}
-        for mac, known in self.found.items():
-            for address, seen_s in known.seen_s.items():
+        for mac, machine in self.machines.items():
+            for address, seen_s in machine.seen_s.items():
                 if address not in newest or seen_s > newest[address][0]:
                     newest[address] = seen_s, mac
         return {address: mac for address, (_, mac) in newest.items()}
@@ -270,8 +270,8 @@ class Roster:
         if not self.lengths:
             return {}
         results: dict[str, dict[Address, float]] = {}
-        for known in self.found.values():
-            for address, seen_s in known.seen_s.items():
+        for machine in self.machines.values():
+            for address, seen_s in machine.seen_s.items():
                 if address not in self.owners and (owner := self.owner(address)) is not None:
                     results.setdefault(owner.name, {})[address] = seen_s
         return {
@@ -279,7 +279,7 @@ class Roster:
             for name, seen in results.items()
         }
 
-    def ap_of(self, known: Found, addresses: Iterable[Address | Subnet]) -> str | None:
+    def ap_of(self, machine: Machine, addresses: Iterable[Address | Subnet]) -> str | None:
         """Return the access point of a station.
 
         It is the only one, or the one that a source names, or the only one at the station's
@@ -288,9 +288,9 @@ class Roster:
         aps = self.gateway.aps
         if len(aps) == 1:
             return aps[0].name
-        if known.ap in [ap.name for ap in aps]:  # another file may have given it another name
-            return known.ap
-        here = [ap for ap in aps if ap.interface == known.interface] or aps
+        if machine.ap in [ap.name for ap in aps]:  # another file may have given it another name
+            return machine.ap
+        here = [ap for ap in aps if ap.interface == machine.interface] or aps
         if len(here) == 1:
             return here[0].name
         for ap in here:

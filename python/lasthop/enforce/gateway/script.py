@@ -233,13 +233,13 @@ def of_the_file(gateway: Gateway) -> Layout:
 def try_leaf(layout: Layout) -> str:
     """Give a class of the interface on which things are tried the queue of leaves."""
     device, queue = tc.Device("TRY", 0), layout.queues[layout.gateway.aps[0].name, None]
-    return quoted(leaf_queue.add(device, TRIED_CLASS, queue).said, {"TRY": '"$TRY"'})
+    return quoted(leaf_queue.add(device, TRIED_CLASS, queue).command, {"TRY": '"$TRY"'})
 
 
 def set_rate(layout: Layout) -> str:
     """Give an access point's class (1) a rate (2) [bit/s] and a burst (3) [bytes]."""
     ap = layout.gateway.aps[0]
-    text = layout.rate(ap, EXAMPLE_BPS).said
+    text = layout.rate(ap, EXAMPLE_BPS).command
     command = words(text)
     burst = command[command.index("burst") + 1]
     number = tc.shown(layout.ap_class[ap.name])
@@ -253,7 +253,7 @@ def cases(layout: Layout) -> list[str]:
     for ap in layout.gateway.aps:
         leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
         places = {tc.shown(leaf): '"$2"', str(EXAMPLE_QUANTUM): '"$3"'}
-        texts = [request.said for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
+        texts = [request.command for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
         lines.append(f"{tc.shown(layout.ap_class[ap.name])})")
         lines.append("    " + " &&\n            ".join(quoted(each, places) for each in texts))
         lines.append("    ;;")
@@ -263,7 +263,7 @@ def cases(layout: Layout) -> list[str]:
 def remove_leaf(layout: Layout) -> str:
     """Remove a leaf (1)."""
     leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
-    return quoted(tc.del_class(layout.ifb, leaf).said, {tc.shown(leaf): '"$1"'})
+    return quoted(tc.del_class(layout.ifb, leaf).command, {tc.shown(leaf): '"$1"'})
 
 
 def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
@@ -296,8 +296,8 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
         return results
 
     return (
-        [quoted(each.said, places(each.said, 2, 7)) for each in add],
-        [quoted(each.said, places(each.said, 1, 2)) for each in remove],
+        [quoted(each.command, places(each.command, 2, 7)) for each in add],
+        [quoted(each.command, places(each.command, 1, 2)) for each in remove],
     )
 
 

@@ -242,6 +242,6 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
 def carried_over(roster: Roster, gateway: Gateway) -> Roster:
     """The roster for another file, with all that was found."""
     new = Roster(gateway)
-    new.found, new.routers, new.ports = roster.found, roster.routers, roster.ports
+    new.machines, new.routers, new.ports = roster.machines, roster.routers, roster.ports
     new.take_bindings(roster)
     return new

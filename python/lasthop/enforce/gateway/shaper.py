@@ -335,22 +335,22 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     if is_chosen(gateway):
         lines.append(f"# leaves: {assumed(gateway)}, if the kernel has it; see `check`")
     lines += [
-        links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).said,
-        links.set_up(ifb.name).said,
+        links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).command,
+        links.set_up(ifb.name).command,
         *(programs.load() if programs is not None else ()),
-        *(request.said for request in layout.foundation(rates)),
+        *(request.command for request in layout.foundation(rates)),
     ]
     devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
     lines += [offload.shell_command(device.name, False) for device in devices]
-    lines += [links.set_segments(device.name, links.ONE_SEGMENT).said for device in devices[1:]]
-    lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
+    lines += [links.set_segments(device.name, links.ONE_SEGMENT).command for device in devices[1:]]
+    lines += [tc.hooks(device, *layout.hooks).command for device in devices[1:]]
     requests: list[Request] = []
     for station in gateway.stations:
         if station.can_be_placed:
             requests += layout.join(station)
-    lines += [request.said for request in requests]
+    lines += [request.command for request in requests]
     if programs is not None:
         numbers = {name: k for k, name in enumerate(gateway.lans, start=1)}
         table = Entries(layout).table(numbers, ())
         lines += programs.fill(table, {k: name for name, k in numbers.items()})
-    return lines + [request.said for request in layout.start()]
+    return lines + [request.command for request in layout.start()]

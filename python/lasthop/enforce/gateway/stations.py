@@ -21,7 +21,7 @@ from lasthop.enforce.gateway.entries import UNKNOWN_MAC
 from lasthop.enforce.gateway.layout import Member
 from lasthop.enforce.gateway.phy_rates import PhyRates
 from lasthop.enforce.gateway.ports import WINDOW_S
-from lasthop.enforce.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
+from lasthop.enforce.gateway.roster import MOST_ADDRESSES, MOST_MACHINES, Roster, Sighting
 from lasthop.enforce.gateway.shaping import Shaping
 from lasthop.errors import UserError
 from lasthop.linux.bpf import BpfError
@@ -38,7 +38,7 @@ MOST_MET = 1000
 """Neighbours that are remembered as met."""
 
 
-Found: TypeAlias = tuple[list[Sighting], list[str]]
+Look: TypeAlias = tuple[list[Sighting], list[str]]
 """What sources say, and what is wrong with them, in words."""
 
 
@@ -70,8 +70,8 @@ class Stations:
         self.roster = Roster(shaping.gateway)
         self.phy_rates = PhyRates()
         self.heard = Heard(())
-        self.looking: Future[Found] | None = None
-        self.found: Found | None = None
+        self.looking: Future[Look] | None = None
+        self.last_look: Look | None = None
         """What the last look has found."""
         self.looked_s = 0.0
         """When the last look began, on the clock that never jumps."""
@@ -93,8 +93,8 @@ class Stations:
         remaining = self.memory.read()
         self.admission.known = dict.fromkeys(remaining.admitted)
         self.roster.bindings.restore(remaining.ignored, time.monotonic())
-        self.found = look(self.shaping.gateway)
-        seen, self.faults = self.found
+        self.last_look = look(self.shaping.gateway)
+        seen, self.faults = self.last_look
         self.roster.see(seen, time.monotonic())
         self.see_rates(seen)
 
@@ -134,10 +134,10 @@ class Stations:
         self.looking.add_done_callback(lambda ended: done() if self.is_news(ended) else None)
         self.look_at_machine()
 
-    def is_news(self, ended: Future[Found]) -> bool:
+    def is_news(self, ended: Future[Look]) -> bool:
         """Whether what a look has found is to be taken at once; asked by another thread."""
-        before, self.found = self.found, None if ended.exception() else ended.result()
-        return self.is_late or self.found is None or self.found != before
+        before, self.last_look = self.last_look, None if ended.exception() else ended.result()
+        return self.is_late or self.last_look is None or self.last_look != before
 
     def take_look(self) -> bool:
         """Take what the last look has found; whether another was wanted meanwhile."""
@@ -303,7 +303,7 @@ class Stations:
             )
         if self.roster.is_full:
             lines.append(
-                f"more than {MOST_FOUND} machines are found: later machines are not shaped"
+                f"more than {MOST_MACHINES} machines are found: later machines are not shaped"
             )
         return lines
 

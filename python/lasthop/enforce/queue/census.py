@@ -97,7 +97,7 @@ class Census:
         if sender.least_s is None or trip.rtt_s < sender.least_s:
             sender.least_s = trip.rtt_s
 
-    def found(self, over_s: float) -> Heard:
+    def heard(self, over_s: float) -> Heard:
         """Who is there after so long: who sent in each third of the time is long-lived.
 
         What was stamped just before the first third or just behind the last belongs to it.
@@ -145,7 +145,7 @@ def listen(
                     take(heard, census)
             except OSError as error:
                 raise UserError(f"{interface}: no longer heard: {error.strerror}") from None
-    return census.found(over_s)
+    return census.heard(over_s)
 
 
 def take(heard: socket.socket, census: Census) -> None:

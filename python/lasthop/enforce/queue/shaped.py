@@ -300,6 +300,6 @@ def plan(wanted: LinkQueue) -> list[str]:
     device = tc.Device(wanted.interface, 0)
     layout = Layout(wanted, device, 0 if has_program(wanted) else None)
     lines = [offload.shell_command(name, False) for name in wanted.incoming]
-    lines.append(links.set_segments(device.name, links.ONE_SEGMENT).said)
-    lines += [request.said for request in (*layout.hierarchy(), *layout.filters())]
+    lines.append(links.set_segments(device.name, links.ONE_SEGMENT).command)
+    lines += [request.command for request in (*layout.hierarchy(), *layout.filters())]
     return lines
