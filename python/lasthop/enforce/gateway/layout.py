@@ -70,15 +70,15 @@ MULTICAST_BPS = 1_000_000
 """Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
 LARGEST_CEILING_BPS = 1 << 62
 LONGEST_NAME = 15
-"""Characters that the kernel takes for an interface's name."""
+"""Largest number of characters of an interface's name in the kernel."""
 
 ECHO_BPS = 128_000
-"""Rate of the class of echo requests and replies where filters classify. [bit/s]"""
+"""Rate of the class of echo requests and replies if filters classify. [bit/s]"""
 ECHO_PACKETS = 50
 
 
 def ifb_name(gateway: Gateway) -> str:
-    """Name of the gateway's IFB, of 15 characters at most; one that is cut ends in a checksum."""
+    """Return the name of the gateway's IFB. A name that is too long ends in a checksum."""
     name = f"lh-{gateway.lan}"
     if len(name) <= LONGEST_NAME:
         return name
@@ -86,21 +86,21 @@ def ifb_name(gateway: Gateway) -> str:
 
 
 def blocks_of(lan: str) -> tuple[Block, Block]:
-    """Blocks of filters, of packets to stations and from them, of the gateway with this `lan`."""
+    """Return the blocks of filters of packets to and from stations, at this `lan`."""
     first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
     return Block(first), Block(first + 1)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A station that has its place."""
+    """A station that has a place."""
 
     station: KnownStation
     ap: AccessPoint
     leaf: int
-    """Class of its packets to it; with fairness "direction" shared by all."""
+    """Class of packets to it; with fairness "direction" shared by all."""
     uplink: int
-    """Class of its packets from it."""
+    """Class of packets from it."""
     addresses: tuple[Address, ...]
 
     @property
@@ -110,12 +110,12 @@ class Member:
 
     @property
     def has_own_leaf(self) -> bool:
-        """Whether its leaf is nobody else's."""
+        """Whether it does not share its leaf."""
         return self.ap.has_leaf_each
 
 
 class Layout:
-    """Who has which class, and the messages that make it so.
+    """Classes of all stations, and the messages that set them up.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Layout:
     ifb : Device
         The gateway's IFB; a plan has one without a number.
     discipline : str, optional
-        Queue of leaves; where no kernel was asked, what the file says or the best of all.
+        Queue of leaves. Without it, that of the file, or the best of all.
     programs : Attachable, optional
         BPF programs that classify. Without them filters do.
     """
@@ -178,9 +178,9 @@ class Layout:
         }
         """Queues of leaves by the names of access point and group."""
         self.tables: Tables | None = None
-        """Filters that classify; None where programs do."""
+        """Filters that classify; None if programs do."""
         self.echoes = tc.classid(MAJOR, self.last_leaf)
-        """Class of echo requests and replies, where filters classify."""
+        """Class of echo requests and replies, if filters classify."""
         if programs is None:
             self.last_leaf -= 1
             self.tables = Tables(ifb, MAJOR, list(self.by_leaf), self.outer)
@@ -210,7 +210,7 @@ class Layout:
         )
 
     def fixed_leaves(self, ap: AccessPoint) -> list[int]:
-        """Leaves that an access point has whatever its stations."""
+        """Return the leaves of an access point that do not depend on its stations."""
         match ap.fairness:
             case "flow":
                 is_fair_itself = self.gateway.discipline in ("fq_codel", "sfq")
@@ -236,10 +236,10 @@ class Layout:
         """Numbers of all hierarchies: that of the access points, and those inside groups."""
         return [MAJOR, *self.by_leaf]
 
-    # What is there before any station.
+    # Requests before any station exists.
 
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
-        """The hierarchy with the access points at these rates [bit/s], and the IFB's tables."""
+        """Yield the hierarchy with these rates of access points [bit/s], and the IFB's tables."""
         yield from self.classes(rates)
         yield from self.flow_programs()
         yield from self.classifiers()
@@ -259,7 +259,7 @@ class Layout:
             yield programs.at_ifb(self.ifb, major, "inside")
 
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
-        """The hierarchy without stations, its access points at these rates. [bit/s]"""
+        """Yield the hierarchy without stations, with these rates of access points. [bit/s]"""
         # A packet whose class was just removed must not bypass all classes.
         unclassified = [self.outer(leaves[0]) & 0xFFFF for leaves in self.shared.values()]
         yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS, *unclassified[:1])
@@ -310,13 +310,13 @@ class Layout:
         yield from bundle.hierarchy(self.ifb, DIRECT_PACKETS, *default or (0,))
 
     def flow_programs(self) -> Iterator[Request]:
-        """Spread flows over leaves."""
+        """Yield the programs that spread flows over leaves."""
         for ap in self.hashing_aps():
             code = program(self.fixed[ap][0], len(self.fixed[ap]))
             yield tc.bpf_filter(self.ifb, self.ap_class[ap], code)
 
     def hashing_aps(self) -> list[str]:
-        """Access points whose flows a program spreads over leaves."""
+        """Return the access points whose flows a program spreads over leaves."""
         return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
 
     def start(self) -> Iterator[Request]:
@@ -324,10 +324,10 @@ class Layout:
         yield from self.block_filters(self.from_block)
         yield from self.block_filters(self.to_block)
 
-    # What is there once it has started.
+    # Requests for everything that exists after the start.
 
     def hierarchy(self, rates: dict[str, int]) -> Iterator[Request]:
-        """All that made the queueing disciplines and classes of the IFB."""
+        """Yield all requests for the queueing disciplines and classes of the IFB."""
         yield from self.classes(rates)
         for member in self.members.values():
             if member.has_own_leaf:
@@ -335,14 +335,14 @@ class Layout:
                 yield from self.add_leaf(member.ap, member.leaf, quantum_bytes)
 
     def ifb_filters(self) -> Iterator[Request]:
-        """All that made the filters of the IFB."""
+        """Yield all requests for the filters of the IFB."""
         yield from self.flow_programs()
         yield from self.classifiers()
         if self.tables is not None:
             yield from self.tables.everybody()
 
     def block_filters(self, block: Block) -> Iterator[Request]:
-        """All that made the filters of a block."""
+        """Yield all requests for the filters of a block."""
         if self.programs is not None:
             name = "to" if block == self.to_block else "from"
             yield self.programs.at_block(block, name, self.ifb)
@@ -357,7 +357,7 @@ class Layout:
     # Stations that come and go, rates that change.
 
     def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
-        """Give an access point's bottleneck a rate. [bit/s]"""
+        """Return the request that sets the rate of an access point's bottleneck. [bit/s]"""
         return tc.htb_class(
             self.ifb,
             self.ap_class[ap.name],
@@ -375,7 +375,7 @@ class Layout:
         bundle = self.by_leaf.get(leaf >> 16)
         group = None if bundle is None else bundle.group
         parent = self.ap_class[ap.name] if bundle is None else bundle.inside
-        # Inside a group only the class of the group holds packets back.
+        # Inside a group, only the class of the group delays packets.
         largest = min(
             largest_bps(ap, group) if bundle is None else INSIDE_BPS,
             most_bps or LARGEST_CEILING_BPS,
@@ -411,7 +411,7 @@ class Layout:
         )
 
     def join(self, station: KnownStation) -> list[Request]:
-        """Give a station its place. Filters for its packets come last."""
+        """Return the requests that give a station its place. Filters for its packets are last."""
         assert station.ap is not None
         assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
@@ -438,7 +438,7 @@ class Layout:
             raise
 
     def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
-        """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
+        """Return the bytes of a station's turn: equal, or in proportion to its rate."""
         if ap.fairness != "rate":
             return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
         return round(PACKET_BYTES * self.weights.quantum_packets(ap, station))
@@ -446,7 +446,7 @@ class Layout:
     def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
         """Weigh members by rates that were read from access points, by their names.
 
-        The requests change the turns that are others now. Packets that wait stay.
+        The requests change the turns that differ now. Packets in queues stay there.
         """
 
         def turns() -> dict[str, int]:
@@ -514,7 +514,7 @@ class Layout:
         return listed is not None and len(owners) == 1
 
     def leave(self, name: str) -> list[Request]:
-        """Take a station's place away."""
+        """Return the requests that remove the place of a station."""
         member = self.members.pop(name)
         requests = [] if self.tables is None else self.tables.leave(name)
         owners = self.owners.get(member.station.mac, set())
@@ -529,7 +529,7 @@ class Layout:
 
 
 def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
-    """`UserError` if there are not numbers enough for these stations, known where each belongs."""
+    """Raise `UserError` if there are not enough numbers for these stations."""
     layout = Layout(gateway, Device(ifb_name(gateway), 0))
     for station in stations:
         if station.can_be_placed:

@@ -1,4 +1,4 @@
-"""Who is to have a leaf: the stations of the file, and those that were found.
+"""Stations that are to have a leaf: those of the file, and those that sources report.
 
 A pure function of sightings and time, without I/O.
 """
@@ -14,12 +14,12 @@ from lasthop.enforce.gateway.ports import Ports
 from lasthop.linux.tc import Address, Subnet
 
 MOST_ADDRESSES = 1 << 16
-"""Largest number of addresses that are kept, of all found stations. Hosts often change their IPv6
-addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
+"""Largest number of addresses that are stored, of all reported stations. Hosts often change their
+IPv6 addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
 
 MOST_MACHINES = 1 << 16
-"""Machines that are known at once, more than there are leaves; who comes later waits until one has
-been absent. Anybody can make up MAC addresses."""
+"""Largest number of machines that are known at the same time, more than there are leaves. Later
+machines wait until one has left. MAC addresses can be invented."""
 
 
 MAX_SEEN_INSIDE = 4
@@ -27,14 +27,14 @@ MAX_SEEN_INSIDE = 4
 
 
 class Sighting(NamedTuple):
-    """What a source says of a station."""
+    """A report of a source about a station."""
 
     mac: str
     address: Address | None
     name: str | None = None
-    """What it calls itself."""
+    """Name that the station reports."""
     ap: str | None = None
-    """Its access point, where the source knows that."""
+    """Its access point, if the source knows it."""
     interface: str | None = None
     """Interface at which it was seen."""
     port: str | None = None
@@ -44,7 +44,7 @@ class Sighting(NamedTuple):
     is_new: bool = True
     """Whether it may be a station that the file does not list."""
     rate_bps: int | None = None
-    """Data rate of its access point's frames to it. [bit/s] Such a sighting names nobody."""
+    """Data rate of its access point's frames to it. [bit/s] Such a report has nothing else."""
     rate_source: str | None = None
     """Source of that rate, as `status` shows it."""
 
@@ -63,10 +63,10 @@ class Router(NamedTuple):
 
 @dataclass
 class Machine:
-    """What is known of a MAC address."""
+    """The reports about a MAC address."""
 
     seen_s: dict[Address, float] = field(default_factory=dict)
-    """When each of its addresses was last named."""
+    """Time of the last report of each of its addresses. [s]"""
     name: str | None = None
     ap: str | None = None
     interface: str | None = None
@@ -74,7 +74,7 @@ class Machine:
 
 
 class Roster:
-    """Puts together what the sources say.
+    """Combines the reports of all sources.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Roster:
         self.gateway = gateway
         self.machines: dict[str, Machine] = {}
         self.is_full = False
-        """Whether somebody was left out the last time, since too many are known."""
+        """Whether a machine was left out the last time, since too many are known."""
         self.dropped: str | None = None
         """MAC address of a station that lost addresses the last time, since too many are known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
@@ -104,10 +104,10 @@ class Roster:
         """MAC addresses through which this machine has routes."""
         self.ports = Ports()
         self.addresses: set[Address] = set()
-        """Addresses of the machines that were found."""
+        """Addresses of all machines."""
 
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
-        """Take what the sources say now."""
+        """Process the reports of all sources."""
         self.is_full = False
         every = [sighting for sighting in sightings if sighting.rate_bps is None]
         for mac, address, port, at in ((s.mac, s.address, s.port, s.interface) for s in every):
@@ -120,7 +120,7 @@ class Roster:
             mac, address = sighting.mac, sighting.address
             if sighting.routed:
                 before = self.routers.get(mac)
-                # a router has an IPv4 and an IPv6 address, each with routes of its own
+                # A router has an IPv4 and an IPv6 address, each with its own routes.
                 routed = before.routed if before is not None and before.last_s == now_s else ()
                 self.routers[mac] = Router(now_s, (*routed, *sighting.routed))
             if address in self.gateway.discovery.ignore:
@@ -140,7 +140,7 @@ class Roster:
         self.forget(now_s)
 
     def take_bindings(self, other: "Roster") -> None:
-        """Take over what another roster has learnt about the addresses of this file."""
+        """Copy the bindings of another roster for the addresses of this file."""
         for address, known in other.bindings.by_address.items():
             if address in self.bound:
                 self.bindings.by_address[address] = known
@@ -159,7 +159,7 @@ class Roster:
         return result
 
     def knows(self, mac: str) -> bool:
-        """Whether a machine is listed, or has been found."""
+        """Return whether a machine is listed, or was reported."""
         return mac in self.machines or mac in self.listed
 
     @property
@@ -192,7 +192,7 @@ class Roster:
         return {mac: each.routed for mac, each in self.routers.items()}
 
     def forget(self, now_s: float) -> None:
-        """Forget who has not been named for long."""
+        """Forget machines that have not been reported for a long time."""
         absence_s = self.gateway.discovery.absence_s
         since = now_s - absence_s
         self.bindings.forget(now_s, self.bound)
@@ -288,7 +288,7 @@ class Roster:
         aps = self.gateway.aps
         if len(aps) == 1:
             return aps[0].name
-        if machine.ap in [ap.name for ap in aps]:  # another file may have given it another name
+        if machine.ap in [ap.name for ap in aps]:  # Another file may have given it another name.
             return machine.ap
         here = [ap for ap in aps if ap.interface == machine.interface] or aps
         if len(here) == 1:
@@ -305,5 +305,5 @@ def prefix_of(address: Address, length: int) -> int:
 
 
 def sorted_(addresses: Iterable[Address]) -> list[Address]:
-    """Addresses in an order that does not depend on when they were seen."""
+    """Return addresses in an order that does not depend on the times of reports."""
     return sorted(addresses, key=lambda address: (address.version, int(address)))

@@ -1,7 +1,7 @@
-"""A gateway that is up: it finds stations, pings them, sets rates, heals, and answers questions.
+"""A gateway that is up. It finds stations, pings them, sets rates, repairs changes, and replies.
 
-`Loop` says when, `Rates`, `Stations` and `Healing` do it, `Control` answers; here is what they have
-in common: setting up, counting, and taking over another file.
+`Loop` decides on the times. `Rates`, `Stations`, `Healing` and `Control` do the work. This module
+sets them up, counts, and applies another file.
 """
 
 import os
@@ -31,7 +31,7 @@ from lasthop.enforce.gateway.weights import range_of_rates
 from lasthop.errors import UserError
 
 PATIENCE_S = 1.0
-"""So long another thread waits for the loop. [s]"""
+"""Time for which another thread waits for the loop. [s]"""
 
 
 class GatewayService(Service[Gateway]):
@@ -74,7 +74,7 @@ class GatewayService(Service[Gateway]):
         self.stations.look_now()
 
     def set_up(self) -> None:
-        """Set up the kernel for who is there, and all that watches it."""
+        """Set up the kernel for the present stations, and everything that watches it."""
         self.healing.attend_to_all()
         self.shaping.shaper.up(self.stations.wanted())
         self.stations.weigh()
@@ -85,7 +85,7 @@ class GatewayService(Service[Gateway]):
         self.loop.at(time.monotonic(), self.rates.ping)
 
     def listen_again(self) -> None:
-        """Listen at the interfaces towards stations that are there now."""
+        """Listen at the interfaces towards stations that exist now."""
         present = {
             name: number
             for name, number in self.healing.numbers.items()
@@ -97,7 +97,7 @@ class GatewayService(Service[Gateway]):
         self.stations.listen_anew()
 
     def close(self) -> None:
-        """Let go of sockets."""
+        """Close all sockets."""
         self.shaping.shaper.close()
         self.healing.close()
         self.rates.close()
@@ -120,18 +120,18 @@ class GatewayService(Service[Gateway]):
     # What the kernel says.
 
     def count(self) -> None:
-        """Hear of stations, and read all counters."""
+        """Read the sources of stations, and all counters."""
         self.stations.listen()
         self.counting.count()
         if self.context.show is not None:
             self.context.show(self.status())
 
     def status_for_others(self) -> dict[str, Any]:
-        """The status, for another thread; as it was, if the loop is busy for long."""
+        """Return the status for another thread; the last one if the loop is busy for long."""
         return self.loop.ask(self.status, PATIENCE_S) or self.latest
 
     def heal(self) -> None:
-        """Look at everything now, and put right what others have changed."""
+        """Check everything now, and repair changes of other programs."""
         self.healing.doubt()
         self.healing.inspect()
 
@@ -153,14 +153,14 @@ class GatewayService(Service[Gateway]):
             shaper.check(is_up=True)
 
     def take_over(self, new: Gateway) -> None:
-        """Do what another file says; if that fails, what the old one says again."""
+        """Apply another file. If that fails, apply the old one again."""
         shaping, stations = self.shaping, self.stations
         old, shaping.gateway = shaping.gateway, new
         if old == new:
             return
         before, roster = shaping.shaper, stations.roster
         stations.roster = carried_over(roster, new)
-        # What was wrong with the old sources is over, also what a look under way finds.
+        # Faults of the old sources are over, also those of a look that has not ended.
         stations.looking, stations.faults = None, []
         try:
             if before.layout is not None and same_classes(old, new):
@@ -183,17 +183,17 @@ class GatewayService(Service[Gateway]):
         before.close()
 
     def let(self, gateway: Gateway) -> None:
-        """Let stations of this file in, whose classes are those that there are."""
+        """Apply the stations of a file whose classes are those of the present one."""
         shaper = self.shaping.shaper
         shaper.gateway = shaper.running().gateway = self.shaping.observed.gateway = gateway
         self.stations.listen_anew()
         self.stations.settle(self.stations.wanted())
 
     def status(self) -> dict[str, Any]:
-        """What there is to know, for people and programs, with counters a second old at most."""
+        """Return the status, with counters that are at most a second old."""
         self.counting.count_again()
         now, shaping = time.monotonic(), self.shaping
-        stations = self.stations.weighed(self.rates.said_of(shaping.observed.stations(), now))
+        stations = self.stations.weighed(self.rates.with_pings(shaping.observed.stations(), now))
         discipline = shaping.layout.discipline if shaping.layout is not None else None
         self.latest = {
             "name": shaping.gateway.name,
@@ -227,7 +227,7 @@ class GatewayService(Service[Gateway]):
 
 
 def same_classes(old: Gateway, new: Gateway) -> bool:
-    """Whether only stations and discovery differ, so that nobody else need notice."""
+    """Return whether only stations and discovery differ, so that the classes remain."""
     shares = [[(g.name, g.share, g.max_bps) for g in gateway.groups] for gateway in (old, new)]
     return (
         shares[0] == shares[1]
@@ -240,7 +240,7 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
 
 
 def carried_over(roster: Roster, gateway: Gateway) -> Roster:
-    """The roster for another file, with all that was found."""
+    """Return the roster for another file, with all machines that are known."""
     new = Roster(gateway)
     new.machines, new.routers, new.ports = roster.machines, roster.routers, roster.ports
     new.take_bindings(roster)

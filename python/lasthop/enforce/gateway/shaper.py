@@ -1,4 +1,4 @@
-"""Carries a layout out on this machine, and takes it back."""
+"""Set up a layout on this machine, and revert it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
@@ -33,7 +33,7 @@ from lasthop.linux.netlink import KernelError, Request, is_missing
 from lasthop.linux.undo import UndoLog
 
 REMOVALS = (tc.DELFILTER, tc.DELCLASS)
-"""Messages that remove something."""
+"""Types of messages that remove something."""
 
 
 class Shaper(KernelState):
@@ -61,12 +61,12 @@ class Shaper(KernelState):
         self.on_link: list[tc.Subnet] = []
         """Subnets of the interfaces towards access points, at the last look."""
         self.layout: Layout | None = None
-        """None while nothing is set up."""
+        """Layout in the kernel; None while nothing is set up."""
 
     def check(self, *, is_up: bool = False) -> None:
-        """Refuse what can be known to fail before anything is changed.
+        """Refuse everything that is known to fail, before anything is changed.
 
-        What carries the gateway's own marks is well if it is up already.
+        Parts with the gateway's own marks are accepted if it is up already.
         """
         own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
         present = links.every_link(self.kernel)
@@ -94,7 +94,7 @@ class Shaper(KernelState):
             self.set_up(list(stations))
 
     def set_up(self, stations: list[KnownStation]) -> None:
-        """Set everything up: packets are redirected by the last messages, when all is there."""
+        """Set everything up. The last messages redirect packets, when everything else exists."""
         gateway = self.gateway
         wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
@@ -110,7 +110,7 @@ class Shaper(KernelState):
             self.changes.add_hooks(lan, layout.hooks)
         joins: list[Request] = []
         for station in stations:
-            with suppress(UserError):  # for want of numbers; the others are shaped
+            with suppress(UserError):  # There are no numbers for it; the others are shaped.
                 joins += layout.join(station)
         self.changes.carry_out(joins)
         self.fill(layout)
@@ -124,7 +124,7 @@ class Shaper(KernelState):
         return [tc.Device(name, present[name].number) for name in names if name in present]
 
     def down(self, *, unload: bool = True) -> list[str]:
-        """Take everything back; what could not be, in words.
+        """Revert all changes; return what could not be reverted, in words.
 
         Without `unload` the programs stay loaded for the next `up`, since the kernel takes a tenth
         of a second to verify them.
@@ -228,7 +228,7 @@ class Shaper(KernelState):
             raise
 
     def leave(self, name: str) -> None:
-        """Take a station's place away."""
+        """Remove the place of a station."""
         layout = self.running()
         if self.programs is not None:
             self.programs.remove(keys_of(layout.members[name]))
@@ -243,7 +243,7 @@ class Shaper(KernelState):
         self.carry(self.running().identify(name, mac))
 
     def set_rate(self, ap: str, rate_bps: int) -> None:
-        """Give an access point's bottleneck a rate: one message. [bit/s]"""
+        """Set the rate of an access point's bottleneck, by one message. [bit/s]"""
         layout = self.running()
         self.changes.carry_out([layout.rate(self.gateway.ap(ap), rate_bps)])
         self.rates[ap] = rate_bps
@@ -253,7 +253,7 @@ class Shaper(KernelState):
         self.carry(self.running().weigh(read))
 
     def counters(self) -> dict[int, Counters]:
-        """What every class has sent, dropped and holds."""
+        """Return the counters of all classes."""
         layout = self.running()
         result = class_counters(self.kernel, layout.ifb.number)
         if layout.discipline in leaf_queue.MANAGED:
@@ -264,16 +264,16 @@ class Shaper(KernelState):
         return result
 
     def passed_bytes(self, ap: str) -> int:
-        """What has left an access point's class. [bytes]"""
+        """Return the bytes that have left an access point's class."""
         layout = self.running()
         return class_counter(self.kernel, layout.ifb.number, layout.ap_class[ap]).sent_bytes
 
     def differences(self, parts: Set[Part] = ALL) -> list[Difference]:
-        """What of these parts is not as it ought to be: others can change it."""
+        """Return differences of these parts, which other programs can change."""
         return look(self.kernel, self.running(), self.rates, parts)
 
     def faults(self) -> list[str]:
-        """What is not as it ought to be, in words."""
+        """Return all differences, in words."""
         return summarised(self.differences())
 
     def repair(self, differences: Iterable[Difference]) -> None:
@@ -290,7 +290,7 @@ class Shaper(KernelState):
                 self.changes.carry_out(list(some))
 
     def remove(self, requests: list[Request]) -> None:
-        """Remove things one by one; what is gone already is well."""
+        """Remove objects one by one. Objects that are already gone are ignored."""
         for request in requests:
             try:
                 self.changes.carry_out([request])
@@ -299,14 +299,14 @@ class Shaper(KernelState):
                     raise
 
     def running(self) -> Layout:
-        """The layout, which is there once everything is set up."""
+        """Return the layout, which exists once everything is set up."""
         if self.layout is None:
             raise UserError(f"gateway {self.gateway.name}: the gateway is not up")
         return self.layout
 
 
 def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> None:
-    """Say whose hooks are if their block has the number of a gateway's."""
+    """Return the owner of hooks whose block has the number of a gateway's."""
     if block >> 16 != MAJOR:
         return
     lans = [name for name in present if block in (each.number for each in blocks_of(name))]
