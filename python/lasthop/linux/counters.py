@@ -1,4 +1,4 @@
-"""What the kernel has counted and what hangs where: dumps of disciplines, classes and filters."""
+"""Counters and hierarchies of the kernel: dumps of disciplines, classes and filters."""
 
 import struct
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ STATISTICS, BASIC, QUEUE = 7, 1, 3
 
 
 class Counters(NamedTuple):
-    """Counters of a class; they never fall while the class is there."""
+    """Counters of a class; they never decrease while the class exists."""
 
     sent_bytes: int
     sent_packets: int
@@ -27,13 +27,13 @@ class Qdisc(NamedTuple):
 
     kind: str
     has_hooks: bool
-    """Whether it is no queue, but where filters meet what comes in, or goes out."""
+    """Whether it is a hook for filters of one direction or both, not a queue."""
     blocks: tuple[int, int]
-    """Numbers of the shared blocks of its filters, in and out; 0 where it shares none."""
+    """Numbers of the shared blocks of its filters, in and out; 0 without one."""
     parent: int = 0
-    """Where it hangs: the root, or a class."""
+    """Its parent: the root, or a class."""
     handle: int = 0
-    """Its number; 0 where the kernel has put it there itself."""
+    """Its number; 0 if the kernel has added it."""
 
 
 class Dumped(NamedTuple):
@@ -89,13 +89,13 @@ def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
 
 
 def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
-    """Counters of one class of an interface; `KernelError` if there is none."""
+    """Return the counters of a class of an interface; `KernelError` if there is none."""
     body = kernel.ask(GETCLASS, TCMSG.pack(0, interface, number, 0, 0))
     return counters(dict(attributes(body, TCMSG.size))[STATISTICS])
 
 
 def counters(payload: bytes) -> Counters:
-    """Counters from the attribute that holds them."""
+    """Return the counters in their attribute."""
     has = dict(attributes(payload))
     sent_bytes, sent_packets = struct.unpack_from("=QI", has[BASIC])
     waiting, backlog, drops = struct.unpack_from("=III", has[QUEUE])

@@ -1,8 +1,8 @@
-"""What a message about traffic control describes, read alike from a request and from the kernel.
+"""Descriptions of objects of traffic control, read from a request or from the kernel.
 
-Both say the same in different words: the kernel numbers what was left open, tells a class's parent
-otherwise, and adds statistics. Read by this file, a request and the kernel's answer are equal if
-the kernel has what was asked for, so that what somebody has changed shows as a difference.
+The two differ: the kernel adds numbers and statistics, and reports the parent of a class in another
+field. This module reads both to the same description if the kernel has the requested object. A
+change of another program is then a difference.
 """
 
 import struct
@@ -18,10 +18,10 @@ MIRRED = struct.Struct("=IIiiiiI")
 CLASS = struct.Struct("=8xI8xIIIIII")
 """Rate and ceiling in byte/s, their buckets in ticks, quantum, level, priority (tc_htb_opt)."""
 MOST_SFQ = 127 * 128
-"""Packets that an SFQ holds at most, whatever is asked for."""
+"""Largest number of packets that an SFQ holds, whatever is requested."""
 
 Name: TypeAlias = tuple[object, ...]
-"""Kind of thing, where it hangs, and which of those that hang there it is."""
+"""Kind of the object, its parent, and its number there."""
 
 
 class Described(NamedTuple):
@@ -32,7 +32,7 @@ class Described(NamedTuple):
 
 
 def described(kind: int, body: bytes) -> Described | None:
-    """What a message of this type describes; None if it is of something that comes by itself."""
+    """Return the description in a message of this type; None if the kernel made the object."""
     match kind:
         case tc.NEWQDISC:
             return qdisc(body)
@@ -56,7 +56,7 @@ def qdisc(body: bytes) -> Described:
 
 
 def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
-    """What is asked for of a queueing discipline of this kind."""
+    """Return the settings of a queueing discipline of this kind."""
     match kind:
         case "htb":
             has = dict(attributes(options))
@@ -78,7 +78,7 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             return (*times, *(number_in(has.get(each)) for each in others))
         case "pie":
             has = dict(attributes(options))
-            # the time between steps is kept in the kernel's own ticks, of up to 10 ms
+            # The kernel stores the time between steps in its own ticks, of up to 10 ms.
             target = round(number_in(has.get(disciplines.PIE_TARGET)) / 100)
             return target, *(number_in(has.get(each)) for each in disciplines.PIE_NUMBERS)
         case "red":
@@ -92,12 +92,12 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
 
 
 def round_time(has: dict[int, bytes], which: int) -> int:
-    """A time of CoDel in tens of microseconds: the kernel keeps it in units of 1.024 us."""
+    """Return a time of CoDel in 10 us, since the kernel stores it in units of 1.024 us."""
     return round(number_in(has.get(which)) / 10)
 
 
 def htb_class(body: bytes) -> Described | None:
-    """An HTB class by its number. The quantum of one at the root is of no consequence."""
+    """Return an HTB class by its number. The quantum of one at the root has no effect."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     if has.get(KIND) != b"htb\0":
@@ -112,18 +112,18 @@ def htb_class(body: bytes) -> Described | None:
 
 
 def filter_(body: bytes) -> Described | None:
-    """A filter by its number, or by all that it does if the kernel numbers it."""
+    """Return a filter by its number, or by all its settings if the kernel numbers it."""
     _, index, handle, parent, info = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind, options = has.get(KIND, b""), has.get(OPTIONS)
     where = ("filter", index, parent, info, number_in(has.get(CHAIN)))
     if options is None:
-        return None  # the list in which filters stand
+        return None  # The list of filters.
     lines = dict(attributes(options))
     if kind == b"u32\0":
         is_root = handle >> 20 >= tc.U32_ROOT_TABLE >> 20
         if is_root and handle & 0xFFFFF == 0:
-            return None  # the table that every list begins with
+            return None  # The table with which every list begins.
         settings: tuple[object, ...] = (
             kind,
             number_in(lines.get(tc.U32_DIVISOR)),
@@ -149,7 +149,7 @@ def filter_(body: bytes) -> Described | None:
 
 
 def actions(data: bytes) -> Iterator[tuple[object, ...]]:
-    """What a filter does with a packet, each step by its kind, verdict, direction and interface."""
+    """Yield the actions of a filter: kind, verdict, direction and interface."""
     for _, item in attributes(data):
         has = dict(attributes(item))
         kind = has.get(tc.ACT_KIND, b"")

@@ -1,6 +1,6 @@
 """The queueing disciplines that a shaped queue may have, as messages (linux/pkt_sched.h).
 
-Limits here are of packets that wait; the one in service has left.
+Limits are numbers of packets that wait; the packet in service has left.
 """
 
 import math
@@ -18,10 +18,10 @@ OPTION = {
     "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
     "pie": "CONFIG_NET_SCH_PIE",
 }
-"""The option of the kernel that each needs."""
+"""Option of the kernel that each discipline needs."""
 
 TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4
-"""Attributes that CoDel and FQ-CoDel have alike."""
+"""Attributes that CoDel and FQ-CoDel have in common."""
 FLOWS, FQ_QUANTUM, MEMORY_LIMIT = 5, 6, 9
 PACKET_MEMORY_BYTES = 4608
 """Memory that a packet of 1514 bytes may occupy: a page and its administration. [bytes]"""
@@ -30,11 +30,11 @@ PIE_OPTIONS = PIE_TARGET, PIE_LIMIT, _, PIE_ALPHA, PIE_BETA, PIE_ECN = tuple(ran
 """Target, limit, time between steps, weights, and whether packets are marked."""
 PIE_NUMBERS = (PIE_LIMIT, PIE_ALPHA, PIE_BETA, PIE_ECN)
 PIE_UNIT_PER_S = 16
-"""The kernel has the weights of PIE in sixteenths. [1/s]"""
+"""Unit of the weights of PIE in the kernel. [1/s]"""
 RED_PARMS, RED_TABLE, RED_MAX_P = 1, 2, 3
 RED_ECN, RED_HARD_DROP = 1, 2
 MOST_BURST = 100_000
-"""Longest burst that is looked at beyond the lower threshold. [packets]"""
+"""Longest burst that is tried above the lower threshold. [packets]"""
 
 
 class Discipline(NamedTuple):
@@ -61,7 +61,7 @@ def microseconds(time_s: float) -> int:
 
 
 def pfifo(limit: int) -> Discipline:
-    """First in, first out."""
+    """Return a FIFO."""
     return Discipline("pfifo", struct.pack("=I", limit), f"limit {limit}")
 
 
@@ -127,10 +127,10 @@ def red(
     *,
     ecn: bool,
 ) -> Discipline:
-    """Random early detection, thresholds and limit in packets of this length.
+    """Return random early detection, with thresholds and limit in packets of this length.
 
-    The kernel counts bytes, takes the power of two next to the weight, and drops all beyond the
-    upper threshold.
+    The kernel counts bytes, uses the power of two closest to the weight, and drops everything above
+    the upper threshold.
     """
     least, most, total = (round(each * packet_bytes) for each in (min_packets, max_packets, limit))
     weight_log = min(max(round(-math.log2(weight)), 1), 31)
@@ -151,9 +151,9 @@ def red(
 
 
 def burst_of(weight_log: int, min_packets: float) -> int:
-    """The burst from which `tc` makes this weight: the least one, or the next that there is.
+    """Return the smallest burst from which `tc` makes this weight, or the closest one.
 
-    `tc_red_eval_ewma` of iproute2 takes the largest weight w of the powers of two with which a mean
+    `tc_red_eval_ewma` of iproute2 uses the largest weight w of the powers of two with which a mean
     that begins at 0 is at `min` or below after a burst: burst + 1 - min <= (1 - (1 - w)^burst) / w.
     """
     least = math.ceil(min_packets)
@@ -165,16 +165,16 @@ def burst_of(weight_log: int, min_packets: float) -> int:
 
 
 def means(weight_log: int, burst: int) -> float:
-    """How much a mean lacks after a burst. [packets]"""
+    """Return the difference between a burst and its mean. [packets]"""
     weight = 0.5**weight_log
     return (1 - (1 - weight) ** burst) / weight
 
 
 def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
-    """By how much the mean falls in an idle time, in powers of two, and the unit of the table.
+    """Return the decrease of the mean in idle times, in powers of two, and the unit of the table.
 
-    As `tc_red_eval_idle_damping` of iproute2, which takes the natural logarithm: after m packets
-    that did not come the mean is (1 - w)^m of itself, and by this table ln 2 of that power.
+    This is `tc_red_eval_idle_damping` of iproute2, which uses the natural logarithm: after a time
+    of m packets the mean is (1 - w)^m of itself, and by this table ln 2 of that power.
     """
     falls = -math.log(1 - 0.5**weight_log) / packet_ticks
     longest = 31 / falls
@@ -184,5 +184,5 @@ def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
 
 
 def marks(ecn: bool) -> str:
-    """Whether packets are marked, as `tc` is told it."""
+    """Return the option of `tc` for ECN."""
     return "ecn" if ecn else "noecn"

@@ -31,7 +31,7 @@ TCMSG = struct.Struct("=BxxxiIII")
 """Family, interface, handle, parent, info."""
 KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
-"""Number of hierarchies of ours: "lh"."""
+"""Number of our hierarchies: "lh"."""
 SPLITTER = 0x6C67
 """Number of the discipline that splits merged packets, in front of a hierarchy."""
 INGRESS = 0xFFFFFFF1
@@ -48,13 +48,13 @@ LARGEST_BUCKET = 0x7FFFFFFF
 PACKET_BYTES = 1514
 """A full Ethernet frame; the quantum of a class with weight 1."""
 BURST_S = 0.001
-"""Depth of a shaper's bucket, at its rate; at least one packet: so much may leave at once when a
-timer is late. [s]
+"""Depth of a shaper's bucket, at its rate; at least one packet: so much may leave back to back when
+a timer is late. [s]
 """
 DIRECT_PACKETS = 1000
-"""Packets that may wait in a hierarchy beside all classes."""
+"""Packets that may wait in a hierarchy outside of all classes."""
 SPLIT_BPS = 100_000_000_000
-"""Rate of the splitter, beyond that of any interface: it never holds a packet back. [bit/s]"""
+"""Rate of the splitter, above that of any interface: it never delays a packet. [bit/s]"""
 SPLIT_LIMIT_BYTES = 1 << 20
 TBF_PARMS, TBF_RATE64, TBF_BURST = 1, 4, 6
 HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
@@ -81,27 +81,27 @@ BUCKETS = 256
 
 
 class Device(NamedTuple):
-    """Where queueing disciplines, classes and filters hang: an interface."""
+    """Interface with queueing disciplines, classes and filters."""
 
     name: str
     number: int
 
     def header(self, handle: int = 0, parent: int = 0, info: int = 0) -> bytes:
-        """The fixed part of a message."""
+        """Return the fixed part of a message."""
         return TCMSG.pack(0, self.number, handle, parent, info)
 
     def words(self) -> str:
-        """What `tc` calls it."""
+        """Return its words for `tc`."""
         return f"dev {self.name}"
 
 
 class Block(NamedTuple):
-    """Where filters hang that several interfaces share."""
+    """Block of filters that several interfaces share."""
 
     number: int
 
     def words(self) -> str:
-        """What `tc` calls it."""
+        """Return its words for `tc`."""
         return f"block {self.number}"
 
 
@@ -119,12 +119,12 @@ TO_GROUP = Match(-16, 0x00000100, 0x00000100)
 
 
 def classid(major: int, minor: int) -> int:
-    """The number of a class from its two halves."""
+    """Return the number of a class from its two halves."""
     return major << 16 | minor
 
 
 def shown(number: int) -> str:
-    """A class as `tc` writes it."""
+    """Return the number of a class as `tc` writes it."""
     minor = number & 0xFFFF
     return f"{number >> 16:x}:{minor:x}" if minor else f"{number >> 16:x}:"
 
@@ -234,16 +234,16 @@ def htb_class(
 
 
 def ticks(size: int, rate: int) -> int:
-    """Time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
+    """Return the time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
 
-    It is in whole microseconds, by the arithmetic of `tc`, so that its commands leave the same.
+    It is in whole microseconds, by the arithmetic of `tc`, as for its commands.
     """
     whole_us = int(1e6 * (size / rate))
     return min(whole_us * 1000 // TICK_NS, LARGEST_BUCKET)
 
 
 def del_class(device: Device, number: int) -> Request:
-    """Remove a class that no filter points to."""
+    """Return the request that removes a class without filters."""
     text = f"tc class del {device.words()} classid {shown(number)}"
     return Request(DELCLASS, 0, device.header(number), text)
 
@@ -496,7 +496,7 @@ def bpf_filter(
 
 
 def changing(request: Request) -> Request:
-    """Set what is there already, a class or a queueing discipline, as the request that made it."""
+    """Return the request that changes an existing class or queueing discipline to this one."""
     if request.kind == NEWCLASS:
         return request._replace(flags=0, command=request.command.replace(" add ", " change ", 1))
     text = request.command.replace(" add ", " replace ", 1)
@@ -504,7 +504,7 @@ def changing(request: Request) -> Request:
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
-    """Remove what the kernel has described so: a queue, a class, a filter or all of its list."""
+    """Return the request that removes an object that the kernel has described, or its list."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"

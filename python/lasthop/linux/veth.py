@@ -1,6 +1,6 @@
 """Cables between network namespaces: a pair of Ethernet interfaces, their addresses, forwarding.
 
-A pair ends with either of its namespaces, and what is said of its interfaces here ends with it.
+A pair is removed with either of its namespaces, and the settings of its interfaces with it.
 """
 
 import socket
@@ -16,7 +16,7 @@ ADDRESS = struct.Struct("=BBBBI")
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 INFO_DATA, VETH_PEER, NET_NS_FD = 2, 1, 28
 AF_SPEC, INET_CONF, FORWARDING = 26, 1, 1
-"""Where a setting of an interface for IPv4 stands, and the one that lets packets from it go on."""
+"""Position of the IPv4 settings of an interface, and the setting that forwards packets."""
 
 
 def add_pair(name: str, peer: str, namespace: int) -> Request:
@@ -32,7 +32,7 @@ def add_pair(name: str, peer: str, namespace: int) -> Request:
 
 
 def address(interface: str, own: IPv4Interface) -> Request:
-    """An IPv4 address of an interface, and its network behind it."""
+    """Return the request that adds an IPv4 address to an interface, with its network."""
     number = socket.if_nametoindex(interface)
     body = ADDRESS.pack(socket.AF_INET, own.network.prefixlen, 0, 0, number)
     body += attribute(IFA_LOCAL, own.ip.packed) + attribute(IFA_ADDRESS, own.ip.packed)
@@ -40,7 +40,7 @@ def address(interface: str, own: IPv4Interface) -> Request:
 
 
 def forward(interface: str) -> Request:
-    """Return the request that lets IPv4 packets from an interface go on to others."""
+    """Return the request that forwards IPv4 packets from an interface to others."""
     setting = attribute(INET_CONF, u32_attribute(FORWARDING, 1))
     text = f"sysctl -w net.ipv4.conf.{interface}.forwarding=1"
     return request(interface, text, attribute(AF_SPEC, attribute(socket.AF_INET, setting)))
