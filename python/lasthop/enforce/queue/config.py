@@ -12,17 +12,17 @@ from lasthop.scenario.typed import Queue
 
 
 def members_of(trees: Sequence[Mapping[str, Any]]) -> "tuple[Members, ...]":
-    """Classes in JSON."""
+    """Read classes from JSON."""
     return tuple(read_as(Members, tree) for tree in trees)
 
 
 @dataclass(frozen=True)
 class Members:
-    """A class, and who is in it."""
+    """A class and its members."""
 
     name: str
     target: float
-    """Its part of what all classes together are to have. [-]"""
+    """Its share of the total of all classes. [-]"""
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     macs: Annotated[tuple[str, ...], tuple]
     mark: int | None
@@ -35,10 +35,10 @@ class LinkQueue:
     name: str
     interface: str
     link: str | None
-    """The scenario's link that it stands for."""
+    """The link of the scenario that it represents."""
     rate_bps: int
     queue_packets: int
-    """Its limit, the packet in service included."""
+    """Its limit, including the packet in service."""
     queue: Queue
     """Its discipline and settings."""
     classes: Annotated[tuple[Members, ...], members_of]

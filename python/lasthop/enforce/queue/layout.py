@@ -1,10 +1,10 @@
-"""What the kernel is to have at an interface: a shaper, a queue, a program in front of it. Pure.
+"""Requests for an interface: a shaper, a queue, a program in front of it. Pure functions.
 
-A hierarchy of token buckets with one class lets packets leave at the rate; the class's queue is the
-scenario's. A token bucket in front of it splits packets of merged segments, such as those of a
+A hierarchy of token buckets with one class sends packets at the rate. The queue of the class is
+that of the scenario. A token bucket in front of it splits packets of merged segments, as those of a
 virtual machine, so that the queue counts segments. It never delays a packet. The kernel's queues
-count what waits, a scenario's limit the packet in service too: what HTB has let go and not yet paid
-for.
+count waiting packets. The limit of a scenario includes the packet in service, for which HTB still
+owes tokens.
 """
 
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ FRAME_BYTES = 100
 """Longest header of a frame, with room for tags."""
 CLASS = tc.classid(tc.OURS, ONLY)
 LEAST_PACKETS = 2
-"""One that is in service, and one that waits."""
+"""One packet in service, and one that waits."""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}
-"""Disciplines that are a program in front of a FIFO."""
+"""Disciplines that consist of a program in front of a FIFO."""
 HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
-"""Disciplines that Linux can have."""
+"""Disciplines that Linux supports."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Layout:
         return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY, parent=inside)
 
     def shaper(self, *, change: bool = False) -> Request:
-        """The class with the rate."""
+        """Return the request for the class with the rate."""
         rate = self.wanted.rate_bps
         return tc.htb_class(
             self.device,
@@ -75,34 +75,34 @@ class Layout:
         )
 
     def queue(self) -> Request:
-        """The queue of the class."""
+        """Return the request for the queue of the class."""
         return discipline_of(self.wanted).request(self.device, CLASS)
 
     def inside(self) -> Iterator[Request]:
-        """What hangs below the root, in order."""
+        """Yield the requests for everything below the root, in order."""
         yield self.tree()
         yield self.shaper()
         yield self.queue()
 
     def hierarchy(self) -> Iterator[Request]:
-        """All queues and classes."""
+        """Yield the requests for all queues and classes."""
         yield self.root()
         yield from self.inside()
 
     def filters(self) -> Iterator[Request]:
-        """The program in front of the queue."""
+        """Yield the request for the program in front of the queue."""
         if self.program is not None:
             name = PROGRAMS[self.wanted.discipline]
             yield classifier.attach(self.device, ROOT, self.program, name_of(name), f"{name}.o")
 
 
 def has_program(wanted: LinkQueue) -> bool:
-    """Whether a program stands in front of the queue."""
+    """Return whether a program is in front of the queue."""
     return wanted.discipline in PROGRAMS
 
 
 def discipline_of(wanted: LinkQueue) -> Discipline:
-    """The kernel's discipline for a queue of a scenario.
+    """Return the kernel's discipline for a queue of a scenario.
 
     Raises
     ------
@@ -155,12 +155,12 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
                 queue.mean_packet_bytes if queue.counts_bytes else PACKET_BYTES,
                 ecn=queue.ecn,
             )
-    # with a program in front, what is behind it never refuses
+    # After a program, the queue never drops a packet.
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
 
 
 def red_weight(red: Red, rate_bps: int) -> float:
-    """Weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second. [-]"""
+    """Return the weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second."""
     if isinstance(red.weight, str):
         packets_per_s = rate_bps / (8 * PACKET_BYTES)
         return min(10 / packets_per_s, 0.5)
@@ -168,7 +168,7 @@ def red_weight(red: Red, rate_bps: int) -> float:
 
 
 def cautions(wanted: LinkQueue) -> list[str]:
-    """Where the kernel's queue is not quite the scenario's, in words."""
+    """Return the differences of the kernel's queue from that of the scenario, in words."""
     results = []
     if isinstance(wanted.queue, Red):
         weight = red_weight(wanted.queue, wanted.rate_bps)

@@ -14,18 +14,18 @@ from lasthop.linux.netlink import Socket
 
 
 def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
-    """What to mind on this machine.
+    """Return warnings about this machine.
 
     Parameters
     ----------
     wanted : LinkQueue
     directory : Path, optional
-        Where lock and undo log of what is up are.
+        Directory of the lock and the undo log.
 
     Raises
     ------
     UserError
-        For what would make `up` fail.
+        If `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
         return [f"this machine was not examined: this needs {lacks}, which root has"]
@@ -39,14 +39,14 @@ def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
 
 
 def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
-    """Refuse what can be known to fail before a file is written."""
+    """Raise `UserError` if `up` is known to fail, before a file is written."""
     with Shaped(wanted, state.log) as shaped:
         shaped.check(is_up=is_up or bool(state.log.records()))
     try_out(wanted)
 
 
 def warnings(wanted: LinkQueue) -> list[str]:
-    """What to mind, in words."""
+    """Return warnings, in words."""
     result = cautions(wanted)
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:

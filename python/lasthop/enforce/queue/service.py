@@ -1,4 +1,4 @@
-"""A queue that is up: it is looked after, counted, changed, and answers questions."""
+"""A queue that is up: it is inspected, counted, changed, and reports its status."""
 
 import os
 import time
@@ -22,14 +22,14 @@ from lasthop.linux.counters import Counters
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
 LOOKED_S = 30.0
-"""Time between two looks at everything: of `gso_max_segs` no event tells. [s]"""
+"""Time between two inspections of everything, since `gso_max_segs` has no events. [s]"""
 
 
 class Reading(NamedTuple):
-    """Counters as they stood."""
+    """Counters at a time."""
 
     at_s: float
-    """On the clock that never jumps."""
+    """Time on the monotonic clock. [s]"""
     root: Counters
     queue: Counters
     classes: list[ClassState]
@@ -48,7 +48,7 @@ class QueueService(Service[LinkQueue]):
         self.shaped = Shaped(context.wanted, context.state.log)
         self.healing = Healing(self.shaped, self.loop, context.say, self.set_up, lambda: None)
         self.readings: list[Reading] = []
-        """The last two."""
+        """The last two readings."""
 
     @property
     def kernel_state(self) -> Shaped:
@@ -56,14 +56,14 @@ class QueueService(Service[LinkQueue]):
         return self.shaped
 
     def set_up(self) -> None:
-        """Set up the kernel, and hear of what others change."""
+        """Set up the kernel, and receive events of changes by other programs."""
         self.healing.attend_to_all()
         self.shaped.up()
         self.healing.attend()
         self.readings = []
 
     def close(self) -> None:
-        """Let go of sockets."""
+        """Close all sockets."""
         self.healing.close()
         self.shaped.close()
 
@@ -77,7 +77,7 @@ class QueueService(Service[LinkQueue]):
             self.loop.every(lambda: LOOKED_S, self.healing.doubt)
             self.loop.run()
 
-    # What the kernel says.
+    # Counters of the kernel.
 
     def count(self) -> None:
         """Read the counters."""
@@ -91,7 +91,7 @@ class QueueService(Service[LinkQueue]):
             self.context.show(self.status())
 
     def status(self) -> dict[str, Any]:
-        """What there is to know, for people and programs."""
+        """Return the status, for people and programs."""
         wanted = self.shaped.wanted
         return {
             "name": wanted.name,
@@ -108,7 +108,7 @@ class QueueService(Service[LinkQueue]):
         }
 
     def counted(self) -> dict[str, Any]:
-        """What has been counted; rates are of the last second."""
+        """Return the counters, with rates of the last second."""
         if not self.readings:
             return {"classes": []}
         first, last = self.readings[0], self.readings[-1]
@@ -128,7 +128,7 @@ class QueueService(Service[LinkQueue]):
         }
 
     def merged(self) -> list[str]:
-        """Whether packets of the queue are several in one, in words."""
+        """Return a warning if packets of the queue are merged segments."""
         queue = self.readings[-1].queue if self.readings else None
         if queue is None or not queue.backlog_packets:
             return []
@@ -142,7 +142,7 @@ class QueueService(Service[LinkQueue]):
         return []
 
     def of_pi(self) -> dict[str, Any]:
-        """What PI does to packets, if it is there."""
+        """Return the state of PI, if the queue has it."""
         if not isinstance(self.shaped.program, Pi):
             return {}
         state = self.shaped.program.state()
@@ -154,7 +154,7 @@ class QueueService(Service[LinkQueue]):
     def counted_of_classes(
         self, first: Reading, last: Reading, over_s: float
     ) -> list[dict[str, Any]]:
-        """What each class has, and what is of none."""
+        """Return the state of each class, and of packets of no class."""
         wanted = self.shaped.wanted
         if not wanted.classes:
             return []
@@ -190,7 +190,7 @@ class QueueService(Service[LinkQueue]):
         try_out(new)
 
     def take_over(self, new: LinkQueue) -> None:
-        """Do what another file says; if that fails, what the old one says again."""
+        """Apply another file. If that fails, apply the old one again."""
         shaped = self.shaped
         old = shaped.wanted
         if old == new:
@@ -207,15 +207,15 @@ class QueueService(Service[LinkQueue]):
             shaped.wanted = old
             with suppress(UserError):
                 self.set_up()
-            self.healing.doubt()  # it tries again if even that has failed
+            self.healing.doubt()  # It tries again if even this has failed.
             raise
 
 
 def backlog_packets(queue: Counters) -> int:
-    """Packets in a queue, the one in service included."""
+    """Return the packets in a queue, including the one in service."""
     return queue.backlog_packets + (queue.backlog_packets > 0)
 
 
 def per_s(amount: float, over_s: float) -> float | None:
-    """A rate; None over no time, or where counters begin anew."""
+    """Return a rate; None without a duration, or if counters start again."""
     return amount / over_s if over_s > 0 and amount >= 0 else None
