@@ -24,9 +24,10 @@ import carries_network as net
 from measure import BenchError, require_release_build
 from tc_network import entered
 
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 from lasthop.linux import offload, rights
 
 STATIONS = (10, 100, 1_000)
@@ -230,9 +231,11 @@ def live(text: str, state: State) -> None:
     try:
         with entered(net.GATEWAY):
             settings = config.read(text)
-            service = Service(settings, state, lambda: settings, lambda _: None)
+            service = GatewayService(
+                ServiceContext(settings, state, lambda: settings, lambda _: None)
+            )
             service.up()
-            service.run(lambda: None, None)
+            service.run()
             code = len(service.down())
     finally:
         os._exit(code)

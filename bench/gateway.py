@@ -21,6 +21,7 @@ from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.config import KnownStation
 from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.linux import rights
+from lasthop.linux.syscalls import call
 from lasthop.linux.undo import UndoLog
 
 FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
@@ -86,7 +87,7 @@ def in_a_namespace(stations: int) -> Times:
     if child == 0:
         os.close(reader)
         try:
-            rights.unshare_network()
+            call("unshare", rights.CLONE_NEWNET)
             os.write(writer, json.dumps(asdict(measure(stations))).encode())
         finally:
             os._exit(0)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from lab import GATEWAY, Child, entered, leftovers, wait_until
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 
 
 class Running:
@@ -26,11 +27,13 @@ class Running:
             log = self.log.open("a", buffering=1)
             gateway = config.read(self.file)
             self.state.make()
-            service = Service(
-                gateway, self.state, lambda: gateway, lambda line: print(line, file=log)
+            service = GatewayService(
+                ServiceContext(
+                    gateway, self.state, lambda: gateway, lambda line: print(line, file=log)
+                )
             )
             service.up()
-            service.run(lambda: None, None)
+            service.run()
             remaining = service.down()
             service.close()
             assert remaining == []

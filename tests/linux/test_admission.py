@@ -14,13 +14,14 @@ import pytest
 
 from frames import HERE_V4, HERE_V6, INVENTED, MACS, growth, ipv4, passed, send, udp
 from lab import GATEWAY, STATIONS, Lab, address, entered, pair, sh, wait_until
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config, operate
 from lasthop.enforce.gateway.bypass import known
 from lasthop.enforce.gateway.classification import Kind
 from lasthop.enforce.gateway.discovery import look
-from lasthop.enforce.gateway.layout import ROUTED, UNKNOWN_MAC
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.entries import ROUTED, UNKNOWN_MAC
+from lasthop.enforce.gateway.service import GatewayService
 from lasthop.linux import links
 from lasthop.linux.netlink import Socket
 from lasthop.linux.routes import routes_through
@@ -33,7 +34,7 @@ metrics = "off"
 discipline = "pfifo"
 """
 UNKNOWN = ipv4(17, udp(4433), "192.0.2.1")
-Start = Callable[[str], Service]
+Start = Callable[[str], GatewayService]
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             sh(f"ip -n {STATIONS} link set g{k} gso_max_segs 1 up")
             address(STATIONS, f"g{k}", [f"{HERE_V4[k]}/16", f"{HERE_V6[k]}/64"])
         stack.enter_context(entered(GATEWAY))
-        running: list[Service] = []
+        running: list[GatewayService] = []
 
         def end() -> None:
             for service in running:
@@ -53,11 +54,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
                 service.close()
             running.clear()
 
-        def begin(more: str) -> Service:
+        def begin(more: str) -> GatewayService:
             end()
             gateway = config.read(FILE + more)
             state = State(tmp_path)
-            service = Service(gateway, state, lambda: gateway, lambda _: None)
+            service = GatewayService(
+                ServiceContext(gateway, state, lambda: gateway, lambda _: None)
+            )
             running.append(service)
             service.up()
             return service
@@ -66,7 +69,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         yield begin
 
 
-def see(service: Service) -> None:
+def see(service: GatewayService) -> None:
     """Ask all sources for stations."""
     service.stations.see(look(service.shaping.gateway)[0])
 
@@ -80,7 +83,7 @@ def speak(k: int, of: str | None = None) -> None:
     time.sleep(0.05)
 
 
-def names(service: Service) -> set[str]:
+def names(service: GatewayService) -> set[str]:
     return set(service.shaping.shaper.running().members)
 
 

@@ -27,11 +27,12 @@ from lab import (
     pair,
     sh,
 )
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config, operate
 from lasthop.enforce.gateway.cautions import cautions
 from lasthop.enforce.gateway.discovery import look
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.errors import UserError
 from traffic import Flow, run
@@ -76,7 +77,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     clean_up()
 
 
-def serve(service: Service, flows: list[Flow], seconds: float) -> None:
+def serve(service: GatewayService, flows: list[Flow], seconds: float) -> None:
     """Do the work of the loop, with traffic."""
     end = time.monotonic() + seconds
     counted = 0.0
@@ -92,7 +93,7 @@ def serve(service: Service, flows: list[Flow], seconds: float) -> None:
             service.stations.see(seen)
 
 
-def serve_until_heard(service: Service, flow: Flow, by: str) -> None:
+def serve_until_heard(service: GatewayService, flow: Flow, by: str) -> None:
     """Serve until the guest is heard so; on a busy machine that takes longer.
 
     The interface below the guests may answer ARP too, and is a station then.
@@ -103,11 +104,11 @@ def serve_until_heard(service: Service, flow: Flow, by: str) -> None:
         serve(service, [flow], 1)
 
 
-def rows(service: Service) -> dict[str, Any]:
+def rows(service: GatewayService) -> dict[str, Any]:
     return {row["name"]: row for row in service.status()["stations"]}
 
 
-def rates(service: Service, flows: list[Flow], seconds: float = 4) -> list[float]:
+def rates(service: GatewayService, flows: list[Flow], seconds: float = 4) -> list[float]:
     """Return the rates through each guest's leaf once it is full. [bit/s]"""
     # A guest that sends no ARP is heard by one packet in 64.
     end = time.monotonic() + PATIENCE_S
@@ -121,15 +122,15 @@ def rates(service: Service, flows: list[Flow], seconds: float = 4) -> list[float
     return [8 * (after[mac]["sent_bytes"] - before[mac]["sent_bytes"]) / elapsed for mac in MACS]
 
 
-def up(text: str, directory: Path) -> Service:
+def up(text: str, directory: Path) -> GatewayService:
     gateway = config.read(text)
     with entered(GATEWAY):
-        service = Service(gateway, State(directory), lambda: gateway)
+        service = GatewayService(ServiceContext(gateway, State(directory), lambda: gateway))
         service.up()
     return service
 
 
-def down(service: Service) -> None:
+def down(service: GatewayService) -> None:
     with entered(GATEWAY):
         assert service.down() == []
         service.close()

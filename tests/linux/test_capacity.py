@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lab import GATEWAY, RATE_BPS, Lab, entered, gateway_text, mean, station_v4
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 from traffic import Flow, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.simulated]
@@ -47,7 +48,7 @@ def run_gateway(text: str, directory: Path, settled_s: float) -> Watched:
     """A gateway under traffic, from its start to its end."""
     gateway = config.read(text)
     with entered(GATEWAY):
-        service = Service(gateway, State(directory), lambda: gateway)
+        service = GatewayService(ServiceContext(gateway, State(directory), lambda: gateway))
         try:
             service.up()
             flows = [Flow(station_v4(0), download=True) for _ in range(4)]
@@ -62,7 +63,7 @@ def run_gateway(text: str, directory: Path, settled_s: float) -> Watched:
             service.close()
 
 
-def watch(service: Service, flows: list[Flow], settled_s: float) -> Watched:
+def watch(service: GatewayService, flows: list[Flow], settled_s: float) -> Watched:
     """C [bit/s], round-trip times [s] and bytes of the leaves once settled, under traffic."""
     rates: list[float] = []
     pings: list[float] = []
@@ -91,7 +92,7 @@ def watch(service: Service, flows: list[Flow], settled_s: float) -> Watched:
     return rates, pings, passed
 
 
-def sent(service: Service) -> list[int]:
+def sent(service: GatewayService) -> list[int]:
     """Bytes that have passed through the leaves of the first two stations."""
     counters, members = service.shaping.shaper.counters(), service.shaping.shaper.running().members
     return [counters[members[name].leaf].sent_bytes for name in ("s0", "s1")]

@@ -29,10 +29,11 @@ from lab import (
     station_v4,
     take_back,
 )
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.config import KnownStation
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.errors import UserError
 from lasthop.linux import offload
@@ -134,9 +135,10 @@ def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> N
     A file says that it is up: what others do before, it refuses in a line, and ends.
     """
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
-    service = Service(gateway, State(directory), lambda: gateway, lambda _: None)
+    state, is_up = State(directory), (directory / IS_UP).touch
+    service = GatewayService(ServiceContext(gateway, state, lambda: gateway, lambda _: None, is_up))
     service.up()
-    service.run((directory / IS_UP).touch, None)
+    service.run()
 
 
 def steps_of_run(directory: Path, more: str = "", discipline: str = "pfifo") -> int:

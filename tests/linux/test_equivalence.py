@@ -12,7 +12,7 @@ from lab import GATEWAY, Child, clean_up, gateway_text, log_in, sh
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.layout import ifb_name
 from lasthop.enforce.gateway.shaper import Shaper, plan
-from lasthop.linux import rights
+from lasthop.linux.syscalls import call
 from shown import in_shell, state
 
 CLONE_NEWNS = 0x20000
@@ -116,7 +116,7 @@ def with_own_mounts(function: Callable[[], str]) -> Callable[[], str]:
     """Return the function with mounts of its own, so that its pins end with its process."""
 
     def apart() -> str:
-        rights.unshare(CLONE_NEWNS)
+        call("unshare", CLONE_NEWNS)
         sh("mount --make-rprivate /")
         return function()
 

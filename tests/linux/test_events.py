@@ -9,7 +9,7 @@ import selectors
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -29,11 +29,12 @@ from lab import (
     station_v4,
     wait_until,
 )
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.counting import COUNTED_EVERY_S
 from lasthop.enforce.gateway.layout import blocks_of
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 from lasthop.linux import links, tc
 from lasthop.linux.events import Event, EventFilter, Events
 from lasthop.linux.netlink import Socket
@@ -123,7 +124,7 @@ def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Pa
             wait_until(lambda: running.faults == [], "it is back")
             with entered(GATEWAY):
                 assert "egress_block" in sh("tc qdisc show dev usb")
-                assert "lasthop_to" in sh(f"tc filter show {to_stations.said()}")
+                assert "lasthop_to" in sh(f"tc filter show {to_stations.words()}")
                 assert links.index_of("lh-usb") == number
                 # another name is as good as gone, and its own again
                 sh("ip link set usb name usb9")
@@ -201,7 +202,7 @@ def test_repeated_removal_of_the_ifb_leaves_traffic_unshaped(lab: Lab, tmp_path:
 
 
 def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
-    with entered(GATEWAY), Socket() as kernel, Socket() as another, Events() as events:
+    with entered(GATEWAY), Socket() as kernel, Socket() as another, closing(Events()) as events:
         filters = EventFilter(["wan", "lh-lan"], [links.index_of("wan")], [TO])
         events.attend(kernel.port, filters)
         sh("ip link add x0 type veth peer name x1")
@@ -231,7 +232,7 @@ def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
 
 
 def test_events_that_do_not_fit_are_reported_as_a_change_of_everything(lab: Lab) -> None:
-    with entered(GATEWAY), Socket() as another, Events() as events:
+    with entered(GATEWAY), Socket() as another, closing(Events()) as events:
         wan = tc.Device("wan", links.index_of("wan"))
         for _ in range(40):
             another.carry_out([tc.hooks(wan, FROM, TO), tc.del_hooks(wan)] * 50)
@@ -244,7 +245,7 @@ def test_events_that_do_not_fit_are_reported_as_a_change_of_everything(lab: Lab)
 # Rest.
 
 
-def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> Any:
+def in_a_child(directory: Path, text: str, watch: Callable[[GatewayService], Any]) -> Any:
     """Return the result of `watch` in a thread next to a running gateway, and end the gateway."""
     results: list[Any] = []
 
@@ -252,8 +253,6 @@ def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> A
         state = State(directory / "state")
         state.make()
         gateway = config.read(text)
-        service = Service(gateway, state, lambda: gateway, lambda line: None)
-        service.up()
 
         def run_watch() -> None:
             try:
@@ -263,7 +262,10 @@ def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> A
                 service.loop.ask(service.stop, 10.0)
 
         thread = Thread(target=run_watch)
-        service.run(thread.start, None)
+        context = ServiceContext(gateway, state, lambda: gateway, lambda _: None, thread.start)
+        service = GatewayService(context)
+        service.up()
+        service.run()
         thread.join()
         assert service.down() == []
         service.close()
@@ -273,7 +275,7 @@ def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> A
     return answer
 
 
-def wakings(service: Service, seconds: float) -> int:
+def wakings(service: GatewayService, seconds: float) -> int:
     """Return how often the loop wakes during this time. [s]"""
     before = service.loop.wakings
     time.sleep(seconds)
@@ -284,7 +286,7 @@ def wakings(service: Service, seconds: float) -> int:
 def test_an_idle_gateway_wakes_every_two_seconds_at_most(
     lab: Lab, tmp_path: Path, rate: str
 ) -> None:
-    def watch(service: Service) -> tuple[int, float]:
+    def watch(service: GatewayService) -> tuple[int, float]:
         wait_until(lambda: service.counting.is_idle, "idleness")
         began_s = time.monotonic()
         return wakings(service, 6.0), time.monotonic() - began_s
@@ -294,7 +296,7 @@ def test_an_idle_gateway_wakes_every_two_seconds_at_most(
 
 
 def test_events_elsewhere_do_not_wake_it(lab: Lab, tmp_path: Path) -> None:
-    def watch(service: Service) -> tuple[int, int]:
+    def watch(service: GatewayService) -> tuple[int, int]:
         wait_until(lambda: service.counting.is_idle, "idleness")
         count = service.loop.wakings
         began = time.monotonic()
@@ -312,7 +314,7 @@ def test_events_elsewhere_do_not_wake_it(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_rates_that_it_sets_do_not_make_it_look(lab: Lab, tmp_path: Path) -> None:
-    def watch(service: Service) -> int:
+    def watch(service: GatewayService) -> int:
         looks = 0
         look = service.shaping.shaper.differences
 
@@ -335,7 +337,7 @@ def test_rates_that_it_sets_do_not_make_it_look(lab: Lab, tmp_path: Path) -> Non
 def test_counters_are_current_when_they_are_asked(lab: Lab, tmp_path: Path) -> None:
     """Prometheus asks from another thread, also while nothing moves."""
 
-    def watch(service: Service) -> tuple[float, float]:
+    def watch(service: GatewayService) -> tuple[float, float]:
         def last_s() -> float:
             return service.shaping.observed.last_s or 0.0
 
@@ -407,7 +409,7 @@ def longest_gap(flow: Flow, act: Callable[[], None]) -> float:
 
 def healing_s(what: str) -> float:
     """Return the time from the first event, that of the damage, to the last, of repairs. [s]"""
-    with entered(GATEWAY), Events() as events:
+    with entered(GATEWAY), closing(Events()) as events:
         before = snapshot()
         doing = Thread(target=damage, args=[DAMAGES[what]])
         doing.start()

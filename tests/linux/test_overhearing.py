@@ -20,9 +20,10 @@ from lab import (
     station_v4,
     station_v6,
 )
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, Overhearing
 from lasthop.linux.segments import MOST_SEEN, RoundTrip, RoundTripProbe, Taken
 from lasthop.linux.segments import PATIENCE_S as WAITED_S
@@ -104,11 +105,11 @@ def test_a_round_trip_is_heard_and_no_more_packets_are(lab: Lab, station: str, s
         overhearing.close()
 
 
-def lived(text: str, directory: Path, work: Callable[[Service, list[Flow]], None]) -> None:
+def lived(text: str, directory: Path, work: Callable[[GatewayService, list[Flow]], None]) -> None:
     """A gateway with downloads, from its start to its end."""
     gateway = config.read(text)
     with entered(GATEWAY):
-        service = Service(gateway, State(directory), lambda: gateway)
+        service = GatewayService(ServiceContext(gateway, State(directory), lambda: gateway))
         try:
             service.up()
             flows = [Flow(station_v4(k // 2), download=True) for k in range(4)]
@@ -122,7 +123,7 @@ def lived(text: str, directory: Path, work: Callable[[Service, list[Flow]], None
             service.close()
 
 
-def rounds(service: Service, flows: list[Flow], is_over: Callable[[], bool]) -> None:
+def rounds(service: GatewayService, flows: list[Flow], is_over: Callable[[], bool]) -> None:
     """Do the work of a gateway's loop until a condition holds."""
     end_s = time.monotonic() + 4 * PATIENCE_S
     counted_s = 0.0
@@ -142,7 +143,7 @@ def rounds(service: Service, flows: list[Flow], is_over: Callable[[], bool]) -> 
 def test_c_leaves_its_cap_though_no_station_answers_pings(
     lab: Lab, tmp_path: Path, fairness: str
 ) -> None:
-    def work(service: Service, flows: list[Flow]) -> None:
+    def work(service: GatewayService, flows: list[Flow]) -> None:
         estimator = service.rates.estimators["wlan"]
         rounds(service, flows, lambda: estimator.controller.capacity_bps < CAP_BPS * 0.6)
         rows = {row["name"]: row for row in service.status()["stations"]}
@@ -162,7 +163,7 @@ def test_c_settles_under_the_capacity_though_no_station_answers_pings(
 ) -> None:
     rates: list[float] = []
 
-    def work(service: Service, flows: list[Flow]) -> None:
+    def work(service: GatewayService, flows: list[Flow]) -> None:
         start_s = time.monotonic()
 
         def is_over() -> bool:

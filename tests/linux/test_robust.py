@@ -25,10 +25,11 @@ from lab import (
 )
 from lasthop.daemon import state as daemon_state
 from lasthop.daemon import verbs
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config, operate
 from lasthop.enforce.gateway.config import Gateway
-from lasthop.enforce.gateway.service import Service
+from lasthop.enforce.gateway.service import GatewayService
 from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.errors import UserError
 from lasthop.linux import offload
@@ -55,7 +56,7 @@ class Running:
     def __init__(self, directory: Path, text: str) -> None:
         self.text = text
         self.state = State(directory)
-        self.service = Service(self.read(), self.state, self.read)
+        self.service = GatewayService(ServiceContext(self.read(), self.state, self.read))
         self.service.up()
 
     def read(self) -> Gateway:

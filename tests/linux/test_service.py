@@ -2,102 +2,30 @@
 
 import json
 import os
-import pty
 import signal
-import subprocess
-import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from commands import ForkedCommand, lasthop
+import service_lab
 from lab import (
     GATEWAY,
     PATIENCE_S,
     STATIONS,
-    Child,
     Lab,
     entered,
     gateway_text,
     leftovers,
-    number_of,
     sh,
     station_v4,
-    station_v6,
     wait_until,
 )
-from lasthop.daemon.state import State
 from lasthop.linux import rights
+from service_lab import Gateway
 from traffic import Flow, run, transfers
 
-SENT = 'lasthop_station_sent_bytes_total{ap="wlan",station="s0"}'
-LASTHOP = Path(sys.executable).with_name("lasthop")
-
-
-class Gateway:
-    """`lasthop gateway` with a file and a state directory of its own."""
-
-    def __init__(self, directory: Path) -> None:
-        self.file = directory / "cafe.toml"
-        self.state = directory / "state"
-        self.run: Path | None = None
-
-    def words(self, verb: str, *options: str) -> list[str | Path]:
-        """A command and its arguments."""
-        state = [] if self.run is not None or verb == "check" else ["--state", self.state]
-        return ["gateway", verb, self.file, *options, *state]
-
-    def start(self, verb: str, *options: str) -> ForkedCommand:
-        """Start a command that continues to run."""
-        return ForkedCommand(self.words(verb, *options), namespace=GATEWAY)
-
-    def __call__(self, verb: str, *options: str) -> tuple[int, str]:
-        """Return the exit code, and the output followed by errors."""
-        mounts = None if self.run is None else f"mount --bind {self.run} /run"
-        return lasthop(*self.words(verb, *options), mounts=mounts)
-
-    @contextmanager
-    def usual_state(self, run: Path) -> Iterator[None]:
-        """Its state where commands without --state have it, in a /run of its own."""
-        run.mkdir()
-        self.run, before = run, self.state
-        self.state = run / f"lasthop/lan@{number_of(GATEWAY)}"
-        try:
-            yield
-        finally:
-            self.file.write_text(gateway_text(2))
-            assert self("down") == (0, "down\n")
-            self.run, self.state = None, before
-
-    def status(self) -> Any:
-        """Return the output of `status --json`, without the start of a process."""
-        return State(self.state).ask({"do": "status"})
-
-    def is_up(self) -> bool:
-        return self.status() is not None
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
-    with Lab(stations=4, rate_bps=None) as lab:
-        yield lab
-
-
-@pytest.fixture
-def gateway(lab: Lab, tmp_path: Path) -> Iterator[Gateway]:
-    gateway = Gateway(tmp_path)
-    gateway.file.write_text(gateway_text(2))
-    yield gateway
-    gateway.file.write_text(gateway_text(2))
-    code, printed = gateway("down")
-    assert code == 0, printed
-    with entered(GATEWAY):
-        assert leftovers() == []
+lab, gateway = service_lab.lab, service_lab.gateway
 
 
 def members(gateway: Gateway) -> set[str]:
@@ -560,58 +488,3 @@ def test_the_estimator_pings_and_follows_a_slow_hop(gateway: Gateway, timed: boo
     assert ap["rate_bps"] == 20_000_000
     assert ap["rtt_s"] > 0
     assert not timed or ap["rtt_s"] < 0.005
-
-
-def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
-    text = gateway_text(2, "").replace('metrics = "off"', 'metrics = "127.0.0.1:9464"')
-    gateway.file.write_text(text)
-    gateway("up")
-    transfers(station_v4(0))
-    transfers(station_v6(0))
-
-    def scrape() -> str:
-        with urllib.request.urlopen("http://127.0.0.1:9464/metrics") as answer:
-            page: str = answer.read().decode()
-            return page
-
-    def sent() -> float:
-        page = Child(GATEWAY, scrape).result()
-        lines = [line for line in page.splitlines() if line.startswith(SENT)]
-        return float(lines[0].split()[-1]) if lines else 0.0
-
-    wait_until(lambda: sent() > 40_000, "the downloads are counted")
-    page = Child(GATEWAY, scrape).result()
-    for name in ("lasthop_ap_rate_bytes_per_second", "lasthop_station_backlog_packets"):
-        assert name in page
-    # a port in use is reported before anything is changed
-    code, printed = gateway("down")
-    with entered(GATEWAY):
-        import socket
-
-        with socket.create_server(("127.0.0.1", 9464)):
-            answers = [gateway(verb) for verb in ("check", "up")]
-    for code, printed in answers:
-        assert code == 2
-        assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in printed
-    assert gateway("check")[0] == 0
-
-
-def test_live_view_shows_stations(gateway: Gateway) -> None:
-    ours, its = pty.openpty()
-    with entered(GATEWAY):
-        command = [LASTHOP, "gateway", "run", gateway.file, "--state", gateway.state]
-        environment = os.environ | {"TERM": "xterm", "COLUMNS": "120"}
-        process = subprocess.Popen(command, stdout=its, stderr=its, env=environment)
-    os.close(its)
-    shown = b""
-    deadline = time.monotonic() + PATIENCE_S
-    while b"s1" not in shown and time.monotonic() < deadline:
-        shown += os.read(ours, 65536)
-    process.send_signal(signal.SIGTERM)
-    with suppress(OSError):  # the terminal's other end is closed
-        while os.read(ours, 65536):
-            pass
-    assert process.wait(PATIENCE_S) == 0
-    os.close(ours)
-    assert b"access point" in shown
-    assert b"s1" in shown

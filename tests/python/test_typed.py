@@ -120,7 +120,7 @@ def test_wired_flows_have_no_station_and_links_have_a_discipline() -> None:
 
 
 def test_a_discipline_that_no_model_supports_has_a_name() -> None:
-    scenario = lh.Scenario(SMALL, {"cell.ap_queue": "{ codel = {} }"}).typed
+    scenario = lh.Scenario(SMALL, {"cell.ap_queue": "{ dualpi2 = {} }"}).typed
     assert isinstance(scenario, CellScenario)
     assert type(scenario.cell.ap.queue) is Queue
-    assert scenario.cell.ap.queue.discipline == "codel"
+    assert scenario.cell.ap.queue.discipline == "dualpi2"

@@ -224,7 +224,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if comparison.beyond_stated:
         typer.echo("".join(f"{line}\n" for line in comparison.beyond_stated))
     if comparison.measured is not None:
-        typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.told))
+        typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.matched))
     if comparison.prediction is not None:
         for line in stability_lines(comparison.prediction.summary, with_time=True):
             typer.echo(line)

@@ -166,7 +166,7 @@ def status(
     gateway = service(file, settings, state)
     from lasthop.enforce.gateway.live import tables
 
-    gateway.status(lambda now, columns: tables(now, columns=columns), as_json=as_json)
+    gateway.status(lambda now, columns: tables(now, width=columns), as_json=as_json)
 
 
 def run(

@@ -440,13 +440,13 @@ def become(
     from lasthop import _core
     from lasthop.linux.descriptors import raise_descriptors
     from lasthop.relay import process
-    from lasthop.relay.exposed import listener
+    from lasthop.relay.exposed import opened
 
     at = None if metrics is None else own_address(metrics, "--metrics")
     if at is not None:
         if at.port != 0 and str(at) in options:
             raise UserError(f"--metrics {at}: {options[str(at)]} has the same address")
-        listener(at).close()  # refused here, in one line
+        opened(at).close()  # refused here, in one line
     todo = {
         "relay": settings.as_json(),
         "doors": doors,

@@ -1,4 +1,4 @@
-"""Questions to what is up, over a socket in its directory."""
+"""Requests to a service, over a socket in its directory."""
 
 import json
 import os
@@ -14,35 +14,35 @@ from lasthop.errors import UserError
 
 REQUEST_BYTES = 1 << 16
 ASKED_S = 1.0
-"""A question that takes longer to arrive is given up. [s]"""
+"""Time limit for a request to arrive. [s]"""
 
 
 Another = TypeVar("Another", contravariant=True)
 
 
 class Asked(Protocol[Another]):
-    """What is up, as far as others ask."""
+    """A service, as far as requests need it."""
 
     def status(self) -> dict[str, Any]:
-        """What there is to know."""
+        """Return the status."""
 
     def reload(self, again: Callable[[], Another] | None = None) -> list[str]:
-        """Read the file anew, or what this reads; what is wrong with it, in words."""
+        """Read the file again, or another one; return its errors in words."""
 
     def stop(self) -> None:
-        """End once what is being done is done."""
+        """End after the present step."""
 
 
 class Control(Generic[Wanted]):
-    """The socket for questions, and the answers.
+    """The socket for requests, and the replies.
 
     Parameters
     ----------
     state : State
-        Where the socket lies.
+        State with the address of the socket.
     service : Asked
     read : callable
-        Reads a file that is named.
+        Reads the file of a request.
     """
 
     def __init__(self, state: State, service: Asked[Wanted], read: Read[Wanted]) -> None:
@@ -51,13 +51,13 @@ class Control(Generic[Wanted]):
         self.read = read
 
     def open(self, stack: ExitStack) -> socket.socket:
-        """A socket for questions, until `stack` is left."""
+        """Return a socket for requests, until `stack` is left."""
         present = stack.enter_context(listener(self.state.address))
         stack.callback(remove, self.state.address)
         return present
 
     def serve(self, connection: socket.socket) -> None:
-        """Answer a question."""
+        """Reply to a request."""
         with suppress(OSError):
             asking, _ = connection.accept()
             with asking:
@@ -66,7 +66,7 @@ class Control(Generic[Wanted]):
                 asking.sendall(json.dumps(self.answer(request)).encode())
 
     def answer(self, request: dict[str, Any] | None) -> dict[str, Any]:
-        """The answer to a question."""
+        """Return the reply to a request."""
         if request is None:
             return {"refused": ["a request must be a JSON object"]}
         match request.get("do"):
@@ -80,7 +80,7 @@ class Control(Generic[Wanted]):
         return {"refused": [f"unknown request {request.get('do')!r}"]}
 
     def reload(self, request: dict[str, Any]) -> list[str]:
-        """Read the file anew, or the one that is named, which later commands then find."""
+        """Read the file again, or that of the request, which later commands then find."""
         if not (file := request.get("file")):
             return self.service.reload()
         try:
@@ -91,7 +91,7 @@ class Control(Generic[Wanted]):
             return ["file: must be a text"]
         refused = self.service.reload(lambda: self.read(Path(file), settings))
         if not refused:
-            with suppress(UserError):  # it is for later commands; this one went well
+            with suppress(UserError):  # It is for later commands; this one has succeeded.
                 self.state.write_file(Path(file))
         return refused
 
@@ -100,18 +100,18 @@ def read_object(data: bytes) -> dict[str, Any] | None:
     """Return the JSON object in some bytes, or None if they are anything else."""
     try:
         tree = json.loads(data)
-    except (ValueError, RecursionError):  # the latter if it is nested too deeply
+    except (ValueError, RecursionError):  # The latter if it is nested too deeply.
         return None
     return tree if isinstance(tree, dict) else None
 
 
 def listener(address: str) -> socket.socket:
-    """A socket for questions; that of a process that was killed is in the way."""
+    """Return a socket for requests; remove that of a killed process."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
             os.unlink(address)
-        os.fchmod(connection.fileno(), 0o600)  # what is bound has the rights of the socket
+        os.fchmod(connection.fileno(), 0o600)  # The bound file has the permissions of the socket.
         connection.bind(address)
         connection.listen(8)
     except OSError as error:
@@ -122,6 +122,6 @@ def listener(address: str) -> socket.socket:
 
 
 def remove(path: str) -> None:
-    """Remove a file, if that can be: without its process it does nothing."""
+    """Remove a file if possible. Without its process it has no effect."""
     with suppress(OSError):
         os.unlink(path)

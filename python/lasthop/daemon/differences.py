@@ -6,28 +6,30 @@ shows whoever did it and however. Below a hierarchy and in a block of filters of
 is meant to be: what is, is removed.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from lasthop.linux import tc
 from lasthop.linux.changes import Repair
+from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, bodies
 from lasthop.linux.described import Name, described
-from lasthop.linux.netlink import Request
+from lasthop.linux.netlink import KernelError, Request, Socket
 from lasthop.linux.tc import Block, Device
 
 Body: TypeAlias = tuple[int, bytes]
 """Type and body of a message that says what there is."""
 EVERYTHING: Name = ("everything",)
 """Name of all that is ours, where one thing cannot be mended without the rest."""
-MOST_SAID = 3
-"""Of so many classes it is said what is wrong with each."""
+MOST_NAMED = 3
+"""Number of classes of which each has a message of its own."""
 
 
 class Difference(NamedTuple):
     """Something that is not as it ought to be."""
 
     name: Name
-    said: str
+    message: str
     repair: Sequence[Repair] = ()
     """What puts it right; nothing where that is not ours to do."""
 
@@ -50,7 +52,7 @@ def inside(
         if request.kind == tc.NEWQDISC and (handle := tc.TCMSG.unpack_from(request.body)[2]):
             majors.add(handle >> 16)
         thing = described(request.kind, request.body)
-        assert thing is not None, request.said
+        assert thing is not None, request.command
         lists.add(list_of(thing.name))
         settings, kind, body = present.pop(thing.name, (None, 0, b""))
         if settings == thing.settings:
@@ -68,6 +70,21 @@ def inside(
             lists |= {list_of(name)} if total else set()
     # Filters hold classes, and what is not ours may be in the way of what is.
     return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *results]
+
+
+def hierarchy(kernel: Socket, interface: int) -> Iterator[Body]:
+    """Yield the queueing disciplines and classes of an interface."""
+    for question, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
+        for body in bodies(kernel, question, interface):
+            yield kind, body
+
+
+def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
+    """Yield filters; those of a removed interface, block or class are removed with it."""
+    for question in questions:
+        with suppress(KernelError):
+            for body in kernel.dump(GETFILTER, question):
+                yield tc.NEWFILTER, body
 
 
 def list_of(name: Name) -> Name:
@@ -114,22 +131,22 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
     if number in spreads and index != tc.BLOCK_INDEX:
         return f"the filter of {spreads[number]}'s flows is {what}"
     at = Block(number) if index == tc.BLOCK_INDEX else ifb
-    return f"filters of {at.said()} are {what}"
+    return f"filters of {at.words()} are {what}"
 
 
 def summarised(differences: Iterable[Difference]) -> list[str]:
     """What is wrong, in lines: many things of a kind are counted."""
-    lines = list(dict.fromkeys(difference.said for difference in differences))
+    lines = list(dict.fromkeys(difference.message for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:
         return [gone, *(line for line in lines if line.startswith(("interface ", "the clsact ")))]
     named = [line for line in lines if " of class " in line or line.startswith("class ")]
-    more = len(named) - MOST_SAID
+    more = len(named) - MOST_NAMED
     if more <= 0:
         return lines
     rest = [line for line in lines if line not in set(named)]
     return [
         *rest,
-        *named[:MOST_SAID],
+        *named[:MOST_NAMED],
         f"{more} more classes and queues differ from their settings",
     ]

@@ -1,39 +1,75 @@
-"""Quantities as Prometheus wants them: families of metrics, names in its manner."""
+"""Metrics for Prometheus: their names, and the page that has them."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lasthop.errors import UserError
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 BASE_UNITS = {"_bps": ("_bytes_per_second", 1 / 8), "_s": ("_seconds", 1.0)}
-"""How Prometheus names a quantity whose name here ends so, and how many of its units one has."""
+"""Ends of names here: the end in Prometheus, and the number of base units of 1."""
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 """Media type of Prometheus' text format."""
 
 
+Measured: TypeAlias = tuple[str, str, str]
+"""A quantity of rows: its name, ``"counter"`` or ``"gauge"``, and its description."""
+
+
 def families(
     kind: str,
-    labels: tuple[str, ...],
-    measured: tuple[tuple[str, str, str], ...],
-    rows: Sequence[tuple[tuple[str, ...], dict[str, Any]]],
+    labels: Mapping[str, str],
+    measured: Iterable[Measured],
+    rows: Sequence[Mapping[str, Any]],
 ) -> Iterator["Metric"]:
-    """One family of metrics for each thing that is measured."""
+    """Yield a family of metrics for each quantity that is measured.
+
+    `labels` are the labels of a metric, each with the key that has its value in a row.
+    """
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
     for name, sort, text in measured:
         family = CounterMetricFamily if sort == "counter" else GaugeMetricFamily
         full, units = exposed(name)
-        metric = family(f"lasthop_{kind}_{full}", text, labels=labels)
-        for values, row in rows:
+        metric = family(f"lasthop_{kind}_{full}", text, labels=tuple(labels))
+        for row in rows:
             if row.get(name) is not None:
-                metric.add_metric(values, units * row[name])
+                metric.add_metric([row[key] for key in labels.values()], units * row[name])
         yield metric
 
 
 def exposed(name: str) -> tuple[str, float]:
-    """A quantity's name in Prometheus's manner, and its unit in the base units that this has."""
+    """Return the name of a quantity in Prometheus, and its unit in base units."""
     for short, (full, units) in BASE_UNITS.items():
         if name.endswith(short):
             return name.removesuffix(short) + full, units
     return name, 1.0
+
+
+class Collector:
+    """Object that `prometheus_client` asks for metrics."""
+
+    def __init__(self, collect: Callable[[], Iterator["Metric"]]) -> None:
+        self.collect = collect
+
+
+def page_of(collect: Callable[[], Iterator["Metric"]]) -> Callable[[], bytes]:
+    """Return the function that makes a page of the present metrics."""
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Collector(collect))
+    return lambda: generate_latest(registry)
+
+
+def listener(at: tuple[str, int], where: str, hint: str | None = None) -> socket.socket:
+    """Return a socket for Prometheus; raise `UserError` if its port is not available."""
+    try:
+        family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+        return socket.create_server(tuple(at), family=family)
+    except OSError as error:
+        raise UserError(f"{where}: {os.strerror(error.errno or 0)}", hint) from None

@@ -1,4 +1,4 @@
-"""Lines of the log: with the time, and in a file that does not grow for ever."""
+"""Lines of the log: with the time, and in a file of limited size."""
 
 import os
 import sys
@@ -10,15 +10,15 @@ from lasthop.errors import UserError
 from lasthop.linux.own_file import open_own
 
 LARGEST_BYTES = 1 << 20
-"""A log that has grown beyond this becomes the old one, of which there is one."""
+"""Size from which the log becomes the old one, which replaces the last old one. [bytes]"""
 ERRORS = 2
 """Descriptor of standard error."""
 
 
 def say(line: str) -> None:
-    """A line on standard error, with the time unless the journal adds it."""
+    """Write a line to standard error, with the time unless the journal adds it."""
     stamp = "" if "JOURNAL_STREAM" in os.environ else time.strftime("%Y-%m-%dT%H:%M:%S%z ")
-    with suppress(OSError):  # a full disk must not end what is up
+    with suppress(OSError):  # A full disk must not end the service.
         print(f"{stamp}{line}", file=sys.stderr, flush=True)
 
 
@@ -43,13 +43,13 @@ class LogFile:
             raise UserError(f"{path}: {error.strerror}") from None
 
     def open(self) -> None:
-        """Let standard error go to the file, which is its owner's alone."""
+        """Redirect standard error to the file, which only its owner can read."""
         handle = open_own(self.path, os.O_WRONLY | os.O_APPEND)
         os.dup2(handle, ERRORS)
         os.close(handle)
 
     def say(self, line: str) -> None:
-        """A line, in a new file if this one is large."""
+        """Write a line, in a new file if this one is large."""
         if os.fstat(ERRORS).st_size > LARGEST_BYTES:
             with suppress(OSError):
                 os.replace(self.path, self.path.with_name(f"{self.path.name}.1"))

@@ -1,6 +1,6 @@
-"""What is done when: rounds that are due, sockets that have something, signals. One thread.
+"""Event loop in one thread: rounds that are due, sockets that are ready, signals.
 
-Whatever is wrong with one thing that is done is a fault of that, and the loop goes on.
+An error of a function becomes its fault, and the loop continues.
 """
 
 import math
@@ -21,68 +21,68 @@ Deed = Callable[[], object]
 Answer = TypeVar("Answer")
 
 SLOW_S = 2.0
-"""Rounds that are at least so far apart are due at multiples of it: all with one waking. [s]"""
+"""Rounds with at least this period are due at multiples of it, to share wake-ups. [s]"""
 
 
 class Round(NamedTuple):
-    """Something that is done again and again, or once."""
+    """A function that is called periodically, or once."""
 
     at_s: float
-    """When it is due next, on the clock that never jumps."""
+    """Time of the next call on the monotonic clock. [s]"""
     period_s: Callable[[], float] | None
-    """Time from one round to the next, as it is then; None if there is no next. [s]"""
+    """Function that returns the present period; None if there is no further call. [s]"""
 
 
 class Loop:
-    """Rounds and sockets, and what each has brought about.
+    """Rounds and sockets, with their faults.
 
     Parameters
     ----------
     say : callable
-        Takes a line of the log.
+        Writes a line of the log.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self.say = say
         self.stopping = False
         self.faults: dict[Deed, str] = {}
-        """Errors that nothing else has caught, by what made them the last time."""
+        """Uncaught errors of the last call of each function."""
         self.rounds: dict[Deed, Round] = {}
         self.watched: dict[socket.socket, Deed] = {}
         self.wakings = 0
-        """How often there was something to do."""
+        """Number of wake-ups with something to do."""
         self.selector: selectors.BaseSelector | None = None
-        """What is waited for, while the loop runs."""
+        """Sockets of the loop while it runs."""
         self.asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        """Questions of other threads."""
+        """Calls of other threads."""
         self.waker: socket.socket | None = None
 
     def every(self, period_s: Callable[[], float], do: Deed) -> None:
-        """Do something again and again; the first time after a period."""
+        """Call a function periodically; the first time after a period."""
         self.rounds[do] = Round(next_at(time.monotonic(), period_s()), period_s)
 
     def at(self, at_s: float, do: Deed) -> None:
-        """Do something once at this time, or its next round; what is due before stays so."""
+        """Call a function once at this time, unless it is due before."""
         due = self.rounds.get(do, Round(math.inf, None))
         self.rounds[do] = due._replace(at_s=min(at_s, due.at_s))
 
     def watch(self, connection: socket.socket, do: Deed) -> None:
-        """Do something whenever a socket has something to read."""
+        """Call a function whenever a socket is readable."""
         if self.selector is not None and connection not in self.watched:
             self.selector.register(connection, selectors.EVENT_READ)
         self.watched[connection] = do
 
     def unwatch(self, connection: socket.socket) -> None:
-        """Let a socket alone; what it has may wait."""
+        """Watch a socket no longer."""
         if self.watched.pop(connection, None) is not None and self.selector is not None:
             self.selector.unregister(connection)
 
     def stop(self) -> None:
-        """Do nothing more once what is being done is done."""
+        """End the loop after the present call."""
         self.stopping = True
 
     def ask(self, what: Callable[[], Answer], patience_s: float) -> Answer | None:
-        """What another thread wants to know, done in this one; None if nobody answers in time."""
+        """Call a function in the thread of the loop; return its result if it comes in time."""
         future: Future[Answer] = Future()
         self.asked.put((future, what))
         with suppress(CancelledError, TimeoutError, OSError):
@@ -92,14 +92,14 @@ class Loop:
         return None
 
     def tell(self, do: Deed) -> None:
-        """Have something done in this thread, soon, by another one."""
+        """Call a function in the thread of the loop soon; for other threads."""
         self.asked.put((Future(), lambda: self.guarded(do)))
         with suppress(OSError):
             if self.waker is not None:
                 self.waker.send(b"!")
 
     def run(self) -> None:
-        """Do what is due, wait for the next, until it is to stop."""
+        """Call the functions that are due until the loop is to end."""
         with self.waiting() as selector:
             while not self.stopping:
                 first_s = min((each.at_s for each in self.rounds.values()), default=math.inf)
@@ -108,7 +108,7 @@ class Loop:
                 self.wakings += 1
                 for key, _ in ready:
                     assert isinstance(key.fileobj, socket.socket)
-                    if key.fileobj in self.watched:  # one that was ready before may let it alone
+                    if key.fileobj in self.watched:  # A function before may have removed it.
                         self.guarded(self.watched[key.fileobj])
                 now = time.monotonic()
                 for do, due in list(self.rounds.items()):
@@ -116,7 +116,7 @@ class Loop:
                         self.do_round(do, due, now)
 
     def do_round(self, do: Deed, due: Round, now: float) -> None:
-        """Do what is due, and note when it is due next."""
+        """Call the functions that are due, and set their next times."""
         if due.period_s is None:
             del self.rounds[do]
             self.guarded(do)
@@ -127,7 +127,7 @@ class Loop:
 
     @contextmanager
     def waiting(self) -> Iterator[selectors.BaseSelector]:
-        """What is waited for while the body runs, with questions of other threads."""
+        """Return the sockets of the loop while the body runs, with calls of other threads."""
         with selectors.DefaultSelector() as selector, ExitStack() as stack:
             wake, waker = (stack.enter_context(end) for end in socket.socketpair())
             for end in (wake, waker):
@@ -152,7 +152,7 @@ class Loop:
                         self.asked.get_nowait()[0].cancel()
 
     def answer(self) -> None:
-        """Answer other threads."""
+        """Carry out the calls of other threads."""
         with suppress(Empty):
             while True:
                 future, what = self.asked.get_nowait()
@@ -164,11 +164,11 @@ class Loop:
                     future.set_exception(error)
 
     def guarded(self, do: Deed) -> None:
-        """Do something; whatever is wrong with it is a fault, and what is in force stays so."""
+        """Call a function. An error becomes a fault, and the state of the kernel remains."""
         try:
             do()
         except BrokenPipeError:
-            raise  # nobody reads any more what `run` prints
+            raise  # The reader of the output of `run` has closed it.
         except Exception as error:
             words = in_words(error)
             if self.faults.get(do) != words:
@@ -178,7 +178,7 @@ class Loop:
             self.faults.pop(do, None)
 
     def take_signals(self, stack: ExitStack, also: Mapping[int, Deed]) -> None:
-        """End at SIGTERM and SIGINT, do `also` at other signals, until `stack` is left."""
+        """End at SIGTERM and SIGINT, and call `also` at other signals, until `stack` is left."""
         wake, waker = (stack.enter_context(end) for end in socket.socketpair())
         waker.setblocking(False)
         stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(waker.fileno()))
@@ -194,18 +194,18 @@ class Loop:
 
 
 def next_at(at_s: float, period_s: float) -> float:
-    """When a round is due that follows one at this time. [s]"""
+    """Return the time of the round after one at this time. [s]"""
     next_s = at_s + period_s
     return next_s if period_s < SLOW_S or math.isinf(next_s) else next_s - next_s % SLOW_S
 
 
 def in_words(error: Exception) -> str:
-    """What is wrong, in a line."""
+    """Return an error as a line."""
     if is_defect(error):
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return str(error)
 
 
 def is_defect(error: Exception) -> bool:
-    """Whether nobody has foreseen this."""
+    """Return whether an error is unexpected."""
     return not isinstance(error, UserError)

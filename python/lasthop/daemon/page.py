@@ -1,7 +1,7 @@
-"""One page over HTTP, for few at a time: a thread that waits for nobody.
+"""One page over HTTP for few clients, in a thread that never blocks.
 
-A connection has `PATIENCE_S` for its request and the answer, and the oldest makes room where there
-would be more than `MOST_CONNECTIONS`: however many stand idle, who asks is answered at once.
+A connection has `PATIENCE_S` for its request and the reply. With more than `MOST_CONNECTIONS`, the
+oldest one is closed. Requests are therefore served immediately, with any number of idle clients.
 """
 
 import ipaddress
@@ -16,18 +16,18 @@ from contextlib import contextmanager, suppress
 MOST_CONNECTIONS = 32
 PATIENCE_S = 5.0
 PAUSE_S = 0.05
-"""Behind a connection that could not be taken. [s]"""
+"""Pause after a connection that could not be accepted. [s]"""
 REQUEST_BYTES = 1 << 13
-"""No request is longer."""
+"""Largest length of a request. [bytes]"""
 END = b"\r\n\r\n"
 LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
-"""Ends of names that only a local network resolves."""
+"""Suffixes of names that only a local network resolves."""
 
 Page = Callable[[], bytes]
 
 
 class Conversation:
-    """A connection: first it asks, then it is answered."""
+    """A connection with its request and its reply."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -43,9 +43,9 @@ class Server:
     ----------
     listening : socket
     page : callable
-        What to answer.
+        Returns the page.
     kind : str
-        Its media type.
+        Media type of the page.
     """
 
     def __init__(self, listening: socket.socket, page: Page, kind: str) -> None:
@@ -57,7 +57,7 @@ class Server:
         self.selector = selectors.DefaultSelector()
 
     def run(self, end: socket.socket) -> None:
-        """Answer until `end` has something to read."""
+        """Serve requests until `end` is readable."""
         self.listening.setblocking(False)
         with self.selector, self.listening:
             self.selector.register(end, selectors.EVENT_READ)
@@ -71,7 +71,7 @@ class Server:
                 for item in ready:
                     if isinstance(item, socket.socket) and item in self.open:
                         self.go_on(self.open[item])
-                if self.listening in ready:  # behind those that have asked
+                if self.listening in ready:  # Requests that have arrived are first.
                     self.accept()
                 now_s = time.monotonic()
                 for late in [each for each in self.open.values() if each.until_s <= now_s]:
@@ -80,10 +80,10 @@ class Server:
                 self.close(each)
 
     def accept(self) -> None:
-        """Take a connection, in the place of the oldest where there are too many."""
+        """Accept a connection; close the oldest if there are too many."""
         try:
             item, _ = self.listening.accept()
-        except OSError:  # it has gone; or there are no descriptors, and it waits
+        except OSError:  # It has gone, or there are no descriptors and it waits.
             time.sleep(PAUSE_S)
             return
         item.setblocking(False)
@@ -93,7 +93,7 @@ class Server:
         self.selector.register(item, selectors.EVENT_READ)
 
     def go_on(self, conversation: Conversation) -> None:
-        """Read what has come, or write what can be taken."""
+        """Read the request, or write the reply, as far as possible."""
         try:
             if not conversation.answer:
                 data = conversation.socket.recv(REQUEST_BYTES)
@@ -114,7 +114,7 @@ class Server:
         return None if conversation.answer else self.close(conversation)
 
     def close(self, conversation: Conversation) -> None:
-        """Let go of a connection."""
+        """Close a connection."""
         del self.open[conversation.socket]
         self.selector.unregister(conversation.socket)
         with suppress(OSError):
@@ -122,7 +122,7 @@ class Server:
         conversation.socket.close()
 
     def answer(self, request: bytes) -> bytes:
-        """The answer to a request, with its head."""
+        """Return the reply to a request, with its header."""
         words = request.partition(b"\r\n")[0].split(b" ")
         if END not in request:
             return head("431 Request Header Fields Too Large", 0)
@@ -134,7 +134,7 @@ class Server:
             return head("405 Method Not Allowed", 0, "Allow: GET, HEAD\r\n")
         try:
             body = self.page()
-        except Exception:  # whatever is wrong with a page, the next may be well
+        except Exception:  # An error of one page does not affect the next one.
             return head("500 Internal Server Error", 0)
         start = head("200 OK", len(body), f"Content-Type: {self.kind}\r\n")
         return start if words[0] == b"HEAD" else start + body
@@ -154,7 +154,7 @@ def hosts(request: bytes) -> list[str]:
 def is_own_host(host: str) -> bool:
     """Return whether a header `Host` names this machine: by address, as localhost or by name.
 
-    A page from elsewhere whose name leads here (DNS rebinding) is asked for by that name.
+    A page of another host whose name resolves to this machine (DNS rebinding) uses that name.
     """
     match = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
     if match is None:
@@ -169,7 +169,7 @@ def is_own_host(host: str) -> bool:
 
 
 def head(status: str, size: int, more: str = "") -> bytes:
-    """What stands above an answer of so many bytes."""
+    """Return the header of a reply of this length. [bytes]"""
     return (
         f"HTTP/1.1 {status}\r\n{more}Content-Length: {size}\r\nConnection: close\r\n\r\n"
     ).encode()

@@ -1,4 +1,4 @@
-"""How often something is mended: at once, but not for ever against somebody who changes it back."""
+"""Frequency of repairs: immediate, but slower if another program changes the part back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,33 +6,33 @@ from dataclasses import dataclass
 from lasthop.linux.described import Name
 
 MOST_AT_ONCE = 5
-"""So often something is mended at once; after that there is a wait before each try."""
+"""Number of immediate repairs of a part. Later repairs wait."""
 CALM_S = 10.0
-"""What has been well for so long, beyond the last wait, is mended at once again. [s]"""
+"""Time without changes, after the last wait, from which repairs are immediate again. [s]"""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 LONGEST_REFUSED_S = 8.0
-"""Longest wait where it is the kernel that refuses. [s]"""
+"""Longest wait if the kernel refuses a repair. [s]"""
 
 
 @dataclass
 class Tries:
-    """Tries at one thing."""
+    """Repairs of a part."""
 
     count: int = 0
     last_s: float = 0.0
     wait_s: float = 0.0
     until_s: float = 0.0
-    """No try before; on the clock that never jumps."""
+    """Time of the next repair at the earliest, on the monotonic clock. [s]"""
 
 
 class Patience:
-    """Tries at things, by their names."""
+    """Repairs of parts, by their names."""
 
     def __init__(self) -> None:
         self.tries: dict[Name, Tries] = {}
 
     def allows(self, name: Name, now_s: float) -> bool:
-        """Whether something that is wrong may be mended now, which then counts as a try."""
+        """Return whether a part may be repaired now, and count the repair."""
         tries = self.tries.setdefault(name, Tries())
         if now_s < tries.until_s:
             return False
@@ -47,7 +47,7 @@ class Patience:
         return True
 
     def refused(self, names: Iterable[Name], now_s: float) -> None:
-        """The kernel has refused to mend these: there is a wait before the next try."""
+        """Delay the next repair of parts that the kernel has refused to repair."""
         for name in names:
             self.wait(self.tries.setdefault(name, Tries(last_s=now_s)), now_s, LONGEST_REFUSED_S)
 
@@ -57,15 +57,15 @@ class Patience:
         tries.until_s = now_s + tries.wait_s
 
     def until_s(self, names: Iterable[Name]) -> float:
-        """When the first of these may be tried again."""
+        """Return the time at which the first of these may be repaired again. [s]"""
         return min(self.tries[name].until_s for name in names if name in self.tries)
 
     def fights(self, name: Name) -> bool:
-        """Whether something has been mended more often than at once."""
+        """Return whether a part has used up its immediate repairs."""
         return name in self.tries and self.tries[name].count >= MOST_AT_ONCE
 
     def forget(self, now_s: float) -> None:
-        """Forget what has been well for long."""
+        """Forget parts that have not changed for a long time."""
         for name, tries in list(self.tries.items()):
             if now_s - max(tries.last_s, tries.until_s) > CALM_S + tries.wait_s:
                 del self.tries[name]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from lasthop.daemon.configuration import Read, Wanted
+from lasthop.daemon.log import say
 from lasthop.daemon.state import State
-from lasthop.linux.undo import UndoLog
 
 Show = Callable[[dict[str, Any]], None]
 """Function that is called with the status every second."""
@@ -21,11 +21,11 @@ class ServiceContext(Generic[Wanted]):
     """State, whose lock this process holds."""
     read_again: Callable[[], Wanted]
     """Function that reads the file again."""
-    say: Callable[[str], None]
+    say: Callable[[str], None] = say
     """Function that writes a line of the log."""
-    is_up: Callable[[], None]
+    is_up: Callable[[], None] = lambda: None
     """Function to call when everything is set up."""
-    show: Show | None
+    show: Show | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,3 @@ class ServiceKind(Generic[Wanted]):
     """
     serve: Callable[[ServiceContext[Wanted]], None]
     """Function that sets up, runs until the service is stopped, and reverts all changes."""
-    undo: Callable[[UndoLog], list[str]]
-    """Function that reverts the changes of another process, and returns what it could not revert,
-    in words."""

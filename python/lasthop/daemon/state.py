@@ -1,6 +1,6 @@
-"""The directory of what is up: a lock, the undo log, a socket to talk to it.
+"""The directory of a service: a lock, the undo log, a socket for requests.
 
-Each network namespace has its own: the same names of interfaces mean others there.
+Each network namespace has its own directories, since its interfaces are different ones.
 """
 
 import fcntl
@@ -22,17 +22,17 @@ from lasthop.linux.undo import UndoLog
 RUN = Path("/run/lasthop")
 ANSWER_BYTES = 1 << 24
 PATIENCE_S = 20.0
-"""Setting up thousands of stations anew takes some seconds. [s]"""
+"""Time limit for replies. Setting up thousands of stations takes some seconds. [s]"""
 LOOK_S = 0.1
-"""Nobody who only looks whether the lock is free has it for longer. [s]"""
+"""Longest time for which a process holds the lock to look at it. [s]"""
 LOCK, HOLDS, NAMESPACE, SORT = "lock", "file", "namespace", "sort"
 NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
 def state_of(interface: str, directory: Path | None) -> "State":
-    """The directory of what is up at an interface, of which there is one alone.
+    """Return the state of the only service of an interface.
 
-    In another network namespace than the first, the namespace's number is behind the name.
+    In another network namespace than the first, the name ends with the namespace's number.
     """
     if directory is not None:
         return State(directory)
@@ -41,22 +41,22 @@ def state_of(interface: str, directory: Path | None) -> "State":
     for state in (usual, apart):
         if state.is_in_use() and state.whose() == "ours":
             return state
-    # One namespace may be the first to some: the rights to see that are not everybody's.
+    # Without permission, the first namespace cannot be determined.
     return usual if is_first() and not usual.is_in_use() else apart
 
 
 class InUse(NamedTuple):
-    """Directories, in the default's place, of what is up or was killed."""
+    """Default directories of services that are up or were killed."""
 
     here: list["State"]
     elsewhere: list["State"]
-    """In other network namespaces."""
+    """States in other network namespaces."""
     hidden: list[UserError]
-    """What we may not look at."""
+    """Directories without permission."""
 
 
 def in_use(word: str) -> InUse:
-    """Every one of this sort that there is."""
+    """Return the states of all services of this kind."""
     result = InUse([], [], [])
     try:
         with errors_named(RUN, *NOT_THERE):
@@ -76,12 +76,12 @@ def in_use(word: str) -> InUse:
 
 
 class State:
-    """A directory that outlives the process, and the lock that does not.
+    """A directory that remains after the process, and its lock, which does not.
 
     Parameters
     ----------
     directory : Path
-        A relative one is in the directory that is the working one now.
+        A relative path is in the present working directory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -92,7 +92,7 @@ class State:
     # The directory.
 
     def make(self) -> None:
-        """Make the directory, for its owner alone; one of a user's own choice keeps its rights."""
+        """Make the directory, only for its owner. The directory of a user keeps its permissions."""
         with errors_named(self.directory):
             if self.directory.parent == RUN:
                 for each in (RUN, self.directory):
@@ -109,7 +109,7 @@ class State:
 
     @property
     def exists(self) -> bool:
-        """Whether there is such a directory at all."""
+        """Whether the directory exists."""
         try:
             with errors_named(self.directory, *NOT_THERE):
                 os.listdir(self.directory)
@@ -118,7 +118,7 @@ class State:
         return True
 
     def write(self, name: str, text: str) -> None:
-        """Write a small file, for its owner alone."""
+        """Write a small file, only for its owner."""
         path = self.directory / name
         with errors_named(path):
             handle = open_own(path, os.O_WRONLY | os.O_TRUNC)
@@ -129,7 +129,7 @@ class State:
                 os.close(handle)
 
     def read(self, name: str) -> str:
-        """A small file; nothing if there is none."""
+        """Return the content of a small file; empty if there is none."""
         try:
             return (self.directory / name).read_text()
         except (OSError, ValueError):
@@ -138,14 +138,14 @@ class State:
     # The lock.
 
     def take(self) -> bool:
-        """Take the lock, which the kernel gives back when we end; whether it was free."""
+        """Take the lock, which ends with this process; return whether it was free."""
         with errors_named(self.directory / LOCK):
             handle = open_own(self.directory / LOCK, os.O_RDWR)
             give(handle, self.directory)
         return self.hold(handle)
 
     def take_to_undo(self) -> bool:
-        """Take the lock where nothing may be written; whether it was free."""
+        """Take the lock without writing; return whether it was free."""
         try:
             with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
@@ -154,7 +154,7 @@ class State:
         return self.hold(handle)
 
     def hold(self, handle: int) -> bool:
-        """Hold the lock by this descriptor; whether it was free but for those who look."""
+        """Hold the lock by this descriptor; return whether no service held it."""
         until_s = time.monotonic() + LOOK_S
         while not locked(handle, fcntl.LOCK_EX):
             if time.monotonic() > until_s:
@@ -165,13 +165,13 @@ class State:
         return True
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self.lock is not None:
             os.close(self.lock)
             self.lock = None
 
     def is_held(self) -> bool:
-        """Whether a process holds the lock; nothing is written."""
+        """Return whether a process holds the lock, without writing."""
         try:
             with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
@@ -183,12 +183,12 @@ class State:
             os.close(handle)
 
     def is_in_use(self) -> bool:
-        """Whether a process runs, or one that was killed has left something."""
+        """Return whether a process runs, or a killed one has left changes."""
         if self.is_held():
             return True
         return self.exists and bool(self.log.records()) and self.whose() != "gone"
 
-    # Whose it is.
+    # Owner.
 
     def begin(self, file: Path | None, word: str) -> None:
         """Write who holds the lock, whose file and of what sort it is, and in which network
@@ -211,53 +211,53 @@ class State:
         self.write_file(file)
 
     def write_file(self, file: Path | None) -> None:
-        """Write which file this is the state of, None for standard input."""
+        """Write the path of the configuration; None for standard input."""
         self.write(HOLDS, "" if file is None else str(file))
 
     def file(self) -> Path | None:
-        """The file that this is the state of, if that is known."""
+        """Return the path of the configuration, if it is known."""
         path = self.read(HOLDS)
         return Path(path) if path else None
 
     def word(self) -> str:
-        """What is up, or was; a gateway if it does not say."""
+        """Return the kind of the service; a gateway by default."""
         return self.read(SORT).strip() or "gateway"
 
     def whose(self) -> Whose:
-        """Which network namespace it is of: ours, if it does not say."""
+        """Return the network namespace of the service; ours by default."""
         identity = identity_of(self.read(NAMESPACE))
         return "ours" if identity is None else identity.whose(own_identity())
 
     def forget_what_is_gone(self) -> int:
-        """Forget changes that went with their network namespace; how many."""
+        """Forget changes of a network namespace that is gone; return their number."""
         count = len(self.log.records()) if self.whose() == "gone" else 0
         if count:
             self.log.clear()
         return count
 
     def refuse_anothers(self) -> None:
-        """Refuse to undo here what was done in another network namespace."""
+        """Refuse to revert changes of another network namespace."""
         if self.whose() == "another's" and self.log.records():
             raise UserError(f"{self.directory}: the remaining state is {self.where()}", self.way())
 
     def where(self) -> str:
-        """That it is of another network namespace, in words."""
+        """Return the message that the service is in another network namespace."""
         identity = identity_of(self.read(NAMESPACE))
         return f"of another network namespace, number {identity.number if identity else '?'}"
 
     def way(self) -> str:
-        """How to get to its network namespace."""
+        """Return the hint how to enter its network namespace."""
         if self.is_held() and (number := self.read(LOCK).strip()):
             return f"nsenter --net=/proc/{number}/ns/net enters it"
         return "enter it by ip netns exec or nsenter; lsns -t net lists namespaces with processes"
 
     def holder(self) -> str:
-        """Who holds the lock, in words."""
+        """Return the process that holds the lock, in words."""
         number = self.read(LOCK).strip()
         return f"process {number}" if number else "another process"
 
     def refuse_stopped(self) -> None:
-        """Refuse at once to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""
+        """Refuse to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""
         try:
             number = int(self.read(LOCK))
             text = Path("/proc", str(number), "stat").read_text()
@@ -270,22 +270,22 @@ class State:
                 "and `down` then reverts all changes",
             )
 
-    # Questions.
+    # Requests.
 
     @property
     def address(self) -> str:
-        """Where the process listens."""
+        """Address of the socket of the process."""
         return str(self.directory / "control")
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask the process that holds the lock; `UserError` if it does not answer."""
+        """Return the reply of the process that holds the lock; `UserError` without one."""
         answer = self.ask(request)
         if answer is None:
             raise UserError(f"{self.directory}: {self.holder()} does not answer")
         return answer
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Ask the process that holds the lock; None if there is none or it does not answer."""
+        """Return the reply of the process that holds the lock; None without one."""
         self.refuse_stopped()
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as present:
@@ -303,7 +303,7 @@ class State:
 
 
 def give(what: int | Path, like: Path) -> None:
-    """Give a file of root's to the owner of another, as which a service may run."""
+    """Give a file of root to the owner of another one, as which a service may run."""
     if os.geteuid() == 0:
         owner, before = like.stat(), os.stat(what)
         if (owner.st_uid, owner.st_gid) != (before.st_uid, before.st_gid):
@@ -311,7 +311,7 @@ def give(what: int | Path, like: Path) -> None:
 
 
 def locked(handle: int, kind: int) -> bool:
-    """Lock a file at once, if that can be."""
+    """Lock a file without waiting; return whether it succeeded."""
     try:
         fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -320,14 +320,14 @@ def locked(handle: int, kind: int) -> bool:
 
 
 def absolute(path: Path) -> Path:
-    """A path that means the same in every working directory."""
+    """Return the absolute path."""
     with errors_named(path):
         return path.absolute()
 
 
 @contextmanager
 def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
-    """Tell in one line what is wrong with a path, but for what the caller expects."""
+    """Report errors of a path in one line, except for those that the caller expects."""
     try:
         yield
     except expected:
@@ -337,5 +337,5 @@ def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
 
 
 def who(error: OSError) -> str | None:
-    """A hint where another user would be let do it."""
+    """Return a hint if another user has the permission."""
     return "are you root?" if isinstance(error, PermissionError) and os.geteuid() != 0 else None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lasthop.daemon.configuration import Settings, Wanted
+from lasthop.daemon.kernel_state import undo_everything
 from lasthop.daemon.log import LogFile, say
 from lasthop.daemon.service_kind import ServiceContext, ServiceKind, Show
 from lasthop.daemon.state import PATIENCE_S, State, absolute, in_use, state_of
@@ -22,13 +23,13 @@ from lasthop.linux import rights
 def standing(
     kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> State:
-    """The state of what this file has up, also if the file is broken or gone by now, or names
-    another interface.
+    """Return the state of the service of a file, also if the file is broken, gone, or names another
+    interface.
 
     Raises
     ------
     UserError
-        For a broken file, if it does not follow from the states what it was.
+        For a broken file, if the states do not determine its service.
     """
     if directory is not None:
         return State(directory)
@@ -63,13 +64,13 @@ def standing(
 
 
 def of_file(states: Sequence[State], file: str) -> list[State]:
-    """Those that are of this file, by whatever name."""
+    """Return the states of a file, by any name of it."""
     path = whole_path(file)
     return [state for state in states if path is not None and is_same(state.file(), path)]
 
 
 def is_same(path: Path | None, other: Path) -> bool:
-    """Whether both are the same file; one that is gone is known by its name."""
+    """Return whether both are the same file. A file that is gone is compared by name."""
     try:
         return path is not None and (path == other or path.samefile(other))
     except OSError:
@@ -77,12 +78,12 @@ def is_same(path: Path | None, other: Path) -> bool:
 
 
 def whole_path(file: str) -> Path | None:
-    """The file wherever one is; None for standard input."""
+    """Return the absolute path of the file; None for standard input."""
     return absolute(Path(file)) if file != "-" else None
 
 
 def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
-    """That one of this file, or with this directory, is in another network namespace."""
+    """Return messages about services of the file or directory in other network namespaces."""
     others = in_use(kind.word).elsewhere
     usual = state.directory.name.partition("@")[0]
     meant = [each for each in others if each.directory.name.partition("@")[0] == usual]
@@ -91,8 +92,8 @@ def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
 
 
 def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None:
-    """Refuse a file that has something in place already, by another interface that it named; and
-    a directory in which something else is up.
+    """Refuse a file whose service is already up at another interface, and a directory of another
+    kind of service.
     """
     for other in of_file(in_use(kind.word).here, file):
         if other.directory != state.directory:
@@ -110,23 +111,23 @@ def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None
 
 
 def is_of_another_kind(kind: ServiceKind[Wanted], state: State) -> bool:
-    """Whether what is up in a directory, or was killed there, is something else."""
+    """Return whether the service of a directory is of another kind."""
     return state.is_in_use() and state.word() != kind.word
 
 
 class NotUp(NamedTuple):
-    """What there is to say of what is not up."""
+    """Status of a service that is not up."""
 
     left: int
-    """Changes that a process that was killed has left behind."""
+    """Number of changes that a killed process has left."""
     elsewhere: list[str]
-    """Those in other network namespaces that may be meant, in words."""
+    """Messages about services in other network namespaces that may be meant."""
 
 
 def status(
     kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> dict[str, Any] | NotUp:
-    """What the process that runs says, or that none runs."""
+    """Return the status of the process that runs, or that none runs."""
     state = standing(kind, file, settings, directory)
     if is_of_another_kind(kind, state):
         return NotUp(0, [])
@@ -137,7 +138,7 @@ def status(
 
 
 def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Path | None) -> State:
-    """The directory that is to be used, once nothing is known that would fail."""
+    """Return the state to use, after all known obstacles have been refused."""
     rights.refuse_to_lack()
     state = state_of(kind.interface(wanted), directory)
     refuse_elsewhere(kind, file, state)
@@ -150,9 +151,9 @@ def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Pa
 def up(
     kind: ServiceKind[Wanted], file: str, wanted: Wanted, settings: Settings, directory: Path | None
 ) -> str:
-    """Set up and stay in the background; what was done, in words.
+    """Set up and stay in the background; return the result in words.
 
-    If it is up, it takes the file over, or refuses it and goes on as before.
+    A service that is already up applies the file, or refuses it and continues unchanged.
     """
     path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
@@ -169,7 +170,7 @@ def up(
         os.close(reader)
         in_background(kind, path, wanted, settings, state, writer)
     os.close(writer)
-    state.release()  # the child's handle keeps the lock
+    state.release()  # The child's descriptor keeps the lock.
     with os.fdopen(reader, "rb") as pipe:
         loads = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
     if loads["error"] is not None:
@@ -186,13 +187,13 @@ def in_background(
     state: State,
     writer: int,
 ) -> None:
-    """Run the background process, and report to its parent once how setting up went."""
-    told = False
+    """Run the background process, and report the result of setting up once to its parent."""
+    is_reported = False
 
     def tell(error: UserError | None) -> None:
-        nonlocal told
-        if not told:
-            told = True
+        nonlocal is_reported
+        if not is_reported:
+            is_reported = True
             lines = {"error": None if error is None else str(error), "hint": error and error.hint}
             os.write(writer, json.dumps(lines).encode())
             os.close(writer)
@@ -205,14 +206,8 @@ def in_background(
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1):
             os.dup2(nothing, number)
-        context = ServiceContext(
-            wanted,
-            state,
-            again_of(kind, file, wanted, settings),
-            log.say,
-            lambda: tell(None),
-            None,
-        )
+        again = again_of(kind, file, wanted, settings)
+        context = ServiceContext(wanted, state, again, log.say, lambda: tell(None))
         state.begin(file, kind.word)
         kind.serve(context)
         code = 0
@@ -228,7 +223,7 @@ def in_background(
 
         traceback.print_exc()
     finally:
-        with suppress(OSError):  # the disk is full
+        with suppress(OSError):  # The disk is full.
             sys.stderr.flush()
         os._exit(code)
 
@@ -236,7 +231,7 @@ def in_background(
 def again_of(
     kind: ServiceKind[Wanted], file: Path | None, wanted: Wanted, settings: Settings
 ) -> Callable[[], Wanted]:
-    """Reads the file anew; standard input cannot be read again."""
+    """Return the function that reads the file again; standard input cannot be read again."""
     return lambda: wanted if file is None else kind.read(file, settings)
 
 
@@ -248,7 +243,7 @@ def run(
     directory: Path | None,
     show: Show | None,
 ) -> None:
-    """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
+    """Set up, run in the foreground until SIGTERM or Ctrl-C, and revert all changes."""
     path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
         raise UserError(
@@ -265,7 +260,7 @@ def run(
 
 
 def tell_systemd() -> None:
-    """Tell systemd that the service is up, if that is who started it (sd_notify)."""
+    """Notify systemd that the service is up, if systemd started it (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET")
     if address:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as present, suppress(OSError):
@@ -274,7 +269,7 @@ def tell_systemd() -> None:
 
 
 def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None) -> str:
-    """End the process that runs, take back what one that was killed has left; in words."""
+    """End the process, or revert the changes of a killed one; return the result in words."""
     state = standing(kind, file, settings, directory)
     others = elsewhere(kind, file, state) if directory is None else []
     if not state.exists or is_of_another_kind(kind, state):
@@ -295,7 +290,7 @@ def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Pa
         state.refuse_anothers()
         left = len(state.log.records())
         if left or state.log.path.exists():
-            remaining = kind.undo(state.log)
+            remaining = undo_everything(state.log)
             if remaining:
                 raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
     finally:

@@ -9,6 +9,7 @@ from typing import Any
 
 from lasthop.answers.saving import MOST_FRAMES, in_place_of, naming
 from lasthop.errors import UserError
+from lasthop.scenario.from_json import read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
 
@@ -25,6 +26,16 @@ class Captured:
     """Why it could not be written; what was there before is there still."""
 
 
+@dataclass(frozen=True)
+class CaptureReport:
+    """What the network reports of a capture."""
+
+    frames: int
+    full: bool
+    """Whether there was no room for further frames."""
+    error: str | None
+
+
 @dataclass
 class CaptureFile:
     """Where a capture goes, if one is wanted."""
@@ -33,13 +44,14 @@ class CaptureFile:
     partial: Path | None = None
     descriptor: int | None = None
 
-    def ended(self, report: Mapping[str, Any] | None) -> Captured | None:
+    def ended(self, tree: Mapping[str, Any] | None) -> Captured | None:
         """Return the outcome of a capture. A failed capture replaces no file."""
-        if report is None or self.path is None or self.partial is None:
+        if tree is None or self.path is None or self.partial is None:
             return None
-        if report["error"] is not None and self.partial != self.path:
+        report = read_as(CaptureReport, tree)
+        if report.error is not None and self.partial != self.path:
             self.partial.unlink(missing_ok=True)
-        return Captured(self.path, report["frames"], not report["full"], report["error"])
+        return Captured(self.path, report.frames, not report.full, report.error)
 
 
 def capturing(scenario: Scenario, name: str) -> dict[str, int]:

@@ -189,8 +189,7 @@ class Connection:
         """What has been measured beside the goodput."""
         values = {"retransmissions": float(self.sent_again - self.retransmissions)}
         if self.rtts_s:
-            values["rtt_s"] = fmean(self.rtts_s)
-            values["cwnd_packets"] = fmean(self.cwnds)
+            values |= {"rtt_s": fmean(self.rtts_s), "cwnd_packets": fmean(self.cwnds)}
         if self.left_bytes is not None:
             values["unfinished"] = float(self.finished_s is None)
             if self.finished_s is not None:

@@ -151,8 +151,10 @@ class Datagrams:
         """
         values: dict[str, float] = {}
         if self.delays_s:
-            values["one_way_delay_s"] = fmean(self.delays_s)
-            values["one_way_delay_p99_s"] = percentile_99(self.delays_s)
+            values |= {
+                "one_way_delay_s": fmean(self.delays_s),
+                "one_way_delay_p99_s": percentile_99(self.delays_s),
+            }
         if self.first is not None and self.last is not None:
             expected = self.last - self.first + 1
             values["loss_probability"] = 1 - self.arrived / expected

@@ -7,7 +7,7 @@ The outside, if there is a way there, is the last of the emulator's nodes.
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from lasthop.emulation.uplink import open_uplink
 from lasthop.errors import UserError
 from lasthop.linux.links import set_up
-from lasthop.linux.netlink import Socket
+from lasthop.linux.netlink import Request, Socket
 from lasthop.linux.netns import Namespace
 from lasthop.linux.routes import EVERYTHING, RouteMetrics, all_local, habits_towards, through
 from lasthop.linux.sysctl import write
@@ -177,7 +177,7 @@ class Places:
     def nodes(self, addresses: IPv4Network) -> Namespace:
         """A namespace that has all of these addresses."""
         host = self.node(str(addresses.broadcast_address - 1))
-        host.namespace.run(partial(add_route, addresses))
+        host.namespace.run(partial(carry_out, all_local, addresses, INTERFACE))
         return host.namespace
 
     def ends(self, index: int, flow: Flow) -> Ends:
@@ -210,10 +210,10 @@ class Places:
                     self.hosts[index] = source, self.node(str(SINKS[index + 1]))
                 host = self.hosts[index][what == "sink"]
         self.open[name] = Opened(host, what, index)
-        host.namespace.run(loopback)
+        host.namespace.run(partial(carry_out, set_up, "lo"))
         host.namespace.run(let_ping)
         if self.uplink is not None:
-            host.namespace.run(lead_out)
+            host.namespace.run(partial(carry_out, through, EVERYTHING, INTERFACE))
 
     def prefer(self, congestion: str | None) -> bool:
         """Have programs' TCP use a congestion control, by the kernel's name, unless they choose;
@@ -256,8 +256,8 @@ class Places:
         """
         habits: dict[tuple[str, Namespace], RouteMetrics] = {}
 
-        def add(here: Host, host: Host, **habit: Any) -> None:
-            way = host.address, here.namespace
+        def add(at: Host, towards: Host, **habit: Any) -> None:
+            way = towards.address, at.namespace
             habits[way] = replace(habits.get(way, RouteMetrics()), **habit)
 
         for index, flow in enumerate(self.scenario.flows):
@@ -268,8 +268,8 @@ class Places:
                 add(ends.receiver, ends.sender, acknowledges_each=True)
             if initial_window:
                 add(ends.sender, ends.receiver, initial_window=flow.tcp.initial_cwnd_packets)
-        for (there, namespace), each in sorted(habits.items(), key=lambda item: item[0][0]):
-            namespace.run(partial(add_route_with, there, each))
+        for (address, namespace), habit in sorted(habits.items(), key=lambda item: item[0][0]):
+            namespace.run(partial(carry_out, habits_towards, address, INTERFACE, habit))
 
 
 def let_ping() -> None:
@@ -280,28 +280,10 @@ def let_ping() -> None:
         Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647")
 
 
-def loopback() -> None:
-    """Take the calling thread's own loopback interface into service."""
+def carry_out(make: Callable[..., Request], *arguments: object) -> None:
+    """Make a request in the calling thread's namespace, whose interfaces it may name; send it."""
     with Socket() as kernel:
-        kernel.carry_out([set_up("lo")])
-
-
-def add_route_with(address: str, habits: RouteMetrics) -> None:
-    """Behave like that towards an address, in the calling thread's namespace."""
-    with Socket() as kernel:
-        kernel.carry_out([habits_towards(address, INTERFACE, habits)])
-
-
-def add_route(addresses: IPv4Network) -> None:
-    """Have all these addresses in the calling thread's namespace."""
-    with Socket() as kernel:
-        kernel.carry_out([all_local(addresses, INTERFACE)])
-
-
-def lead_out() -> None:
-    """Have whatever is elsewhere behind the interface of the calling thread's namespace."""
-    with Socket() as kernel:
-        kernel.carry_out([through(EVERYTHING, INTERFACE)])
+        kernel.carry_out([make(*arguments)])
 
 
 def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, tuple[str, str]]:

@@ -62,7 +62,7 @@ class Programs:
         self.running: subprocess.Popen[bytes] | None = None
         self.exit_code: int | None = None
         self.stack = stack
-        self.beside: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self.background: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.silent: dict[str, set[tuple[str, str]]] = {}
         """Who has listened at a place before the programs."""
         self.names = self.file("hosts", hosts_file(places.known))
@@ -81,7 +81,7 @@ class Programs:
         for program in self.others:
             if program.place not in self.silent:
                 self.silent[program.place] = self.at(program.place).run(listening)
-        self.beside = [(program.place, self.start(program)) for program in self.others]
+        self.background = [(program.place, self.start(program)) for program in self.others]
 
     def at(self, place: str) -> Namespace:
         """The network of a place."""
@@ -91,7 +91,7 @@ class Programs:
         """Whether at each place where one runs beside somebody listens who has not before, or all
         have ended.
         """
-        waiting = {place for place, process in self.beside if process.poll() is None}
+        waiting = {place for place, process in self.background if process.poll() is None}
         return all(self.at(place).run(listening) - self.silent[place] for place in waiting)
 
     def start_foreground(self) -> None:

@@ -15,9 +15,10 @@ from functools import partial
 from statistics import fmean
 
 from lasthop.emulation.connection import Connection, connection
-from lasthop.emulation.places import Ends, Host, loopback
+from lasthop.emulation.places import Ends, Host, carry_out
 from lasthop.emulation.traffic import Traffic
 from lasthop.errors import UserError
+from lasthop.linux.links import set_up
 from lasthop.relay import Client, Server
 from lasthop.relay.settings import (
     LOOPBACK,
@@ -28,10 +29,22 @@ from lasthop.relay.settings import (
     new_key,
 )
 from lasthop.scenario.csma import Csma
+from lasthop.scenario.from_json import read_as
 from lasthop.scenario.typed import TcpFlow
 
 PATIENCE_S = 3600.0
 """Nobody gives up before the run is over. [s]"""
+
+
+@dataclass(frozen=True)
+class RelayMetrics:
+    """Metrics of a relay, as far as a flow needs them."""
+
+    connections: int
+    connections_resting: int
+    connections_total: int
+    """Connections since the start, those that have ended included."""
+    rtt_s: float | None
 
 
 @dataclass
@@ -84,22 +97,25 @@ class Relayed:
 
     def look(self) -> None:
         """Note how many connections there are, and their round-trip time."""
-        seen = self.client.metrics() if self.client is not None else {}
-        if seen:
-            self.numbers.append(seen["connections"])
-            present = seen["connections"] + seen["connections_resting"]
-            self.made.append(seen["connections_total"])
-            self.gone.append(seen["connections_total"] - present)
-            if seen["rtt_s"] is not None:
-                self.rtts_s.append(seen["rtt_s"])
+        tree = self.client.metrics() if self.client is not None else {}
+        if tree:
+            seen = read_as(RelayMetrics, tree)
+            self.numbers.append(seen.connections)
+            present = seen.connections + seen.connections_resting
+            self.made.append(seen.connections_total)
+            self.gone.append(seen.connections_total - present)
+            if seen.rtt_s is not None:
+                self.rtts_s.append(seen.rtt_s)
 
     def quantities(self) -> dict[str, float]:
         """What has been measured beside the goodput."""
-        values = {}
+        values: dict[str, float] = {}
         if self.numbers:
-            values["connections"] = fmean(self.numbers)
-            values["connections_opened"] = float(self.made[-1] - self.made[0])
-            values["connections_closed"] = float(self.gone[-1] - self.gone[0])
+            values |= {
+                "connections": fmean(self.numbers),
+                "connections_opened": float(self.made[-1] - self.made[0]),
+                "connections_closed": float(self.gone[-1] - self.gone[0]),
+            }
         if self.rtts_s:
             values["rtt_s"] = fmean(self.rtts_s)
         return values
@@ -131,7 +147,7 @@ def relayed(
     here = Host(ends.connecting.namespace, LOOPBACK)
     present = Host(ends.listening.namespace, LOOPBACK)
     for host in (here, present):
-        host.namespace.run(loopback)
+        host.namespace.run(partial(carry_out, set_up, "lo"))
     with ExitStack() as stack:
         key = new_key()
         made = partial(Server, key, ends.listening.address, ends.port, patience_s=PATIENCE_S)

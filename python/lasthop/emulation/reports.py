@@ -101,8 +101,8 @@ class Reports(ABC):
         if counted:
             values["report_delivery"] = len(delays) / len(counted)
         if delays:
-            values["report_delay_s"] = fmean(delays)
-            values["report_delay_p95_s"] = delays[ceil(0.95 * len(delays)) - 1]
+            p95_s = delays[ceil(0.95 * len(delays)) - 1]
+            values |= {"report_delay_s": fmean(delays), "report_delay_p95_s": p95_s}
         return values
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """Result of an emulation: the measurements of the network and of the kernel's sockets."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from lasthop.answers.fairness import fairness_levels, jain
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
 from lasthop.emulation.user import User
+from lasthop.scenario.from_json import read_as
 from lasthop.scenario.typed import CsmaScenario, SensorFlow
 from lasthop.scenario.typed import Scenario as Typed
 
@@ -45,6 +47,22 @@ class Seen:
     def is_finished(self) -> bool:
         """Whether it is a transfer that has ended."""
         return self.quantities.get("unfinished") == 0
+
+
+@dataclass(frozen=True)
+class ProgramTraffic:
+    """One direction of a program's connection, as the network counted it."""
+
+    place: str
+    protocol: str
+    own: str
+    """The end at the place."""
+    other: str
+    leaves: bool
+    """Whether its data leaves the place."""
+    payload_bytes: int
+    lost: int
+    arrived: int
 
 
 def summary(
@@ -113,24 +131,23 @@ def of_flow(each: Driven, length_s: float) -> Seen:
     )
 
 
-def of_programs(scenario: Typed, rows: Iterable[Item], length_s: float) -> Iterable[Seen]:
+def of_programs(scenario: Typed, items: Iterable[Item], length_s: float) -> Iterable[Seen]:
     """What connections of programs have carried, each way as a flow."""
     names = [station.name for station in scenario.stations]
-    count: dict[str, int] = {}
-    for row in rows:
-        place = row["place"]
-        count[place] = count.get(place, 0) + 1
-        is_station = place in names
-        ends = (row["own"], row["other"]) if row["leaves"] else (row["other"], row["own"])
+    count: Counter[str] = Counter()
+    for row in (read_as(ProgramTraffic, item) for item in items):
+        count[row.place] += 1
+        is_station = row.place in names
+        ends = (row.own, row.other) if row.leaves else (row.other, row.own)
         yield Seen(
-            f"{place}/program/{count[place]}",
+            f"{row.place}/program/{count[row.place]}",
             "",
-            place if is_station else "",
-            ("up" if row["leaves"] else "down") if is_station else "",
-            8 * row["payload_bytes"] / length_s,
-            loss(row["lost"], row["arrived"]),
-            " ".join((row["protocol"], *ends)),
-            traffic(row["protocol"], ends, "out" if row["leaves"] else "in"),
+            row.place if is_station else "",
+            ("up" if row.leaves else "down") if is_station else "",
+            8 * row.payload_bytes / length_s,
+            loss(row.lost, row.arrived),
+            " ".join((row.protocol, *ends)),
+            traffic(row.protocol, ends, "out" if row.leaves else "in"),
         )
 
 
@@ -190,13 +207,12 @@ def competing(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
 def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, float]:
     """What is known of the cell as a whole."""
     known = {"goodput_bps": total_bps}
-    sides = {"up": 0.0, "down": 0.0, "": 0.0}
-    for each in seen:
-        sides[each.direction] += each.goodput_bps
+    up_bps = sum(each.goodput_bps for each in seen if each.direction == "up")
+    down_bps = sum(each.goodput_bps for each in seen if each.direction == "down")
     if (index := jain(competing(scenario, seen).values())) is not None:
         known["jain"] = index
-    if sides["up"] and sides["down"]:
-        known["updown_ratio"] = sides["up"] / sides["down"]
+    if up_bps and down_bps:
+        known["updown_ratio"] = up_bps / down_bps
     return known
 
 
@@ -234,17 +250,18 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
     if (index := jain(shares)) is not None:
         values["jain"] = index
     for quantity in ("rtt_s", "cwnd_packets", "one_way_delay_s", "completion_s"):
-        some = [member.quantities[quantity] for member in members if quantity in member.quantities]
-        if some:
-            values[quantity] = sum(some) / len(some)
+        if present := quantities_of(members, quantity):
+            values[quantity] = sum(present) / len(present)
     if delays_s := [delay_s for member in members for delay_s in member.delays_s]:
         values["one_way_delay_p99_s"] = percentile_99(delays_s)
-    unfinished = [
-        member.quantities["unfinished"] for member in members if "unfinished" in member.quantities
-    ]
-    if unfinished:
+    if unfinished := quantities_of(members, "unfinished"):
         values["unfinished"] = sum(unfinished)
     return values
+
+
+def quantities_of(members: Sequence[Seen], quantity: str) -> list[float]:
+    """Return a quantity of the members that have it."""
+    return [each.quantities[quantity] for each in members if quantity in each.quantities]
 
 
 def share(goodput_bps: float, total_bps: float) -> dict[str, float]:

@@ -222,8 +222,8 @@ class User:
             life_s = (self.traffic.until_s - self.traffic.warmup_s) * self.existed
             if life_s > 0.0:
                 values["connections"] = (self.connection_s + len(self.open) * rest_s) / life_s
-            values["connections_opened"] = float(self.opened)
-            values["connections_closed"] = float(self.closed)
+            opened, closed = float(self.opened), float(self.closed)
+            values |= {"connections_opened": opened, "connections_closed": closed}
         return values
 
     def close(self) -> None:

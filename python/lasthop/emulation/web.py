@@ -96,8 +96,8 @@ class Counts:
             "unfinished": float(self.open + self.broken),
         }
         if times_s:
-            values["completion_s"] = fmean(times_s)
-            values["completion_p95_s"] = times_s[ceil(0.95 * len(times_s)) - 1]
+            p95_s = times_s[ceil(0.95 * len(times_s)) - 1]
+            values |= {"completion_s": fmean(times_s), "completion_p95_s": p95_s}
         return values
 
 

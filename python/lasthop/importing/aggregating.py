@@ -226,7 +226,7 @@ def _differs(seen: Sighting, taken: Modulation) -> bool:
 
 def sighting_text(seen: Sighting) -> str:
     """A sighting in words, those of its source where it has any."""
-    return seen.said or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
+    return seen.words or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
 
 
 def shown(modulation: Modulation) -> str:

@@ -227,10 +227,6 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
     return results[0], results[1]
 
 
-def _all(tallies: Sequence[StationCounters]) -> Iterator[Connection]:
-    return (each for tally in tallies for each in tally.bulk() if each.tcp)
-
-
 def _far_s(known: Capture, cell: Cell) -> float:
     """Least time of the far side's answers, less what packets in between explain. [s]"""
     every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
@@ -250,7 +246,7 @@ def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, str]]]:
-    every = list(_all(tallies))
+    every = [each for tally in tallies for each in tally.bulk() if each.tcp]
     if not every:
         return
     mss = max(each.trips.mss_bytes for each in every)
@@ -262,8 +258,8 @@ def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, s
             "window",
             (str(min(window, MOST_WINDOW)), "window that receivers announce, in segments"),
         )
-    segments = sum(each.segments[each.direction] for each in every)
-    acks = sum(each.pure_acks["down" if each.direction == "up" else "up"] for each in every)
+    segments = sum(each.main.segments for each in every)
+    acks = sum(each.back.pure_acks for each in every)
     delayed = acks < 0.75 * segments
     text = f"{acks / max(segments, 1):.2g} ACKs for a segment"
     yield "delayed_ack", ("true" if delayed else "false", text)
@@ -271,8 +267,7 @@ def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, s
 
 def _window(connection: Connection) -> int | None:
     """Largest window that the receiver announced, in segments; None if its scale is unknown."""
-    way = "down" if connection.direction == "up" else "up"
-    announced, mss = connection.windows[way], connection.trips.mss_bytes
+    announced, mss = connection.back.window_bytes, connection.trips.mss_bytes
     return max(round(announced / mss), 1) if announced and 1 <= mss <= 2304 else None
 
 

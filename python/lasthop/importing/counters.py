@@ -77,25 +77,34 @@ class Datagrams:
 
 
 @dataclass
+class Side:
+    """One direction of a connection: its data, and what its sender announces."""
+
+    trips: RoundTrips = field(default_factory=RoundTrips)
+    activity: Activity = field(default_factory=Activity)
+    payload_bytes: int = 0
+    segments: int = 0
+    pure_acks: int = 0
+    window_bytes: int = 0
+    """Largest window that its sender announced."""
+    scale: int | None = None
+    """Scale of these windows, -1 without the option; None before a SYN is seen."""
+    began_quiet_s: float | None = None
+    ended_quiet_s: float = 0.0
+    """Time so far in which the radio heard nothing, at its first and at its last data. [s]"""
+
+
+@dataclass
 class Connection:
     """A TCP or QUIC connection of a station, both ways."""
 
     tcp: bool
     first_s: float
     last_s: float = 0.0
-    up: RoundTrips = field(default_factory=RoundTrips)
-    down: RoundTrips = field(default_factory=RoundTrips)
-    payload: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
-    segments: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
-    scales: dict[str, int] = field(default_factory=dict)
-    windows: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
-    pure_acks: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
+    up: Side = field(default_factory=Side)
+    down: Side = field(default_factory=Side)
     far: tuple[float, int] = (float("inf"), 0)
     handshake: Handshake = field(default_factory=Handshake)
-    activity: dict[str, Activity] = field(
-        default_factory=lambda: {"up": Activity(), "down": Activity()}
-    )
-    quiet_s: dict[str, tuple[float, float]] = field(default_factory=dict)
     _probe: tuple[int, float, int] | None = None
 
     def pass_by(
@@ -122,66 +131,51 @@ class Connection:
             Time so far in which the radio heard nothing; None on a wire. [s]
         """
         self.last_s = at_s
-        self.payload[way] += seen.payload_bytes
         own, other = (self.up, self.down) if way == "up" else (self.down, self.up)
-        self.segments[way] += own.segments_of(seen) if seen.payload_bytes else 0
+        back = "down" if way == "up" else "up"
+        own.payload_bytes += seen.payload_bytes
+        own.segments += own.trips.segments_of(seen) if seen.payload_bytes else 0
         if not self.tcp:
             if seen.payload_bytes:
-                self._send(at_s, way, seen, quiet_s, passed)
+                self._send(at_s, own, seen, quiet_s, passed[way])
             return
-        back = "down" if way == "up" else "up"
         self.handshake.see(at_s, way, seen)
         if seen.flags & SYN:
-            self.scales[way] = seen.scale
+            own.scale = seen.scale
             if seen.mss_bytes:  # What the other end may send.
-                other.most_bytes = seen.mss_bytes
+                other.trips.most_bytes = seen.mss_bytes
         self._probe_far_side(at_s, way, seen, sum(passed.values()))
-        self.pure_acks[way] += not seen.payload_bytes and bool(seen.flags & ACK)
-        window = self._window(way, seen)
-        self.windows[way] = max(self.windows[way], window)
-        if seen.payload_bytes and not own.is_keep_alive(seen):
-            self._send(at_s, way, seen, quiet_s, passed)
-        again = own.retransmitted
-        own.data(at_s, seen, passed[way])
-        if own.retransmitted != again:
-            self.activity[way].forget_probe()
-        unanswered = not other.all_answered
-        other.ack(at_s, seen, window, passed[back])
+        own.pure_acks += not seen.payload_bytes and bool(seen.flags & ACK)
+        window = announced_bytes(own, other, seen)
+        own.window_bytes = max(own.window_bytes, window)
+        if seen.payload_bytes and not own.trips.is_keep_alive(seen):
+            self._send(at_s, own, seen, quiet_s, passed[way])
+        before = own.trips.retransmitted
+        own.trips.data(at_s, seen, passed[way])
+        if own.trips.retransmitted != before:
+            own.activity.forget_probe()
+        unanswered = not other.trips.all_answered
+        other.trips.ack(at_s, seen, window, passed[back])
         if unanswered and seen.flags & ACK:
-            self.activity[back].ack(at_s, seen.ack, quiet_s)
+            other.activity.ack(at_s, seen.ack, quiet_s)
 
     def _send(
-        self,
-        at_s: float,
-        way: str,
-        seen: Segment,
-        quiet_s: float | None,
-        passed: dict[str, int],
+        self, at_s: float, own: Side, seen: Segment, quiet_s: float | None, passed: int
     ) -> None:
         """Take data of either protocol: whether a pause ends, and how long there was none."""
-        own = self.up if way == "up" else self.down
-        activity = self.activity[way]
-        began_s, _ = self.quiet_s.get(way, (quiet_s or 0.0, 0.0))
-        self.quiet_s[way] = began_s, quiet_s or 0.0
-        paused = activity.data(
+        own.ended_quiet_s = quiet_s or 0.0
+        if own.began_quiet_s is None:
+            own.began_quiet_s = own.ended_quiet_s
+        paused = own.activity.data(
             at_s,
             seen,
-            all_answered=not activity.answered or own.all_answered,
+            all_answered=not own.activity.answered or own.trips.all_answered,
             quiet_s=quiet_s,
             trip_s=self.handshake.rtt_s,
-            losses=own.losses,
+            losses=own.trips.losses,
         )
         if paused and self.tcp:
-            own.pause(at_s, passed[way])
-
-    def _window(self, way: str, seen: Segment) -> int:
-        """The window that a packet announces; 0 where its scale is not known. [bytes]"""
-        if seen.flags & SYN:
-            return 0
-        if len(self.scales) < 2:
-            return 0
-        both = min(self.scales.values()) >= 0
-        return seen.window << (self.scales[way] if both else 0)
+            own.trips.pause(at_s, passed)
 
     def _probe_far_side(self, at_s: float, way: str, seen: Segment, passed: int) -> None:
         """Time what goes up until the far side answers it, with what passed in between."""
@@ -199,36 +193,52 @@ class Connection:
 
     @property
     def direction(self) -> str:
-        """Where most of its payload went."""
-        return "up" if self.payload["up"] > self.payload["down"] else "down"
+        """Direction of most of its payload."""
+        return "up" if self.up.payload_bytes > self.down.payload_bytes else "down"
+
+    @property
+    def main(self) -> Side:
+        """Side of most of its payload."""
+        return self.up if self.direction == "up" else self.down
+
+    @property
+    def back(self) -> Side:
+        """Side of the receiver of most of its payload."""
+        return self.down if self.direction == "up" else self.up
 
     @property
     def trips(self) -> RoundTrips:
         """Round trips of its data."""
-        return self.up if self.direction == "up" else self.down
+        return self.main.trips
 
     @property
     def counts(self) -> bool:
         """Whether it moved so much that windows and queues matter for it."""
-        way = self.direction
-        return self.segments[way] >= LEAST_SEGMENTS and self.payload[way] >= LEAST_BYTES
+        main = self.main
+        return main.segments >= LEAST_SEGMENTS and main.payload_bytes >= LEAST_BYTES
 
     def is_window_limited(self, radio: bool) -> bool:
-        """Whether its window limited it; otherwise its application did."""
-        way = self.direction
-        activity, (began_s, ended_s) = self.activity[way], self.quiet_s.get(way, (0.0, 0.0))
-        busy = None
-        if radio and activity.span_s > 0:
-            busy = 1.0 - (ended_s - began_s) / activity.span_s
-        return is_window_limited(
-            Evidence(self.handshake, activity, self.trips, way, self.payload[way], busy, self.tcp)
+        """Return whether its window limited it; otherwise its application did."""
+        main, busy = self.main, None
+        span_s = main.activity.span_s
+        if radio and span_s > 0:
+            busy = 1.0 - (main.ended_quiet_s - (main.began_quiet_s or 0.0)) / span_s
+        evidence = Evidence(
+            self.handshake,
+            main.activity,
+            main.trips,
+            self.direction,
+            main.payload_bytes,
+            busy,
+            self.tcp,
         )
+        return is_window_limited(evidence)
 
     def flow(self, began_s: float, far_s: float, radio: bool) -> Flow:
-        """It as others see it; `far_s` is the least time of the far side. [s]"""
-        way, trips = self.direction, self.trips
-        moved = max(self.payload[way] - trips.repeated_bytes, 0)
-        activity, limited = self.activity[way], self.is_window_limited(radio)
+        """Return it as others see it; `far_s` is the least time of the far side. [s]"""
+        way, main, trips = self.direction, self.main, self.trips
+        moved = max(main.payload_bytes - trips.repeated_bytes, 0)
+        activity, limited = main.activity, self.is_window_limited(radio)
         span_s = activity.span_s
         rtt_s, stamped = trips.rtt_s, trips.stamped
         if stamped and rtt_s is not None and way == "down":
@@ -243,11 +253,18 @@ class Connection:
             goodput_bps=8 * moved / span_s if span_s > 0 else 0.0,
             rtt_s=rtt_s,
             by_time_stamps=stamped,
-            segments=self.segments[way],
+            segments=main.segments,
             retransmitted=trips.retransmitted,
             handshake_s=self.handshake.rtt_s,
             window_limited=limited,
         )
+
+
+def announced_bytes(own: Side, other: Side, seen: Segment) -> int:
+    """Return the window that a packet announces; 0 if its scale is unknown. [bytes]"""
+    if seen.flags & SYN or own.scale is None or other.scale is None:
+        return 0
+    return seen.window << (own.scale if min(own.scale, other.scale) >= 0 else 0)
 
 
 @dataclass

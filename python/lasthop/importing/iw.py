@@ -291,7 +291,7 @@ def _of_rates(dumped: Dumped, preset: str) -> aggregating.Place:
     """A station of a cell without MCS."""
     rates = [each and phy.nearest(each.rate_bps, preset) for each in dumped.pair]
     remarks = [
-        f"{name} rate {seen.said}: here {phy.spelled(rate)}"
+        f"{name} rate {seen.words}: here {phy.spelled(rate)}"
         for name, seen, rate in zip(dumped.names, dumped.pair, rates, strict=True)
         if seen is not None and rate is not None and abs(rate - seen.rate_bps) > 1
     ]

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.importing import hostapd, phy, sqm
-from lasthop.importing.hostapd import OWN, TOLD, Setting, assumed_station, quoted
+from lasthop.importing.hostapd import OWN, TOLD, assumed_station, quoted
 from lasthop.importing.observed import Access, Network, Note
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
-from lasthop.importing.uci import Section, read, switch, whole_number
+from lasthop.importing.uci import Section, read
 from lasthop.scenario.access_points import BURST_S, FACTS, Fact, burst, queue
 
 __all__ = ["network"]
@@ -84,38 +84,38 @@ def network(
             else None,
         )
     interfaces = [each for each in sections if each.kind == "wifi-iface"]
-    serving = [name for name in radios if _serves(path, radios[name], interfaces)]
+    serving = [name for name in radios if _serves(radios[name], interfaces)]
     if radio is not None and radio not in radios:
         raise UserError(f"--radio {radio}: {path} has {', '.join(radios)}")
     chosen = radios[radio or (serving or list(radios))[0]]
-    own = [each for each in interfaces if each.options.get("device") == chosen.name]
-    notes = list(_networks(path, chosen, own, serving))
+    own = [each for each in interfaces if each.text("device") == chosen.name]
+    notes = list(_networks(chosen, own, serving))
     if radio is None:
         notes += _other_radios(chosen.name, list(radios), serving, interfaces)
-    mode, text = _mode(path, chosen)
+    mode, text = _mode(chosen)
     preset = {"b": "802.11b", "a": "802.11a"}.get(mode, "802.11g")
     band = _band(mode, text)
     cell = {}
-    letter = _letter(path, chosen, mode)
+    letter = _letter(chosen, mode)
     settled = None
     if letter is not None:
-        settled = _channel(path, chosen, letter, band, text)
-        preset, text = settled.within.phy, settled.said["width"]
+        settled = _channel(chosen, letter, band, text)
+        preset, text = settled.within.phy, settled.comments["width"]
         notes += settled.notes
         cell = dict(cell_keys(settled))
     notes.append(Note("the stations and their traffic are assumed"))
     line = sqm.Line({}, ()) if sqm_file is None else sqm.line(sqm_file)
-    options = _hostapd_options(path, chosen, own)
-    wmm = settled is not None or any(switch(path, each, "wmm") for each in own)
+    options = _hostapd_options(chosen, own)
+    wmm = settled is not None or any(each.switch("wmm") for each in own)
     generation = None if letter is None else phy.LETTERS[letter]
-    bursts = _burst(path, chosen, band, generation)
+    bursts = _burst(chosen, band, generation)
     return Network(
         source=f"OpenWrt settings {path.name}, {chosen.name}",
         phy=preset,
         phy_note=text,
         stations=[assumed_station(number) for number in range(1, stations + 1)],
-        cell=cell | dict(_cell(path, chosen, preset)),
-        access=dict(_access(path, options, bursts, wmm=wmm)),
+        cell=cell | dict(_cell(chosen, preset)),
+        access=dict(_access(options, bursts, wmm=wmm)),
         wire=line.wire,
         notes=[*notes, *_of_type(chosen), *line.notes],
         facts=_facts(chosen, preset, options, bursts),
@@ -123,7 +123,7 @@ def network(
 
 
 def _is_mac80211(radio: Section) -> bool:
-    return radio.options.get("type", "").lower() in MAC80211
+    return radio.word("type") in MAC80211
 
 
 def _of_type(radio: Section) -> Iterator[Note]:
@@ -138,14 +138,14 @@ def _of_type(radio: Section) -> Iterator[Note]:
 
 
 def _networks(
-    path: Path, radio: Section, interfaces: Sequence[Section], serving: Sequence[str]
+    radio: Section, interfaces: Sequence[Section], serving: Sequence[str]
 ) -> Iterator[Note]:
     """Yield notes on a radio that serves several networks, or none."""
-    on = [each for each in interfaces if not switch(path, each, "disabled", default=False)]
-    modes = [each.options.get("mode", "ap").lower() for each in on]
+    on = [each for each in interfaces if not each.switch("disabled", default=False)]
+    modes = [each.word("mode", "ap") for each in on]
     others = [MODES_OF_OTHERS.get(mode, f"mode {mode[:20]}") for mode in modes if mode != "ap"]
     if radio.name not in serving:
-        if others and not switch(path, radio, "disabled", default=False):
+        if others and not radio.switch("disabled", default=False):
             yield Note(
                 f"{radio.name} is no access point but {' and '.join(dict.fromkeys(others))}: "
                 "simulated as if it were one",
@@ -172,81 +172,80 @@ def _other_radios(
         are = "is a cell of its own" if len(cells) == 1 else "are cells of their own"
         options = " or ".join(f"`--radio {name}`" for name in cells)
         yield Note(f"this is {chosen}; {' and '.join(cells)} {are}: {options}", True)
-    with_networks = {each.options.get("device") for each in interfaces}
+    with_networks = {each.text("device") for each in interfaces}
     for name in radios:
         if name != chosen and name not in with_networks:
             yield Note(f"{name} has no wifi-iface: it serves no network, and is left out", True)
 
 
 def _facts(
-    radio: Section, preset: str, options: hostapd.Settings, bursts: tuple[float, Fact | str] | None
+    radio: Section, preset: str, options: Section, bursts: tuple[float, Fact | str] | None
 ) -> tuple[Fact, ...]:
     """Facts that are assumed of the radio."""
     if not _is_mac80211(radio):
         unknown = queue(preset, of_mac80211=False)
         return (FACTS["any-edca"], *([unknown] if preset in GENERATIONS else []))
     results = [FACTS["openwrt-edca"]]
-    if bursts is not None and isinstance(bursts[1], Fact) and BURST_OPTION not in options:
+    if bursts is not None and isinstance(bursts[1], Fact) and BURST_OPTION not in options.options:
         results.append(bursts[1])
     return (*results, queue(preset, of_mac80211=True))
 
 
-def _serves(path: Path, radio: Section, interfaces: Sequence[Section]) -> bool:
+def _serves(radio: Section, interfaces: Sequence[Section]) -> bool:
     """Whether the radio is on and one of its networks is an access point's."""
-    on = not switch(path, radio, "disabled", default=False)
+    on = not radio.switch("disabled", default=False)
     return on and any(
-        each.options.get("device") == radio.name
-        and each.options.get("mode", "ap").lower() == "ap"
-        and not switch(path, each, "disabled", default=False)
+        each.text("device") == radio.name
+        and each.word("mode", "ap") == "ap"
+        and not each.switch("disabled", default=False)
         for each in interfaces
     )
 
 
-def _mode(path: Path, radio: Section) -> tuple[str, str]:
+def _mode(radio: Section) -> tuple[str, str]:
     """Return the mode as hostapd has it, and the option that says so."""
-    band = radio.options.get("band", "").lower()
+    band = radio.word("band")
     if band:
-        return _known_mode(path, radio, "band", BANDS.get(band), "2g, 5g, 6g"), f"band {band}"
-    hwmode = radio.options.get("hwmode", "").lower()
-    channel = whole_number(path, radio, "channel", 0, 253) if _numbered(radio) else None
+        return _known_mode(radio, "band", BANDS.get(band), "2g, 5g, 6g"), f"band {band}"
+    hwmode = radio.word("hwmode")
+    channel = radio.number("channel", 0, 253) if _numbered(radio) else None
     if hwmode and hwmode not in BANDS:
-        parts = _parts(path, radio)
+        parts = _parts(radio)
         high = "a" in parts or parts[:1] == ["ac"]
         low = "b" in parts or "g" in parts
         if high != low:
             older = "b" if parts == ["b"] else "g"
             return "a" if high else older, f"hwmode {hwmode}"
         if "ad" in parts:
-            _known_mode(path, radio, "hwmode", "ad", "a, b, g, n, ac, ax and be")
+            _known_mode(radio, "hwmode", "ad", "a, b, g, n, ac, ax and be")
     elif hwmode:
         mode = BANDS[hwmode]
-        return _known_mode(path, radio, "hwmode", mode, "2g, 5g, 6g"), f"hwmode {hwmode}"
+        return _known_mode(radio, "hwmode", mode, "2g, 5g, 6g"), f"hwmode {hwmode}"
     if channel:
         text = f"channel {channel}" + ("" if channel <= 14 else ", no band is given")
         return ("a" if channel > 14 else "g"), text
     return "g", "no band is given: 2.4 GHz is assumed"
 
 
-def _known_mode(path: Path, radio: Section, name: str, mode: str | None, allowed: str) -> str:
+def _known_mode(radio: Section, name: str, mode: str | None, allowed: str) -> str:
     if mode is None or mode == "ad":
-        where = f"{path}:{radio.lines[name]}: `{radio.name}.{name}`"
-        raise UserError(f'{where}: "{radio.options[name][:20]}"; expected {allowed}')
+        raise radio.wrong(name, f'"{radio.text(name)[:20]}"; expected {allowed}')
     return mode
 
 
-def _parts(path: Path, radio: Section) -> list[str]:
+def _parts(radio: Section) -> list[str]:
     """Return the letters of ``hwmode``: ``11axa`` has ``ax`` and ``a``."""
-    text = radio.options.get("hwmode", "").lower()
+    text = radio.word("hwmode")
     if not text or text in BANDS:
         return []
     match = HWMODE.fullmatch(text)
     if match is None:
-        _known_mode(path, radio, "hwmode", None, "11 with a, b, g, n, ac, ax and be, and auto")
+        _known_mode(radio, "hwmode", None, "11 with a, b, g, n, ac, ax and be, and auto")
     return PART.findall(match[1] or "") if match else []
 
 
 def _numbered(radio: Section) -> bool:
-    return radio.options.get("channel", "auto").lower() not in ("", "0", "auto", "acs_survey")
+    return radio.word("channel", "auto") not in ("", "0", "auto", "acs_survey")
 
 
 def _band(mode: str, text: str) -> str:
@@ -255,36 +254,33 @@ def _band(mode: str, text: str) -> str:
     return "5 GHz" if mode == "a" else "2.4 GHz"
 
 
-def _letter(path: Path, radio: Section, mode: str) -> str | None:
+def _letter(radio: Section, mode: str) -> str | None:
     """Return the newest later physical layer of a radio; None if it has none."""
-    htmode = radio.options.get("htmode", "").upper()
+    htmode = radio.text("htmode").upper()
     match = HTMODE.fullmatch(htmode)
     if match is None and htmode not in NONE:
-        where = f"{path}:{radio.lines['htmode']}: `{radio.name}.htmode`"
-        raise UserError(
-            f'{where}: "{radio.options["htmode"][:20]}"; expected HT, VHT, HE or EHT with a '
-            "width, such as HT20 or VHT80, or NOHT"
-        )
+        text = f'"{radio.text("htmode")[:20]}"; expected HT, VHT, HE or EHT with a width, such as '
+        raise radio.wrong("htmode", f"{text}HT20 or VHT80, or NOHT")
     if mode == "b" or htmode in ("NONE", "NOHT"):
         return None
-    letters = [each for each in _parts(path, radio) if each in LETTERS]
+    letters = [each for each in _parts(radio) if each in LETTERS]
     if match:
         letters.append(LATER[match[1]])
     return max(letters, key=LETTERS.index, default=None)
 
 
-def _channel(path: Path, radio: Section, letter: str, band: str, of_mode: str) -> Settled:
+def _channel(radio: Section, letter: str, band: str, of_mode: str) -> Settled:
     """Return the channel of a radio of 802.11n or later."""
-    htmode = radio.options.get("htmode", "").upper()
+    htmode = radio.text("htmode").upper()
     match = HTMODE.fullmatch(htmode)
     split = match is not None and match[2] == "80+80"
     width_mhz = 20 if match is None else 160 if split else int(match[2])
-    capabilities = radio.options.get("ht_capab", "") + radio.options.get("vht_capab", "")
+    capabilities = radio.text("ht_capab") + radio.text("vht_capab")
     short = f"short_gi_{min(width_mhz, 160)}"
     listed = short.upper().replace("_", "-") in capabilities
-    allowed = listed or ("SHORT-GI" not in capabilities and switch(path, radio, short))
+    allowed = listed or ("SHORT-GI" not in capabilities and radio.switch(short))
     wanted = Wanted(letter, band, width_mhz, allowed, split)
-    hwmode = radio.options.get("hwmode", "").lower()
+    hwmode = radio.word("hwmode")
     text = f"htmode {htmode}" if match else f"hwmode {hwmode}, no htmode is given"
     if match and LATER[match[1]] != letter:
         text = f"hwmode {hwmode}, htmode {htmode}"
@@ -296,65 +292,48 @@ BURST_OPTION = "tx_queue_data2_burst"
 """Option of hostapd for the burst of best effort."""
 
 
-def _burst(
-    path: Path, radio: Section, band: str, generation: str | None
-) -> tuple[float, Fact | str] | None:
+def _burst(radio: Section, band: str, generation: str | None) -> tuple[float, Fact | str] | None:
     """Return the burst of best effort, and the fact or the option that says so. [s]"""
     if not _is_mac80211(radio):
         return None
     for name in ("tx_burst", BURST_OPTION):
-        text = radio.options.get(name, "")
+        text = radio.text(name)
         if not text:
             continue
         fits = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", text)
         if fits is None or float(text) > MOST_BURST_MS:
-            where = f"{path}:{radio.lines[name]}: `{radio.name}.{name}`"
-            raise UserError(f'{where}: "{text[:20]}" is not a time from 0 to {MOST_BURST_MS} ms')
+            raise radio.wrong(name, f'"{text[:20]}" is not a time from 0 to {MOST_BURST_MS} ms')
         if float(text):  # 0 is taken for a missing option (mac80211.sh).
             return float(text) / 1e3, name
     fact = burst(band, generation)
     return None if fact is None else (BURST_S, fact)
 
 
-def _hostapd_options(
-    path: Path, radio: Section, interfaces: Sequence[Section]
-) -> dict[str, Setting]:
-    """Return lines that OpenWrt hands to hostapd as they are."""
-    results = {}
-    for section, name in [
-        (radio, "hostapd_options"),
-        *((each, "hostapd_bss_options") for each in interfaces),
-    ]:
-        for word in section.options.get(name, "").split():
+def _hostapd_options(radio: Section, interfaces: Sequence[Section]) -> Section:
+    """Return the lines that OpenWrt passes to hostapd unchanged."""
+    results = Section(radio.path)
+    names = [(radio, "hostapd_options"), *((each, "hostapd_bss_options") for each in interfaces)]
+    for section, name in names:
+        for word in section.text(name).split():
             key, equals, value = word.partition("=")
             if equals and key.startswith(("tx_queue_", "wmm_ac_", "wmm_enabled")):
-                results[key] = Setting(value, section.lines[name])
+                results.put(key, value, section.lines[name])
     return results
 
 
-def _cell(path: Path, radio: Section, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    aggregates = preset in GENERATIONS
-    rates = [] if aggregates else _rates(path, radio, "supported_rates", preset)
+def _cell(radio: Section, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    every = radio.numbers("supported_rates", 6, "kb/s") if preset not in GENERATIONS else []
+    rates = [rate for each in every if (rate := 1e3 * each) in phy.RATES[preset]]
     if rates:
         yield "rate", (quoted(phy.spelled(max(rates))), "fastest of supported_rates")
-    if radio.options.get("rts", "off") != "off":
-        threshold = whole_number(path, radio, "rts", -1, 65535)
+    if radio.text("rts", "off") != "off":
+        threshold = radio.number("rts", -1, 65535)
         if threshold is not None and 0 <= threshold < 2347:
             yield "rts_threshold", (quoted(f"{threshold} B"), "rts")
 
 
-def _rates(path: Path, radio: Section, name: str, preset: str) -> list[float]:
-    """Rates of a list in kb/s, those that the preset has. [bit/s]"""
-    text = radio.options.get(name, "")
-    if text and not re.fullmatch(r"\d{1,6}(\s+\d{1,6})*", text):
-        where = f"{path}:{radio.lines[name]}: `{radio.name}.{name}`"
-        raise UserError(f'{where}: "{text[:40]}" is not a list of rates in kb/s')
-    return [rate for word in text.split() if (rate := 1e3 * int(word)) in phy.RATES[preset]]
-
-
 def _access(
-    path: Path,
-    options: hostapd.Settings,
+    options: Section,
     bursts: tuple[float, Fact | str] | None,
     *,
     wmm: bool,
@@ -363,8 +342,8 @@ def _access(
     results = {("cell.ap", "best-effort"): OWN["best-effort"]}
     if wmm:
         results["cell", "best-effort"] = TOLD["best-effort"]
-    results |= dict(hostapd.access(path, options, wmm=wmm))
-    if bursts is not None and BURST_OPTION not in options:
+    results |= dict(hostapd.access(options, wmm=wmm))
+    if bursts is not None and BURST_OPTION not in options.options:
         txop_s, text = bursts
         note = f"{text.short}, see above" if isinstance(text, Fact) else text
         own = results["cell.ap", "best-effort"]

@@ -86,14 +86,14 @@ class Sighting(NamedTuple):
         None for rates of 802.11a, b and g.
     peculiar : sequence of str
         What a cell of lasthop has not: ``"DCM"``, ``"OFDMA"``, ``"80+80 MHz"``.
-    said : str
+    words : str
         The words themselves, for remarks; empty if there are none.
     """
 
     rate_bps: float
     modulation: Modulation | None = None
     peculiar: tuple[str, ...] = ()
-    said: str = ""
+    words: str = ""
 
 
 def is_allowed(modulation: Modulation) -> bool:

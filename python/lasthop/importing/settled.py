@@ -47,7 +47,7 @@ class Settled(NamedTuple):
     """The channel that settings make, comments of its keys, and what must be known of it."""
 
     within: Channel
-    said: Mapping[str, str]
+    comments: Mapping[str, str]
     notes: Sequence[Note]
 
 
@@ -90,6 +90,6 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
 
 def cell_keys(settled: Settled) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of a cell that settings make."""
-    yield from keys(settled.within, settled.said)
+    yield from keys(settled.within, settled.comments)
     yield "edca", ('"hostapd"', "defaults of hostapd for values that are not given below")
     yield from streams(settled.within)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lasthop.errors import UserError
 from lasthop.importing.observed import Note
-from lasthop.importing.uci import Section, read, switch, whole_number
+from lasthop.importing.uci import Section, read
 
 __all__ = ["Line", "line"]
 
@@ -102,15 +102,15 @@ def line(path: Path) -> Line:
     notes: list[Note] = []
     running: dict[str, Shaper] = {}
     for section in queues:
-        interface = section.options.get("interface") or section.name
-        if not _is_on(path, section):
-            text = section.options.get("enabled", "")
+        interface = section.text("interface") or section.name
+        if not _is_on(section):
+            text = section.text("enabled")
             why = "disabled" if text in ("", "0") else f"enabled '{text[:20]}', which is not 1"
             notes.append(Note(f"SQM on {interface} is {why}: it shapes no line", True))
         elif interface in running:
             notes.append(Note(f"SQM has {interface} twice, and the first one counts", True))
         else:
-            running[interface] = _shaper(path, section, interface)
+            running[interface] = _shaper(section, interface)
     guests = [each for name, each in running.items() if GUEST.search(name)]
     lines = [each for each in running.values() if each not in guests]
     for each in guests:
@@ -123,7 +123,7 @@ def line(path: Path) -> Line:
         for each in lines
         if each is not chosen
     ]
-    own = list(_remarks(path, chosen))
+    own = list(_remarks(chosen))
     wire = dict(_rates(chosen))
     if not wire:
         notes.append(Note(f"SQM shapes neither direction of {chosen.interface}", True))
@@ -134,17 +134,17 @@ def line(path: Path) -> Line:
     return Line(wire, [*notes, *own])
 
 
-def _is_on(path: Path, section: Section) -> bool:
+def _is_on(section: Section) -> bool:
     """Whether sqm-scripts start the queue: only ``enabled 1`` does."""
-    switch(path, section, "enabled", default=False)  # Refuses what is no truth value.
-    return section.options.get("enabled") == "1"
+    section.switch("enabled", default=False)  # Refuses what is no truth value.
+    return section.text("enabled") == "1"
 
 
-def _shaper(path: Path, section: Section, interface: str) -> Shaper:
+def _shaper(section: Section, interface: str) -> Shaper:
     rates = [
         DEFAULTS_KBPS[name] if value is None else value
         for name in ("download", "upload")
-        for value in [whole_number(path, section, name, 0, MOST_KBPS)]
+        for value in [section.number(name, 0, MOST_KBPS)]
     ]
     return Shaper(section, interface, *rates)
 
@@ -167,7 +167,7 @@ def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
     if not any(rates):
         return
     for key, name, kbps in zip(("rate", "back_rate"), names, rates, strict=True):
-        given = shaper.section.options.get(name)
+        given = shaper.section.text(name)
         text = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
         if kbps:
             yield key, (f'"{_rate(kbps)}"', text)
@@ -183,14 +183,14 @@ def _rate(kbps: int) -> str:
 
 def _queue(section: Section) -> str:
     """The qdisc that the script of a queue takes."""
-    script = section.options.get("script", "").lower()
-    named = section.options.get("qdisc", "").lower() or "fq_codel"
+    script = section.word("script")
+    named = section.word("qdisc") or "fq_codel"
     if script in CAKES or named.startswith("cake"):
         return "fq_codel" if script == "simplest_tbf.qos" else "cake"
     return named
 
 
-def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
+def _remarks(shaper: Shaper) -> Iterator[Note]:
     """Yield notes on settings of a queue that the wire of a scenario does not have."""
     section = shaper.section
     if INSIDE.match(shaper.interface):
@@ -200,7 +200,7 @@ def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
             True,
         )
     for name in ("download", "upload"):
-        if not section.options.get(name):
+        if not section.text(name):
             kbps = DEFAULTS_KBPS[name]
             yield Note(f"SQM has no {name}: sqm-scripts use {kbps} kbit/s (defaults.sh)", True)
     for name, kbps in (("download", shaper.down_kbps), ("upload", shaper.up_kbps)):
@@ -211,21 +211,21 @@ def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
         yield Note(NEAREST[queue], True)
     elif queue not in QDISCS and queue not in FIFOS:
         yield Note(f"lasthop has no qdisc {queue[:20]}: the line has a FIFO of 1000 packets", True)
-    if section.options.get("script", "").lower() == "simple.qos" and queue in QDISCS:
+    if section.word("script") == "simple.qos" and queue in QDISCS:
         yield Note("simple.qos has three classes by DSCP: here all packets are in one")
-    yield from _overhead(path, shaper)
+    yield from _overhead(shaper)
     for name in ("iqdisc_opts", "eqdisc_opts"):
-        if words := section.options.get(name, "").strip():
+        if words := section.text(name).strip():
             shown = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."
             yield Note(f'{name} "{shown}" is left out', True)
 
 
-def _overhead(path: Path, shaper: Shaper) -> Iterator[Note]:
+def _overhead(shaper: Shaper) -> Iterator[Note]:
     """Yield notes on bytes that SQM adds to each packet."""
     section = shaper.section
-    overhead = whole_number(path, section, "overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
-    least = whole_number(path, section, "tcMPU", 0, MOST_OVERHEAD) or 0
-    layer = section.options.get("linklayer", "").lower() or "none"
+    overhead = section.number("overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
+    least = section.number("tcMPU", 0, MOST_OVERHEAD) or 0
+    layer = section.word("linklayer") or "none"
     if layer == "none":
         if overhead:
             yield Note(f"SQM's overhead of {overhead} B has no effect with linklayer none")

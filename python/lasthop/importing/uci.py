@@ -20,7 +20,7 @@ from pathlib import Path
 from lasthop.errors import UserError
 from lasthop.importing.text import read_lines
 
-__all__ = ["Section", "hint_of", "read", "switch", "whole_number"]
+__all__ = ["Section", "hint_of", "read"]
 
 TRUE = {"1", "on", "true", "yes", "enabled"}
 FALSE = {"0", "off", "false", "no", "disabled"}
@@ -32,31 +32,72 @@ SHOWN = re.compile(
 
 @dataclass
 class Section:
-    """A section of a configuration file.
+    """A section of a configuration file, or a file without sections.
 
     Attributes
     ----------
+    path : Path
+        The file.
     kind, name : str
-        ``wifi-device`` and ``radio0``; a section without a name is ``@wifi-iface[0]``.
-    line : int
-        Where it begins.
+        ``wifi-device`` and ``radio0``; a section without a name is ``@wifi-iface[0]``. Both are
+        empty for a file without sections.
     options : dict
-        Values by name; those of a list are apart by spaces.
+        Values by name; those of a list are separated by spaces.
     lines : dict
         Line of each value.
     """
 
-    kind: str
-    name: str
-    line: int
+    path: Path
+    kind: str = ""
+    name: str = ""
     options: dict[str, str] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
     def put(self, name: str, value: str, line: int, *, listed: bool = False) -> None:
-        """Note a value; one of a list stands behind those before."""
+        """Set a value; a value of a list is appended."""
         before = self.options.get(name) if listed else None
         self.options[name] = value if before is None else f"{before} {value}"
         self.lines[name] = line
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a value as text."""
+        return self.options.get(name, default)
+
+    def word(self, name: str, default: str = "") -> str:
+        """Return a value in small letters."""
+        return self.text(name, default).lower()
+
+    def wrong(self, name: str, why: str) -> UserError:
+        """Return an error about a value."""
+        key = f"{self.name}.{name}" if self.name else name
+        return UserError(f"{self.path}:{self.lines[name]}: `{key}`: {why}")
+
+    def switch(self, name: str, *, default: bool = True) -> bool:
+        """Return a truth value, or the default if it is absent."""
+        text = self.word(name)
+        if text and text not in TRUE | FALSE:
+            raise self.wrong(name, f'"{text[:20]}" is neither 0 nor 1')
+        return text in TRUE if text else default
+
+    def number(self, name: str, least: int, most: int) -> int | None:
+        """Return a whole number, or None if it is absent. In UCI an empty value is absent."""
+        text = self.options.get(name)
+        if text is None or (self.kind and not text):
+            return None
+        if not re.fullmatch(r"-?\d{1,9}", text) or not least <= int(text) <= most:
+            why = f'"{text[:20]}" is not a whole number from {least} to {most}'
+            raise self.wrong(name, why)
+        return int(text)
+
+    def numbers(self, name: str, digits: int, unit: str) -> list[int]:
+        """Return a list of rates of so many digits at most."""
+        text = self.options.get(name)
+        if text is None or (self.kind and not text):
+            return []
+        word = rf"\d{{1,{digits}}}"
+        if not re.fullmatch(rf"{word}(\s+{word})*", text):
+            raise self.wrong(name, f'"{text[:40]}" is not a list of rates in {unit}')
+        return [int(word) for word in text.split()]
 
 
 def read(path: Path, what: str) -> list[Section]:
@@ -110,7 +151,7 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
                 unnamed[kind] += called.startswith("@")
                 section = sections.get(called)
                 if section is None or section.kind != kind:  # One of the same name goes on.
-                    section = sections[called] = Section(kind, called, number)
+                    section = sections[called] = Section(path, kind, called)
             case ["option" | "list" as form, name, value] if section is not None:
                 section.put(name, value, number, listed=form == "list")
             case ["option", _] if section is not None:
@@ -143,29 +184,9 @@ def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
         value = " ".join(_words(path, number, match["value"]))
         name = match["section"]
         if match["option"] is None:
-            sections[name] = Section(value, name, number)
+            sections[name] = Section(path, value, name)
         elif name in sections:
             sections[name].put(match["option"], value, number)
         else:
             raise UserError(f"{path}:{number}: `{name}`: no line gives its type")
     yield from sections.values()
-
-
-def switch(path: Path, section: Section, name: str, *, default: bool = True) -> bool:
-    """Return a truth value of a section, and the default if it has none."""
-    text = section.options.get(name, "").lower()
-    if text and text not in TRUE | FALSE:
-        where = f"{path}:{section.lines[name]}: `{section.name}.{name}`"
-        raise UserError(f'{where}: "{text[:20]}" is neither 0 nor 1')
-    return text in TRUE if text else default
-
-
-def whole_number(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
-    """Return a whole number of a section, None if it has none."""
-    text = section.options.get(name)
-    if not text:
-        return None
-    if not re.fullmatch(r"-?\d{1,9}", text) or not least <= int(text) <= most:
-        where = f"{path}:{section.lines[name]}: `{section.name}.{name}`"
-        raise UserError(f'{where}: "{text[:20]}" is not a whole number from {least} to {most}')
-    return int(text)

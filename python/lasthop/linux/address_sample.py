@@ -1,22 +1,22 @@
-"""Who has traffic where counters do not tell: addresses of one packet in eight at an interface.
+"""Addresses with traffic, from a sample of one packet in eight at an interface.
 
-The kernel draws the sample, and what finds no place in the buffer between two looks is lost: a look
-reads 300 packets or so at most, whatever passes.
+The kernel draws the sample. Packets for which the buffer has no room are lost, so a look reads
+about 300 packets at most.
 """
 
 from collections.abc import Collection
 
-from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, ends, packet_socket
+from lasthop.linux.packets import HEADER_BYTES, ends, packet_socket, received
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Number of packets of which one is looked at."""
+"""Number of packets of which one is sampled."""
 BUFFER_BYTES = 1 << 18
-"""Buffer that is asked for; the kernel doubles it. A full frame takes 2304 bytes."""
+"""Requested size of the buffer; the kernel doubles it. A full frame takes 2304 bytes."""
 
 # Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
 PROGRAM = (
-    (0x20, 0, 0, 0xFFFFF038),  # a random number
+    (0x20, 0, 0, 0xFFFFF038),  # A random number.
     (0x54, 0, 0, SAMPLED - 1),
     (0x15, 0, 1, 0),
     (0x06, 0, 0, HEADER_BYTES),
@@ -46,12 +46,6 @@ class AddressSample:
         self.socket.close()
 
     def look(self, known: Collection[Address]) -> set[Address]:
-        """Known addresses that packets of the sample since the last look came from or went to."""
-        results: set[Address] = set()
-        for _ in range(MOST_AT_ONCE):
-            try:
-                header = self.socket.recv(HEADER_BYTES)
-            except OSError:
-                break  # empty, or the interface is gone; the gateway finds out by itself
-            results.update(address for address in ends(header) if address in known)
-        return results
+        """Return the known addresses of sampled packets since the last look."""
+        every = (each for header, _ in received(self.socket) for each in ends(header))
+        return {address for address in every if address in known}

@@ -1,4 +1,4 @@
-"""The system call bpf(2), as far as programs and maps of ours need it (linux/bpf.h)."""
+"""The system call bpf(2), for the programs and maps of lasthop (linux/bpf.h)."""
 
 import ctypes
 import errno
@@ -9,19 +9,15 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from lasthop.linux.syscalls import libc
+
 NUMBER = {"x86_64": 321, "i686": 357, "s390x": 351, "ppc64le": 361, "armv7l": 386}
-"""The call's number on older architectures; on all others it is 280 (asm-generic/unistd.h)."""
+"""Number of the call on older architectures; it is 280 on all others (asm-generic/unistd.h)."""
 GENERIC = 280
 
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 3, 5, 6
-MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD, LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = (
-    14,
-    15,
-    18,
-    28,
-    30,
-    31,
-)
+MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD = 14, 15, 18
+LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = 28, 30, 31
 """Commands."""
 
 HASH, ARRAY, PREFIXES = 1, 2, 11
@@ -29,10 +25,10 @@ HASH, ARRAY, PREFIXES = 1, 2, 11
 RETURN_0 = bytes.fromhex("b7000000000000009500000000000000")
 """A program that does nothing."""
 CLASSIFIER = 3
-"""A program that traffic control asks about each packet."""
+"""A program that traffic control runs for each packet."""
 STRUCT_OPS_MAP, STRUCT_OPS_PROGRAM, STRUCT_OPS_ATTACH, STRUCT_OPS_LINK = 26, 27, 44, 9
 LINK_FLAG = 1 << 13
-"""A map whose operations are in force as long as a link of theirs (since Linux 6.4)."""
+"""A map whose operations are in force as long as their link (since Linux 6.4)."""
 KEY = bytes(4)
 """A map of operations has one entry, number 0."""
 LOG_BYTES = 1 << 16
@@ -49,7 +45,7 @@ update (ENOMEM)."""
 
 
 class BpfError(OSError):
-    """The kernel refused something; `log` is what its verifier said last."""
+    """The kernel refused something; `log` is the end of the output of its verifier."""
 
     def __init__(self, number: int, what: str, log: str = "") -> None:
         super().__init__(number, f"{what}: {os.strerror(number)}")
@@ -61,8 +57,7 @@ class NoEntryError(BpfError, FileNotFoundError):
 
 
 def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char]) -> int:
-    """Make the call; `what` says for what, should it be refused."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    """Make the call; `what` names its purpose in the error."""
     size = len(attributes)
     given = attributes if isinstance(attributes, ctypes.Array) else buffer(attributes)
     number = NUMBER.get(platform.machine(), GENERIC)
@@ -74,47 +69,47 @@ def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char
 
 
 def buffer(data: bytes) -> ctypes.Array[ctypes.c_char]:
-    """Memory whose address can be given."""
+    """Memory that has an address."""
     return ctypes.create_string_buffer(data, max(len(data), 1))
 
 
 def address(memory: ctypes.Array[ctypes.c_char]) -> int:
-    """Where it lies."""
+    """Its address."""
     return ctypes.addressof(memory)
 
 
 def load_types(types: bytes) -> int:
-    """Give the kernel the BTF of a program; a descriptor."""
+    """Load the BTF of a program; return a descriptor."""
     data = buffer(types)
     attributes = struct.pack("=QQIIII", address(data), 0, len(types), 0, 0, 0)
     return call(BTF_LOAD, "types of a BPF program", attributes)
 
 
 class Program(NamedTuple):
-    """A program as a compiler has made it, and what the kernel is told of it."""
+    """A compiled program, and its description for the kernel."""
 
     name: str
     kind: int
-    """What asks it, such as `CLASSIFIER`."""
+    """Type of the program, such as `CLASSIFIER`."""
     instructions: bytes
     types: int
     """Descriptor of its BTF."""
     functions: bytes
     relocations: bytes
-    """What .BTF.ext says of the function and of members of structures, which the kernel places."""
+    """Records of .BTF.ext about the function and about members that the kernel relocates."""
     terms: bytes
-    """The licence, with a zero at its end; the kernel asks for one that goes with its own."""
+    """The licence, with a zero at its end; it must be compatible with that of the kernel."""
     operation: tuple[int, int] = (0, 0)
-    """Which member of which structure of the kernel it is, if it is one, by their numbers."""
+    """Numbers of the structure and the member of the kernel, if it is a member."""
 
 
 def load_program(program: Program) -> int:
-    """Load a program; a descriptor.
+    """Load a program; return a descriptor.
 
     Raises
     ------
     BpfError
-        If the kernel refuses it, with what the verifier said.
+        If the kernel refuses it, with the output of the verifier.
     """
     code, licence = buffer(program.instructions), buffer(program.terms)
     function, relocation = buffer(program.functions), buffer(program.relocations)
@@ -147,7 +142,7 @@ def load_program(program: Program) -> int:
 
 
 class MapShape(NamedTuple):
-    """What a map is like: its kind, the length of its keys and values, how many, and flags."""
+    """Shape of a map: type, lengths of keys and values, number of entries, flags."""
 
     kind: int
     key_bytes: int
@@ -157,7 +152,7 @@ class MapShape(NamedTuple):
 
 
 def make_map(name: str, shape: MapShape) -> int:
-    """Make a map; a descriptor."""
+    """Make a map; return a descriptor."""
     create = struct.pack(
         "=IIIIIII16sIIIII",
         *(shape.kind, shape.key_bytes, shape.value_bytes, shape.most, shape.flags, 0, 0),
@@ -167,7 +162,7 @@ def make_map(name: str, shape: MapShape) -> int:
 
 
 def update(a_map: int, key: bytes, value: bytes) -> None:
-    """Let an entry of a map have this value."""
+    """Set the value of an entry of a map."""
     present, data = buffer(key), buffer(value)
     asked = struct.pack("=IIQQQ", a_map, 0, address(present), address(data), 0)
     for attempt in range(UPDATES):
@@ -182,7 +177,7 @@ def update(a_map: int, key: bytes, value: bytes) -> None:
 
 
 def entry(a_map: int, key: bytes, value_bytes: int) -> bytes:
-    """The value of an entry of a map."""
+    """Return the value of an entry of a map."""
     present, value = buffer(key), buffer(bytes(value_bytes))
     asked = struct.pack("=IIQQQ", a_map, 0, address(present), address(value), 0)
     call(MAP_LOOKUP, "an entry of a BPF map", asked)
@@ -197,7 +192,7 @@ def delete(a_map: int, key: bytes) -> None:
 
 
 def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> int:
-    """Make the map that holds a structure of operations; a descriptor."""
+    """Make the map of a structure of operations; return a descriptor."""
     create = struct.pack(
         "=IIIIIII16sIIIII",
         *(STRUCT_OPS_MAP, 4, len(value), 1, LINK_FLAG, 0, 0),
@@ -220,18 +215,18 @@ def link(each: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -
 
 
 def pin(descriptor: int, path: str) -> None:
-    """Keep what a descriptor stands for by a file in a bpf file system."""
+    """Pin the object of a descriptor to a file in a bpf file system."""
     name = buffer(path.encode() + b"\0")
     call(OBJ_PIN, path, struct.pack("=QIIQ", address(name), descriptor, 0, 0))
 
 
 def links_of_operations() -> Iterator[tuple[int, int]]:
-    """Numbers of the kernel's links that put operations into force, with those of their maps.
+    """Yield the numbers of links that put operations into force, with those of their maps.
 
     Raises
     ------
     BpfError
-        If this process may not know.
+        If this process has no permission.
     """
     number = 0
     while True:
@@ -246,7 +241,7 @@ def links_of_operations() -> Iterator[tuple[int, int]]:
         try:
             descriptor = call(LINK_FD_BY_ID, "a BPF link", struct.pack("=III", number, 0, 0))
         except BpfError as error:
-            if error.errno == errno.ENOENT:  # gone meanwhile
+            if error.errno == errno.ENOENT:  # It is gone meanwhile.
                 continue
             raise
         try:
@@ -259,27 +254,24 @@ def links_of_operations() -> Iterator[tuple[int, int]]:
 
 
 def information(descriptor: int, size: int) -> bytes:
-    """What the kernel says of a link or map."""
+    """Return the information of the kernel about a link or map."""
     answer = buffer(bytes(size))
     call(INFO_BY_FD, "BPF information", struct.pack("=IIQ", descriptor, size, address(answer)))
     return answer.raw
 
 
 def value_of(operations: int) -> tuple[int, bytes]:
-    """Number of the kernel's type of a map of operations, and its entry.
+    """Return the number of the kernel's type of a map of operations, and its entry.
 
     Raises
     ------
     BpfError
-        If it is gone, or this process may not know.
+        If it is gone, or this process has no permission.
     """
     descriptor = call(MAP_FD_BY_ID, "BPF operations", struct.pack("=III", operations, 0, 0))
     try:
         info = information(descriptor, 80)
-        size, kernel_type = (
-            struct.unpack_from("=I", info, 12)[0],
-            struct.unpack_from("=I", info, 44)[0],
-        )
+        size, kernel_type = struct.unpack_from("=12xI28xI", info)
         value = entry(descriptor, KEY, size)
     finally:
         os.close(descriptor)

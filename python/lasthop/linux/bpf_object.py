@@ -1,4 +1,4 @@
-"""What a compiler for BPF writes: sections of instructions and data, names, types (ELF, BTF)."""
+"""Objects of a compiler for BPF: sections of instructions and data, names, types (ELF, BTF)."""
 
 import struct
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ class Section(NamedTuple):
 
 @dataclass
 class Object:
-    """What a compiler for BPF has made of one file.
+    """An object of a compiler for BPF.
 
     Raises
     ------
     ValueError
-        If it is something else.
+        If the data is something else.
     """
 
     data: bytes
@@ -53,15 +53,15 @@ class Object:
         ]
 
     def part(self, section: tuple[int, ...]) -> bytes:
-        """The bytes of a section, by its header."""
+        """Return the bytes of a section, by its header."""
         return self.data[section[4] : section[4] + section[5]]
 
     def section(self, name: str) -> bytes:
-        """The bytes of the section of this name."""
+        """Return the bytes of the section of this name."""
         return next(each.data for each in self.sections if each.name == name)
 
     def relocations(self, name: str) -> dict[int, tuple[str, str]]:
-        """What each place in a section names: a symbol, and the section in which that is."""
+        """Return the relocations of a section by offset: a symbol and its section."""
         target = [each.name for each in self.sections].index(name)
         results = {}
         for each in self.sections:
@@ -72,7 +72,7 @@ class Object:
         return results
 
     def types(self) -> Btf:
-        """Its BTF, with the places of variables, as the kernel wants it."""
+        """Return its BTF with the offsets of variables, as the kernel expects it."""
         types = Btf(bytearray(self.section(".BTF")))
         for number, each in enumerate(self.sections):
             places = {name: value for name, section, value in self.symbols if section == number}
@@ -80,7 +80,7 @@ class Object:
         return types
 
     def notes(self, types: Btf, part: int) -> dict[str, bytes]:
-        """What .BTF.ext says of each section: part 0 of functions, 2 of members of structures."""
+        """Return the records of .BTF.ext by section: part 0 on functions, 2 on members."""
         data = self.section(".BTF.ext")
         (header,) = struct.unpack_from("<I", data, 4)
         at, length = struct.unpack_from("<II", data, 8 + 8 * part)
@@ -99,5 +99,5 @@ class Object:
 
 
 def text(strings: bytes, at: int) -> str:
-    """The string at a place among strings."""
+    """Return the string at an offset among strings."""
     return strings[at : strings.index(0, at)].decode()

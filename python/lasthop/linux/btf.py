@@ -1,4 +1,4 @@
-"""BTF: what a kernel, or a BPF object, says of its types. Linux: Documentation/bpf/btf.rst."""
+"""BTF: types of a kernel or of a BPF object. Linux: Documentation/bpf/btf.rst."""
 
 import struct
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class Structure(NamedTuple):
     members: list[Member]
 
     def place(self, name: str) -> int:
-        """Where a member lies. [bytes]
+        """Return the offset of a member. [bytes]
 
         Raises
         ------
@@ -84,7 +84,7 @@ class Btf:
 
     @cached_property
     def places(self) -> list[int]:
-        """Where each type stands, from number 1 on; number 0 stands for no type. [bytes]"""
+        """Offset of each type, from number 1 on; number 0 is no type. [bytes]"""
         result, at, data = [0], self.types_at, self.data
         unpack, behind, nothing = TYPE.unpack_from, BEHIND, (0, 0)
         while at < self.types_end:
@@ -95,12 +95,12 @@ class Btf:
         return result
 
     def text(self, at: int) -> str:
-        """The string at a place among the strings."""
+        """Return the string at an offset among the strings."""
         begin = self.strings_at + at
         return self.data[begin : self.data.index(0, begin)].decode()
 
     def structure(self, name: str) -> Structure:
-        """The structure of this name.
+        """Return the structure of this name.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class Btf:
         raise KeyError(name)
 
     def numbers(self, variable: str) -> dict[str, int]:
-        """The numbers in a variable that has them as lengths of arrays: by which maps are defined.
+        """Return the numbers by which a variable defines a map: lengths of arrays.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class Btf:
         raise KeyError(variable)
 
     def lengths(self, structure: int) -> Iterator[tuple[str, int]]:
-        """Members of a structure that point to arrays, and how long those are."""
+        """Return the members of a structure that point to arrays, with their lengths."""
         at = self.places[structure]
         for k in range(TYPE.unpack_from(self.data, at)[1] & 0xFFFF):
             name, pointer, _ = MEMBER.unpack_from(self.data, at + 12 + 12 * k)
@@ -145,7 +145,7 @@ class Btf:
                 yield self.text(name), length
 
     def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
-        """Say how large a section of variables is and where they lie; compilers leave it open."""
+        """Set the size of a section of variables and their offsets, which compilers leave open."""
         for at in self.places[1:]:
             named, info, _ = TYPE.unpack_from(self.data, at)
             if info >> 24 & 31 != DATASEC or self.text(named) != name:

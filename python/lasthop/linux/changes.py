@@ -1,11 +1,11 @@
 """Changes that need an inverse, and their inverses.
 
-What hangs on an IFB or in a block of filters goes with it: removing the two containers is the
-inverse of everything put into them, so that thousands of classes need no record of their own.
+Everything on an IFB or in a block of filters is removed with it. The removal of these containers is
+therefore the inverse of everything in them, and thousands of classes need no record.
 
-An inverse looks before it removes: an interface or an ingress that is not ours any more, since
-someone has removed ours and made another, stays. Interfaces are known by their numbers, which they
-keep when somebody gives them another name; an IFB by its MAC address.
+An inverse checks what it removes: an interface or an ingress of another program, which has replaced
+ours, remains. Interfaces are identified by their numbers, which do not change with their names. An
+IFB is identified by its MAC address.
 """
 
 import socket
@@ -23,51 +23,51 @@ from lasthop.linux.undo import Record, UndoLog
 
 
 def mac_of(name: str) -> bytes:
-    """The MAC address by which an IFB is known to be ours: 02, "lh", three bytes of the name."""
+    """Return the MAC address that identifies our IFB: 02, "lh", three bytes of the name."""
     return b"\x02lh" + zlib.crc32(name.encode()).to_bytes(4, "big")[:3]
 
 
 class Hooks(NamedTuple):
-    """Have what comes in at an interface, and what goes out, meet the filters of two blocks."""
+    """Let packets in both directions of an interface pass the filters of two blocks."""
 
     device: tc.Device
     blocks: tuple[int, int]
 
 
 class Merging(NamedTuple):
-    """Turn receive offload of an interface off."""
+    """Turn off receive offload of an interface."""
 
     device: tc.Device
 
 
 class Root(NamedTuple):
-    """Put a hierarchy at the root of an interface."""
+    """Add a hierarchy at the root of an interface."""
 
     device: tc.Device
     request: Request
 
 
 class Segments(NamedTuple):
-    """Have senders on this machine hand over so many segments as one packet at most."""
+    """Limit the segments of a packet that senders on this machine hand over."""
 
     device: tc.Device
     most: int
 
 
 OUR_ROOTS = (("tbf", tc.SPLITTER), ("htb", tc.OURS))
-"""Kinds and numbers of our root disciplines, of this version and of earlier ones."""
+"""Kinds and numbers of root disciplines of this version and of earlier ones."""
 Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
-"""A change that puts something right."""
+"""A change that repairs something."""
 
 
 class Changes:
-    """Makes changes and can take them back.
+    """Makes changes and reverts them.
 
     Parameters
     ----------
     kernel : Socket
     log : UndoLog
-        Where inverses are written before changes are made.
+        Log to which inverses are written before changes are made.
     """
 
     def __init__(self, kernel: Socket, log: UndoLog) -> None:
@@ -75,8 +75,8 @@ class Changes:
         self.log = log
 
     def add_ifb(self, name: str, queue_packets: int) -> tc.Device:
-        """Make an IFB and take it into service."""
-        if links.link_named(self.kernel, name) is not None:
+        """Make an IFB and bring it up."""
+        if name in links.every_link(self.kernel):
             raise UserError(
                 f"interface {name}: exists already, and this gateway has not made it",
                 f"if nothing needs it: ip link del {name}",
@@ -87,14 +87,14 @@ class Changes:
         return tc.Device(name, links.index_of(name))
 
     def add_hooks(self, device: tc.Device, blocks: tuple[int, int]) -> None:
-        """Have what comes in at an interface, and what goes out, meet the filters of two blocks."""
+        """Let packets in both directions of an interface pass the filters of two blocks."""
         check_hooks_are_free(self.kernel, device)
         record = {"kind": "hooks", "name": device.name, "number": device.number}
         self.note(record | {"blocks": list(blocks)})
         self.kernel.carry_out([tc.hooks(device, *blocks)])
 
     def stop_merging(self, device: tc.Device) -> None:
-        """Turn receive offload off."""
+        """Turn off receive offload."""
         if offload.merges(device.name):
             self.note({"kind": "gro", "name": device.name, "number": device.number})
             offload.set_merging(device.name, False)
@@ -102,13 +102,13 @@ class Changes:
                 self.kernel.after_message()
 
     def add_root(self, device: tc.Device, root: Request) -> None:
-        """Put a hierarchy at the root of an interface, where there is only what comes by itself."""
+        """Add a hierarchy at the root of an interface that has only the default queue."""
         check_root_is_free(self.kernel, device)
         self.note({"kind": "root", "name": device.name, "number": device.number})
         self.kernel.carry_out([root])
 
     def set_segments(self, device: tc.Device, segments: int) -> None:
-        """Have senders on this machine hand over so many segments as one packet at most."""
+        """Limit the segments of a packet that senders on this machine hand over."""
         before = links.every_link(self.kernel)[device.name].segments
         if before not in (0, segments):
             record = {"kind": "segments", "name": device.name, "number": device.number}
@@ -116,16 +116,16 @@ class Changes:
             self.kernel.carry_out([links.set_segments(device.name, segments)])
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Change what is inside an IFB, a block or a hierarchy that these changes have made."""
+        """Change the content of an IFB, a block or a hierarchy that these changes have made."""
         self.kernel.carry_out(requests)
 
     def repair(self, repairs: Iterable[Repair]) -> None:
-        """Carry out repairs in order; each inverse that is needed is in the log before.
+        """Carry out repairs in order, after their inverses are in the log.
 
         Raises
         ------
         UserError
-            For the first that was refused, when all others are done.
+            For the first repair that was refused, when all others are done.
         """
         refused = None
         for is_message, group in groupby(repairs, lambda repair: isinstance(repair, Request)):
@@ -140,7 +140,7 @@ class Changes:
             raise refused
 
     def mend_at_once(self, repairs: Sequence[Repair]) -> None:
-        """Carry out messages, or one other repair."""
+        """Carry out messages, or another repair."""
         match repairs:
             case [Hooks(device, blocks)]:
                 self.add_hooks(device, blocks)
@@ -155,14 +155,14 @@ class Changes:
                 self.carry_out(messages)
 
     def note(self, record: Record) -> None:
-        """Write an inverse to the log, unless it is there: what is mended often has one already."""
+        """Write an inverse to the log, unless it is there, as after an earlier repair."""
         if record not in self.log.records():
             self.log.add(record)
 
     def undo_all(self) -> list[str]:
-        """Take everything back, newest first; return in words what could not be.
+        """Revert everything, newest first; return what could not be reverted, in words.
 
-        The log is forgotten only if all went well, so that it can be tried again.
+        The log is forgotten only after success, so that it can be tried again.
         """
         remaining = []
         for record in reversed(self.log.records()):
@@ -187,7 +187,7 @@ def check_hooks_are_free(kernel: Socket, device: tc.Device) -> None:
 
 
 def check_root_is_free(kernel: Socket, device: tc.Device) -> None:
-    """Refuse an interface to which somebody has given a queue."""
+    """Refuse an interface to which another program has added a queue."""
     for qdisc in qdiscs(kernel, device.number):
         if qdisc.parent == tc.ROOT and qdisc.handle != 0:
             raise UserError(
@@ -198,7 +198,7 @@ def check_root_is_free(kernel: Socket, device: tc.Device) -> None:
 
 
 def undo(kernel: Socket, record: Record) -> None:
-    """Carry out an inverse; nothing if it has nothing to do."""
+    """Carry out an inverse, unless it has nothing to do."""
     match record:
         case {"kind": "link", "name": str(name)}:
             for now, link in links.every_link(kernel).items():
@@ -206,7 +206,7 @@ def undo(kernel: Socket, record: Record) -> None:
                     remove(kernel, links.remove_link(now))
         case {"kind": "hooks", "blocks": [int(incoming), int(outgoing)]}:
             unhook(kernel, device_of(record), (incoming, outgoing))
-        case {"kind": "ingress", "block": int(block)}:  # of an earlier version
+        case {"kind": "ingress", "block": int(block)}:  # It is of an earlier version.
             unhook(kernel, device_of(record), (block, 0))
         case {"kind": "root"}:
             device = device_of(record)
@@ -233,7 +233,7 @@ def unhook(kernel: Socket, device: tc.Device | None, blocks: tuple[int, int]) ->
 
 
 def remove(kernel: Socket, request: Request) -> None:
-    """Remove something that may be gone already."""
+    """Remove an object that may be gone already."""
     try:
         kernel.carry_out([request])
     except KernelError as error:
@@ -242,7 +242,7 @@ def remove(kernel: Socket, request: Request) -> None:
 
 
 def device_of(record: Record) -> tc.Device | None:
-    """The interface of a record, whatever its name is now; None if it is gone.
+    """Return the interface of a record, whatever its name is now; None if it is gone.
 
     Records of earlier versions have no number, only a name.
     """

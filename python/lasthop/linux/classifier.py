@@ -1,7 +1,7 @@
-"""A BPF program that judges packets in front of a queue, with its maps: loaded, attached, read.
+"""A BPF program that accepts or drops packets in front of a queue, with its maps.
 
-The program hangs at a queueing discipline as a classifier (cls_bpf) and keeps its maps alive; who
-asks later finds both through the kernel's numbers.
+The program is attached to a queueing discipline as a classifier (cls_bpf) and keeps its maps alive.
+Both can be opened later through the kernel's numbers.
 """
 
 import os
@@ -14,17 +14,15 @@ from functools import cached_property
 from lasthop.linux import bpf, tc
 from lasthop.linux.bpf_object import Object
 from lasthop.linux.btf import Btf, Structure
-from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.netlink import Request, text_attribute, u32_attribute
 
 SECTION = "classifier"
 FUNCTIONS = ".text"
 MAPS = ".maps"
 FUNCTION, MEMBER = struct.Struct("<II"), struct.Struct("<IIII")
-"""Notes of .BTF.ext: of a function, of a member of a structure; where comes first."""
+"""Records of .BTF.ext about a function and about a member; the offset is first."""
 DIRECT_ACTION = 1
-"""What the program answers is what becomes of the packet."""
-EVERY_PROTOCOL = 3
-"""ETH_P_ALL."""
+"""The result of the program decides on the packet."""
 
 
 @dataclass
@@ -36,7 +34,7 @@ class Classifier:
     data : bytes
         The object.
     name : str
-        What the kernel calls the program; at most 15 letters.
+        Name of the program in the kernel; at most 15 letters.
     section : str, optional
         The section of the object that holds the program.
     shared : mapping, optional
@@ -59,7 +57,7 @@ class Classifier:
     def __post_init__(self) -> None:
         with ExitStack() as stack:
             self.load(stack)
-            self.kept = stack.pop_all()
+            self.files = stack.pop_all()
 
     def load(self, stack: ExitStack) -> None:
         """Make the maps and load the program; what was made is closed with the stack."""
@@ -101,7 +99,7 @@ class Classifier:
 
     @cached_property
     def object(self) -> Object:
-        """What the compiler has made."""
+        """The compiled object."""
         return Object(self.data)
 
     @cached_property
@@ -110,16 +108,16 @@ class Classifier:
         return self.object.types()
 
     def structure(self, name: str) -> Structure:
-        """A structure of the program's."""
+        """Return a structure of the program."""
         return self.types.structure(name)
 
     def close(self) -> None:
-        """Let go of program and maps; where the program is attached both stay."""
-        self.kept.close()
+        """Close the program and the maps. If the program is attached, both remain."""
+        self.files.close()
 
 
 def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, tuple[str, str]]]:
-    """The program with its functions behind it, and what places in it name: symbol and section."""
+    """Return the program followed by its functions, and its relocations: symbol and section."""
     own, functions = data.section(program), data.section(FUNCTIONS)
     code = bytearray(own + functions)
     named = data.relocations(program)
@@ -135,9 +133,9 @@ def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, t
 def moved(
     notes: dict[str, bytes], form: struct.Struct, program: str, begin: int, unit: int
 ) -> bytes:
-    """Notes of the program and of the functions behind it, whose places begin there.
+    """Return the records of the program and of the functions after it, from `begin` on.
 
-    The kernel wants places in instructions or bytes, which are so many bytes each.
+    The kernel expects offsets in units of this many bytes: instructions or bytes.
     """
     result = b""
     for section, before in ((program, 0), (FUNCTIONS, begin)):
@@ -147,7 +145,7 @@ def moved(
 
 
 def shape_of(types: Btf, name: str) -> bpf.MapShape:
-    """What a map is like, by its definition in the program."""
+    """Return the shape of a map, by its definition in the program."""
     numbers = types.numbers(name)
     return bpf.MapShape(
         numbers["type"],
@@ -159,15 +157,14 @@ def shape_of(types: Btf, name: str) -> bpf.MapShape:
 
 
 def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -> Request:
-    """Have a program judge what comes to a queueing discipline; `path` is what `tc` would load."""
-    options = attribute(tc.BPF_FD, struct.pack("=I", program))
-    options += attribute(tc.BPF_NAME, name.encode() + b"\0")
-    options += attribute(tc.BPF_FLAGS, struct.pack("=I", DIRECT_ACTION))
-    info = 1 << 16 | int.from_bytes(struct.pack(">H", EVERY_PROTOCOL), "little")
-    body = device.header(1, parent, info)
-    body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
-    text = (
-        f"tc filter add {device.said()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
+    """Return the request that attaches a program to a queueing discipline.
+
+    `path` is the file that `tc` would load.
+    """
+    options = u32_attribute(tc.BPF_FD, program) + text_attribute(tc.BPF_NAME, name)
+    options += u32_attribute(tc.BPF_FLAGS, DIRECT_ACTION)
+    words = (
+        f"{device.words()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
         f"bpf direct-action object-file {path} section {SECTION}"
     )
-    return Request(tc.NEWFILTER, CREATE | EXCL, body, text)
+    return tc.add_filter(device.header(1, parent, tc.EVERY_PACKET), "bpf", options, words)

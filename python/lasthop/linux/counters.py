@@ -1,10 +1,10 @@
-"""What the kernel has counted and what hangs where: dumps of disciplines, classes and filters."""
+"""Counters and hierarchies of the kernel: dumps of disciplines, classes and filters."""
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from lasthop.linux.links import text
-from lasthop.linux.netlink import Socket, attributes
+from lasthop.linux.netlink import Socket, attributes, number_in, text_in
 from lasthop.linux.tc import EGRESS_BLOCK, INGRESS, INGRESS_BLOCK, KIND, TCMSG
 
 GETQDISC, GETCLASS, GETFILTER = 38, 42, 46
@@ -12,7 +12,7 @@ STATISTICS, BASIC, QUEUE = 7, 1, 3
 
 
 class Counters(NamedTuple):
-    """Counters of a class; they never fall while the class is there."""
+    """Counters of a class; they never decrease while the class exists."""
 
     sent_bytes: int
     sent_packets: int
@@ -27,63 +27,75 @@ class Qdisc(NamedTuple):
 
     kind: str
     has_hooks: bool
-    """Whether it is no queue, but where filters meet what comes in, or goes out."""
+    """Whether it is a hook for filters of one direction or both, not a queue."""
     blocks: tuple[int, int]
-    """Numbers of the shared blocks of its filters, in and out; 0 where it shares none."""
+    """Numbers of the shared blocks of its filters, in and out; 0 without one."""
     parent: int = 0
-    """Where it hangs: the root, or a class."""
+    """Its parent: the root, or a class."""
     handle: int = 0
-    """Its number; 0 where the kernel has put it there itself."""
+    """Its number; 0 if the kernel has added it."""
+
+
+class Dumped(NamedTuple):
+    """A queueing discipline or a class in a dump of the kernel."""
+
+    handle: int
+    parent: int
+    has: dict[int, bytes]
+    """Attributes by their types."""
+
+    @property
+    def kind(self) -> str:
+        """Name of the discipline."""
+        return text_in(self.has.get(KIND, b""))
+
+
+def bodies(kernel: Socket, question: int, interface: int) -> Iterator[bytes]:
+    """Yield messages about an interface. Older kernels answer for all interfaces."""
+    for body in kernel.dump(question, TCMSG.pack(0, interface, 0, 0, 0)):
+        if TCMSG.unpack_from(body)[1] == interface:
+            yield body
+
+
+def dumped(kernel: Socket, question: int, interface: int) -> Iterator[Dumped]:
+    """Yield the disciplines or classes of an interface."""
+    for body in bodies(kernel, question, interface):
+        _, _, handle, parent, _ = TCMSG.unpack_from(body)
+        yield Dumped(handle, parent, dict(attributes(body, TCMSG.size)))
 
 
 def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Counters of all classes of HTB of an interface, by their numbers.
+    """Return the counters of all classes of HTB of an interface, by their numbers.
 
-    The flows of fair queues are classes of theirs, without counters of bytes.
+    The flows of fair queues are classes of these queues, without counters of bytes.
     """
-    results = {}
-    for body in kernel.dump(GETCLASS, TCMSG.pack(0, interface, 0, 0, 0)):
-        has = dict(attributes(body, TCMSG.size))
-        if text(has.get(KIND, b"")) == "htb" and STATISTICS in has:
-            results[TCMSG.unpack_from(body)[2]] = counters(has[STATISTICS])
-    return results
+    return {
+        each.handle: counters(each.has[STATISTICS])
+        for each in dumped(kernel, GETCLASS, interface)
+        if each.kind == "htb" and STATISTICS in each.has
+    }
 
 
 def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Counters of the queueing disciplines of an interface, by where they hang."""
-    results = {}
-    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, _, parent, _ = TCMSG.unpack_from(body)
-        has = dict(attributes(body, TCMSG.size))
-        if index == interface and STATISTICS in has:
-            results[parent] = counters(has[STATISTICS])
-    return results
+    """Return the counters of the queueing disciplines of an interface, by their parents.
 
-
-def leaf_drops(kernel: Socket, interface: int) -> dict[int, int]:
-    """Packets that the queues of classes have dropped, by the class.
-
-    A class counts those that its queue does not take, and none that the queue drops later.
+    A class counts packets that its queue does not take, and none that the queue drops later.
     """
-    results = {}
-    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, _, parent, _ = TCMSG.unpack_from(body)
-        has = dict(attributes(body, TCMSG.size))
-        if index == interface and STATISTICS in has:
-            _, _, results[parent] = struct.unpack_from(
-                "=III", dict(attributes(has[STATISTICS]))[QUEUE]
-            )
-    return results
+    return {
+        each.parent: counters(each.has[STATISTICS])
+        for each in dumped(kernel, GETQDISC, interface)
+        if STATISTICS in each.has
+    }
 
 
 def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
-    """Counters of one class of an interface; `KernelError` if there is none."""
+    """Return the counters of a class of an interface; `KernelError` if there is none."""
     body = kernel.ask(GETCLASS, TCMSG.pack(0, interface, number, 0, 0))
     return counters(dict(attributes(body, TCMSG.size))[STATISTICS])
 
 
 def counters(payload: bytes) -> Counters:
-    """Counters from the attribute that holds them."""
+    """Return the counters in their attribute."""
     has = dict(attributes(payload))
     sent_bytes, sent_packets = struct.unpack_from("=QI", has[BASIC])
     waiting, backlog, drops = struct.unpack_from("=III", has[QUEUE])
@@ -91,19 +103,10 @@ def counters(payload: bytes) -> Counters:
 
 
 def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
-    """Queueing disciplines of an interface."""
+    """Return the queueing disciplines of an interface."""
     results = []
-    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, handle, parent, _ = TCMSG.unpack_from(body)
-        if index != interface:
-            continue  # older kernels answer for all interfaces
-        has = dict(attributes(body, TCMSG.size))
-        incoming, outgoing = (number_in(has.get(each)) for each in (INGRESS_BLOCK, EGRESS_BLOCK))
-        kind = text(has.get(KIND, b""))
-        results.append(Qdisc(kind, parent == INGRESS, (incoming, outgoing), parent, handle))
+    for each in dumped(kernel, GETQDISC, interface):
+        blocks = (number_in(each.has.get(INGRESS_BLOCK)), number_in(each.has.get(EGRESS_BLOCK)))
+        has_hooks = each.parent == INGRESS
+        results.append(Qdisc(each.kind, has_hooks, blocks, each.parent, each.handle))
     return results
-
-
-def number_in(payload: bytes | None) -> int:
-    """The number in an attribute; 0 without one."""
-    return 0 if payload is None else int(struct.unpack("=I", payload)[0])

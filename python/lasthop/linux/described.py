@@ -1,18 +1,16 @@
-"""What a message about traffic control describes, read alike from a request and from the kernel.
+"""Descriptions of objects of traffic control, read from a request or from the kernel.
 
-Both say the same in different words: the kernel numbers what was left open, tells a class's parent
-otherwise, and adds statistics. Read by this file, a request and the kernel's answer are equal if
-the kernel has what was asked for, so that what somebody has changed shows as a difference.
+The two differ: the kernel adds numbers and statistics, and reports the parent of a class in another
+field. This module reads both to the same description if the kernel has the requested object. A
+change of another program is then a difference.
 """
 
 import struct
-import sys
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from lasthop.linux import disciplines, leaf_queue, tc
-from lasthop.linux.links import text
-from lasthop.linux.netlink import attributes
+from lasthop.linux import disciplines, tc
+from lasthop.linux.netlink import attributes, number_in, text_in
 from lasthop.linux.tc import CHAIN, KIND, OPTIONS, TCMSG
 
 MIRRED = struct.Struct("=IIiiiiI")
@@ -20,10 +18,10 @@ MIRRED = struct.Struct("=IIiiiiI")
 CLASS = struct.Struct("=8xI8xIIIIII")
 """Rate and ceiling in byte/s, their buckets in ticks, quantum, level, priority (tc_htb_opt)."""
 MOST_SFQ = 127 * 128
-"""Packets that an SFQ holds at most, whatever is asked for."""
+"""Largest number of packets that an SFQ holds, whatever is requested."""
 
 Name: TypeAlias = tuple[object, ...]
-"""Kind of thing, where it hangs, and which of those that hang there it is."""
+"""Kind of the object, its parent, and its number there."""
 
 
 class Described(NamedTuple):
@@ -34,7 +32,7 @@ class Described(NamedTuple):
 
 
 def described(kind: int, body: bytes) -> Described | None:
-    """What a message of this type describes; None if it is of something that comes by itself."""
+    """Return the description in a message of this type; None if the kernel made the object."""
     match kind:
         case tc.NEWQDISC:
             return qdisc(body)
@@ -49,39 +47,44 @@ def qdisc(body: bytes) -> Described:
     """Return a queueing discipline, named by its parent. The handle of a hierarchy counts too."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
-    kind = text(has.get(KIND, b""))
+    kind = text_in(has.get(KIND, b""))
     name = ("qdisc", index, parent)
     if parent == tc.INGRESS:
-        return Described(name, (kind, number(has.get(tc.INGRESS_BLOCK))))
+        return Described(name, (kind, number_in(has.get(tc.INGRESS_BLOCK))))
     major = handle if parent == tc.ROOT or kind == "htb" else None
     return Described(name, (kind, major, *queue_options(kind, has.get(OPTIONS, b""))))
 
 
 def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
-    """What is asked for of a queueing discipline of this kind."""
+    """Return the settings of a queueing discipline of this kind."""
     match kind:
         case "htb":
             has = dict(attributes(options))
             _, r2q, default, _, _ = struct.unpack_from("=IIIII", has[tc.HTB_INIT])
-            return r2q, default, number(has.get(tc.HTB_DIRECT_QLEN))
+            return r2q, default, number_in(has.get(tc.HTB_DIRECT_QLEN))
         case "tbf":
-            return (number(dict(attributes(options)).get(tc.TBF_RATE64)),)
+            return (number_in(dict(attributes(options)).get(tc.TBF_RATE64)),)
         case "pfifo" | "bfifo":
             return struct.unpack_from("=I", options)
         case "codel" | "fq_codel":
             has = dict(attributes(options))
-            times = (round_time(has, each) for each in (leaf_queue.TARGET, leaf_queue.INTERVAL))
-            others = (leaf_queue.LIMIT, leaf_queue.ECN, leaf_queue.FLOWS, leaf_queue.MEMORY_LIMIT)
-            return (*times, *(number(has.get(each)) for each in others))
+            times = (round_time(has, each) for each in (disciplines.TARGET, disciplines.INTERVAL))
+            others = (
+                disciplines.LIMIT,
+                disciplines.ECN,
+                disciplines.FLOWS,
+                disciplines.MEMORY_LIMIT,
+            )
+            return (*times, *(number_in(has.get(each)) for each in others))
         case "pie":
             has = dict(attributes(options))
-            # the time between steps is kept in the kernel's own ticks, of up to 10 ms
-            target = round(number(has.get(disciplines.PIE_TARGET)) / 100)
-            return target, *(number(has.get(each)) for each in disciplines.PIE_NUMBERS)
+            # The kernel stores the time between steps in its own ticks, of up to 10 ms.
+            target = round(number_in(has.get(disciplines.PIE_TARGET)) / 100)
+            return target, *(number_in(has.get(each)) for each in disciplines.PIE_NUMBERS)
         case "red":
             has = dict(attributes(options))
             parameters = struct.unpack_from("=IIIBBBB", has[disciplines.RED_PARMS])
-            return (*parameters, number(has.get(disciplines.RED_MAX_P)))
+            return (*parameters, number_in(has.get(disciplines.RED_MAX_P)))
         case "sfq":
             _, perturb_s, limit = struct.unpack_from("=IiI", options)
             return perturb_s, min(limit, MOST_SFQ)
@@ -89,54 +92,54 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
 
 
 def round_time(has: dict[int, bytes], which: int) -> int:
-    """A time of CoDel in tens of microseconds: the kernel keeps it in units of 1.024 us."""
-    return round(number(has.get(which)) / 10)
+    """Return a time of CoDel in 10 us, since the kernel stores it in units of 1.024 us."""
+    return round(number_in(has.get(which)) / 10)
 
 
 def htb_class(body: bytes) -> Described | None:
-    """An HTB class by its number. The quantum of one at the root is of no consequence."""
+    """Return an HTB class by its number. The quantum of one at the root has no effect."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     if has.get(KIND) != b"htb\0":
         return None
     options = dict(attributes(has.get(OPTIONS, b"")))
     rate, ceil, buffer, cbuffer, quantum, _, prio = CLASS.unpack_from(options[tc.HTB_PARMS])
-    rate = number(options.get(tc.HTB_RATE64), rate)
-    ceil = number(options.get(tc.HTB_CEIL64), ceil)
+    rate = number_in(options.get(tc.HTB_RATE64), rate)
+    ceil = number_in(options.get(tc.HTB_CEIL64), ceil)
     if parent in (tc.ROOT, handle & 0xFFFF0000):
         parent, quantum = tc.ROOT, None
     return Described(("class", index, handle), (parent, rate, ceil, buffer, cbuffer, quantum, prio))
 
 
 def filter_(body: bytes) -> Described | None:
-    """A filter by its number, or by all that it does if the kernel numbers it."""
+    """Return a filter by its number, or by all its settings if the kernel numbers it."""
     _, index, handle, parent, info = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind, options = has.get(KIND, b""), has.get(OPTIONS)
-    where = ("filter", index, parent, info, number(has.get(CHAIN)))
+    where = ("filter", index, parent, info, number_in(has.get(CHAIN)))
     if options is None:
-        return None  # the list in which filters stand
+        return None  # The list of filters.
     lines = dict(attributes(options))
     if kind == b"u32\0":
         is_root = handle >> 20 >= tc.U32_ROOT_TABLE >> 20
         if is_root and handle & 0xFFFFF == 0:
-            return None  # the table that every list begins with
+            return None  # The table with which every list begins.
         settings: tuple[object, ...] = (
             kind,
-            number(lines.get(tc.U32_DIVISOR)),
+            number_in(lines.get(tc.U32_DIVISOR)),
             lines.get(tc.U32_SEL),
-            number(lines.get(tc.U32_CLASSID)),
-            number(lines.get(tc.U32_LINK)),
+            number_in(lines.get(tc.U32_CLASSID)),
+            number_in(lines.get(tc.U32_LINK)),
             tuple(actions(lines.get(tc.U32_ACT, b""))),
         )
         is_numbered = handle != 0 and not is_root
         return Described((*where, handle if is_numbered else settings), settings)
     if kind == b"bpf\0":
-        program, direct = lines.get(tc.BPF_NAME), number(lines.get(tc.BPF_FLAGS))
+        program, direct = lines.get(tc.BPF_NAME), number_in(lines.get(tc.BPF_FLAGS))
         settings = (
             kind,
             lines.get(tc.BPF_OPS),
-            number(lines.get(tc.BPF_CLASSID)),
+            number_in(lines.get(tc.BPF_CLASSID)),
             program,
             direct,
             tuple(actions(lines.get(tc.BPF_ACT, b""))),
@@ -146,7 +149,7 @@ def filter_(body: bytes) -> Described | None:
 
 
 def actions(data: bytes) -> Iterator[tuple[object, ...]]:
-    """What a filter does with a packet, each step by its kind, verdict, direction and interface."""
+    """Yield the actions of a filter: kind, verdict, direction and interface."""
     for _, item in attributes(data):
         has = dict(attributes(item))
         kind = has.get(tc.ACT_KIND, b"")
@@ -156,8 +159,3 @@ def actions(data: bytes) -> Iterator[tuple[object, ...]]:
         options = dict(attributes(has.get(tc.ACT_OPTIONS, b"")))
         _, _, verdict, _, _, direction, interface = MIRRED.unpack_from(options[tc.MIRRED_PARMS])
         yield kind, verdict, direction, interface
-
-
-def number(payload: bytes | None, otherwise: int = 0) -> int:
-    """An unsigned number of 4 or 8 bytes; `otherwise` if there is none."""
-    return int.from_bytes(payload, sys.byteorder) if payload else otherwise

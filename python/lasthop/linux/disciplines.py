@@ -1,14 +1,15 @@
 """The queueing disciplines that a shaped queue may have, as messages (linux/pkt_sched.h).
 
-Limits here are of packets that wait; the one in service has left.
+Limits are numbers of packets that wait; the packet in service has left.
 """
 
 import math
 import struct
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from lasthop.linux import leaf_queue, tc
-from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux import tc
+from lasthop.linux.netlink import Request, attribute, u32_attribute
 
 OPTION = {
     "pfifo": "CONFIG_NET_SCH_FIFO",
@@ -17,111 +18,101 @@ OPTION = {
     "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
     "pie": "CONFIG_NET_SCH_PIE",
 }
-"""The option of the kernel that each needs."""
+"""Option of the kernel that each discipline needs."""
 
-PIE_TARGET, PIE_LIMIT, PIE_UPDATE, PIE_ALPHA, PIE_BETA, PIE_ECN = range(1, 7)
+TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4
+"""Attributes that CoDel and FQ-CoDel have in common."""
+FLOWS, FQ_QUANTUM, MEMORY_LIMIT = 5, 6, 9
+PACKET_MEMORY_BYTES = 4608
+"""Memory that a packet of 1514 bytes may occupy: a page and its administration. [bytes]"""
+
+PIE_OPTIONS = PIE_TARGET, PIE_LIMIT, _, PIE_ALPHA, PIE_BETA, PIE_ECN = tuple(range(1, 7))
+"""Target, limit, time between steps, weights, and whether packets are marked."""
 PIE_NUMBERS = (PIE_LIMIT, PIE_ALPHA, PIE_BETA, PIE_ECN)
 PIE_UNIT_PER_S = 16
-"""The kernel has the weights of PIE in sixteenths. [1/s]"""
+"""Unit of the weights of PIE in the kernel. [1/s]"""
 RED_PARMS, RED_TABLE, RED_MAX_P = 1, 2, 3
 RED_ECN, RED_HARD_DROP = 1, 2
 MOST_BURST = 100_000
-"""Longest burst that is looked at beyond the lower threshold. [packets]"""
-FQ_QUANTUM = 6
+"""Longest burst that is tried above the lower threshold. [packets]"""
 
 
 class Discipline(NamedTuple):
-    """A queueing discipline of the kernel, and what it is told."""
+    """A queueing discipline of the kernel, and its options."""
 
     kind: str
     options: bytes
-    said: str
-    """The same as `tc` is told it."""
+    words: str
+    """The options as words of `tc`."""
 
     def request(self, device: tc.Device, parent: int) -> Request:
-        """Give it to a class."""
-        body = device.header(0, parent) + attribute(tc.KIND, self.kind.encode() + b"\0")
-        body += attribute(tc.OPTIONS, self.options)
-        text = f"tc qdisc add {device.said()} parent {tc.shown(parent)} {self.kind} {self.said}"
-        return Request(tc.NEWQDISC, CREATE | EXCL, body, text)
+        """Return the request that gives it to a class, or to the root of an interface."""
+        return tc.add_qdisc(device, parent, self.kind, self.options, self.words)
 
 
 def numbers(values: dict[int, int]) -> bytes:
-    """Attributes of 32 bits each."""
-    return b"".join(attribute(kind, struct.pack("=I", each)) for kind, each in values.items())
+    """Return attributes of 32 bits each."""
+    return b"".join(u32_attribute(kind, value) for kind, value in values.items())
 
 
 def microseconds(time_s: float) -> int:
-    """A time as the kernel takes it. [us]"""
+    """Return a time as the kernel accepts it. [us]"""
     return max(round(time_s * 1e6), 1)
 
 
 def pfifo(limit: int) -> Discipline:
-    """First in, first out."""
+    """Return a FIFO."""
     return Discipline("pfifo", struct.pack("=I", limit), f"limit {limit}")
 
 
-def codel(limit: int, target_s: float, interval_s: float, *, ecn: bool) -> Discipline:
-    """CoDel (RFC 8289)."""
-    target, interval = microseconds(target_s), microseconds(interval_s)
-    options = numbers(
-        {
-            leaf_queue.TARGET: target,
-            leaf_queue.LIMIT: limit,
-            leaf_queue.INTERVAL: interval,
-            leaf_queue.ECN: int(ecn),
-        }
-    )
-    text = f"limit {limit} target {target}us interval {interval}us {marks(ecn)}"
-    return Discipline("codel", options, text)
+def codel(
+    limit: int,
+    target_us: int,
+    interval_us: int,
+    *,
+    ecn: bool,
+    kind: str = "codel",
+    more: Mapping[int, int] | None = None,
+    words: str = "",
+) -> Discipline:
+    """CoDel (RFC 8289), or another `kind` with `more` options."""
+    options = {TARGET: target_us, LIMIT: limit, INTERVAL: interval_us, ECN: int(ecn)}
+    text = f"limit {limit} target {target_us}us interval {interval_us}us {marks(ecn)}{words}"
+    return Discipline(kind, numbers(options | dict(more or {})), text)
 
 
 def fq_codel(
-    limit: int, target_s: float, interval_s: float, queues: int, quantum_bytes: int, *, ecn: bool
+    limit: int,
+    target_us: int,
+    interval_us: int,
+    flows: int,
+    quantum_bytes: int | None = None,
+    *,
+    ecn: bool,
 ) -> Discipline:
     """FQ-CoDel (RFC 8290)."""
-    target, interval = microseconds(target_s), microseconds(interval_s)
-    memory = limit * leaf_queue.PACKET_MEMORY_BYTES
-    options = numbers(
-        {
-            leaf_queue.TARGET: target,
-            leaf_queue.LIMIT: limit,
-            leaf_queue.INTERVAL: interval,
-            leaf_queue.ECN: int(ecn),
-            leaf_queue.FLOWS: queues,
-            FQ_QUANTUM: quantum_bytes,
-            leaf_queue.MEMORY_LIMIT: memory,
-        }
-    )
-    text = f"limit {limit} target {target}us interval {interval}us {marks(ecn)}"
-    return Discipline(
-        "fq_codel", options, f"{text} flows {queues} quantum {quantum_bytes} memory_limit {memory}b"
-    )
+    memory = limit * PACKET_MEMORY_BYTES
+    quantum = {} if quantum_bytes is None else {FQ_QUANTUM: quantum_bytes}
+    more = {FLOWS: flows, **quantum, MEMORY_LIMIT: memory}
+    words = "" if quantum_bytes is None else f" quantum {quantum_bytes}"
+    words = f" flows {flows}{words} memory_limit {memory}b"
+    return codel(limit, target_us, interval_us, ecn=ecn, kind="fq_codel", more=more, words=words)
 
 
 def pie(
     limit: int,
-    target_s: float,
-    update_s: float,
+    target_us: int,
+    update_us: int,
     alpha_per_s: float,
     beta_per_s: float,
     *,
     ecn: bool,
 ) -> Discipline:
     """PIE (RFC 8033)."""
-    target, update = microseconds(target_s), microseconds(update_s)
     alpha, beta = (round(each * PIE_UNIT_PER_S) for each in (alpha_per_s, beta_per_s))
-    options = numbers(
-        {
-            PIE_TARGET: target,
-            PIE_LIMIT: limit,
-            PIE_UPDATE: update,
-            PIE_ALPHA: alpha,
-            PIE_BETA: beta,
-            PIE_ECN: int(ecn),
-        }
-    )
-    text = f"limit {limit} target {target}us tupdate {update}us alpha {alpha} beta {beta}"
+    values = (target_us, limit, update_us, alpha, beta, int(ecn))
+    options = numbers(dict(zip(PIE_OPTIONS, values, strict=True)))
+    text = f"limit {limit} target {target_us}us tupdate {update_us}us alpha {alpha} beta {beta}"
     return Discipline("pie", options, f"{text} {marks(ecn)}")
 
 
@@ -136,10 +127,10 @@ def red(
     *,
     ecn: bool,
 ) -> Discipline:
-    """Random early detection, thresholds and limit in packets of this length.
+    """Return random early detection, with thresholds and limit in packets of this length.
 
-    The kernel counts bytes, takes the power of two next to the weight, and drops all beyond the
-    upper threshold.
+    The kernel counts bytes, uses the power of two closest to the weight, and drops everything above
+    the upper threshold.
     """
     least, most, total = (round(each * packet_bytes) for each in (min_packets, max_packets, limit))
     weight_log = min(max(round(-math.log2(weight)), 1), 31)
@@ -160,9 +151,9 @@ def red(
 
 
 def burst_of(weight_log: int, min_packets: float) -> int:
-    """The burst from which `tc` makes this weight: the least one, or the next that there is.
+    """Return the smallest burst from which `tc` makes this weight, or the closest one.
 
-    `tc_red_eval_ewma` of iproute2 takes the largest weight w of the powers of two with which a mean
+    `tc_red_eval_ewma` of iproute2 uses the largest weight w of the powers of two with which a mean
     that begins at 0 is at `min` or below after a burst: burst + 1 - min <= (1 - (1 - w)^burst) / w.
     """
     least = math.ceil(min_packets)
@@ -174,16 +165,16 @@ def burst_of(weight_log: int, min_packets: float) -> int:
 
 
 def means(weight_log: int, burst: int) -> float:
-    """How much a mean lacks after a burst. [packets]"""
+    """Return the difference between a burst and its mean. [packets]"""
     weight = 0.5**weight_log
     return (1 - (1 - weight) ** burst) / weight
 
 
 def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
-    """By how much the mean falls in an idle time, in powers of two, and the unit of the table.
+    """Return the decrease of the mean in idle times, in powers of two, and the unit of the table.
 
-    As `tc_red_eval_idle_damping` of iproute2, which takes the natural logarithm: after m packets
-    that did not come the mean is (1 - w)^m of itself, and by this table ln 2 of that power.
+    This is `tc_red_eval_idle_damping` of iproute2, which uses the natural logarithm: after a time
+    of m packets the mean is (1 - w)^m of itself, and by this table ln 2 of that power.
     """
     falls = -math.log(1 - 0.5**weight_log) / packet_ticks
     longest = 31 / falls
@@ -193,5 +184,5 @@ def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
 
 
 def marks(ecn: bool) -> str:
-    """Whether packets are marked, as `tc` is told it."""
+    """Return the option of `tc` for ECN."""
     return "ecn" if ecn else "noecn"

@@ -13,11 +13,11 @@ import errno
 import socket
 import struct
 from collections.abc import Collection, Iterable
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from lasthop.linux import tc
 from lasthop.linux.links import DELLINK, IFNAME, NEWLINK
-from lasthop.linux.netlink import HEADER, SOL_NETLINK
+from lasthop.linux.netlink import HEADER, SOL_NETLINK, messages_in
 from lasthop.linux.packets import Instruction, attach
 
 GROUPS = (1, 4)
@@ -57,22 +57,10 @@ class Event(NamedTuple):
 
 
 class Events:
-    """A connection that is told of events; at first of all that no connection of ours causes.
+    """A connection that is told of events; at first of all events."""
 
-    Parameters
-    ----------
-    port : int, optional
-        Of the connection whose own changes are not told.
-    """
-
-    def __init__(self, port: int | None = None) -> None:
-        self.socket = told_of(GROUPS, [*([] if port is None else beginning(port)), ACCEPT])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __init__(self) -> None:
+        self.socket = told_of(GROUPS, [ACCEPT])
 
     def close(self) -> None:
         """Close the socket."""
@@ -122,15 +110,12 @@ def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
 
 def events_in(data: bytes) -> Iterable[Event]:
     """The events of a message."""
-    offset = 0
-    while offset + HEADER.size <= len(data):
-        length, kind, _, _, _ = HEADER.unpack_from(data, offset)
+    for kind, _, body in messages_in(data):
         if kind in OF_ACTIONS:
             yield Event(kind, 0, 0)
-        elif length >= HEADER.size + SUBJECT.size:
-            interface, _, parent = SUBJECT.unpack_from(data, offset + HEADER.size)
+        elif len(body) >= SUBJECT.size:
+            interface, _, parent = SUBJECT.unpack_from(body)
             yield Event(kind, interface, parent if kind in OF_TRAFFIC else 0)
-        offset += max((length + 3) & ~3, HEADER.size)
 
 
 def swapped(value: int, code: str) -> int:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lasthop.linux.netlink import KernelError, Socket, attributes
+from lasthop.linux.netlink import KernelError, Socket, attributes, text_in
 
 NETFILTER = 12
 """Protocol of the netlink socket (NETLINK_NETFILTER)."""
@@ -61,7 +61,7 @@ def flowtable(body: bytes) -> Flowtable:
     flags = int.from_bytes(has.get(FLAGS, b""), "big")
     hook = dict(attributes(has.get(HOOK, b"")))
     devices = tuple(names(hook.get(DEVICES, b"")))
-    table, name = (text(has.get(kind, b"")) for kind in (TABLE, NAME))
+    table, name = (text_in(has.get(kind, b"")) for kind in (TABLE, NAME))
     return Flowtable(
         FAMILIES.get(family, str(family)), table, name, devices, bool(flags & HARDWARE)
     )
@@ -71,9 +71,4 @@ def names(data: bytes) -> Iterator[str]:
     """Return names of interfaces."""
     for kind, payload in attributes(data):
         if kind in (DEVICE, PREFIX):
-            yield text(payload) + "*" * (kind == PREFIX)
-
-
-def text(payload: bytes) -> str:
-    """Return a text that ends in NUL."""
-    return payload.rstrip(b"\0").decode(errors="replace")
+            yield text_in(payload) + "*" * (kind == PREFIX)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address
 
 from lasthop.linux.neighbours import Neighbour
-from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, packet_socket, source_and_length
+from lasthop.linux.packets import HEADER_BYTES, packet_socket, received, source_and_length
 from lasthop.linux.tc import Address
 
 SAMPLED = 64
@@ -59,11 +59,7 @@ class Heard:
         """Who has been heard since the last look, and at which interface."""
         results = set()
         for name, each in self.sockets.items():
-            for _ in range(MOST_AT_ONCE):
-                try:
-                    header, (_, kind, _, _, mac) = each.recvfrom(HEADER_BYTES)
-                except OSError:
-                    break  # nothing more; or the interface is gone, which the gateway finds out
+            for header, (_, kind, _, _, mac) in received(each):
                 host = neighbour_of(header, kind, mac)
                 if host is not None:
                     results.add((name, host))

@@ -8,18 +8,14 @@ import errno
 import struct
 from typing import NamedTuple
 
-from lasthop.linux import tc
-from lasthop.linux.netlink import CREATE, EXCL, KernelError, Request, Socket, attribute
+from lasthop.linux import disciplines, tc
+from lasthop.linux.disciplines import Discipline
+from lasthop.linux.netlink import KernelError, Request, Socket
 
 BEST = ("fq_codel", "codel", "pfifo")
 """The best first; the last is in every kernel."""
 MANAGED = ("fq_codel", "codel")
 """Those that have CoDel's parameters, and drop what they hold already."""
-TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4
-"""Attributes that CoDel and FQ-CoDel have alike."""
-FLOWS, MEMORY_LIMIT = 5, 9
-PACKET_MEMORY_BYTES = 4608
-"""What a packet of 1514 bytes may take in memory: a page and its administration. [bytes]"""
 TRIED_PACKETS = 10
 
 
@@ -37,50 +33,24 @@ class Queue(NamedTuple):
     """Queues among which FQ-CoDel parts flows."""
 
     @property
-    def memory_bytes(self) -> int:
-        """Memory of packets that FQ-CoDel holds at most. [bytes]"""
-        return self.packets * PACKET_MEMORY_BYTES
+    def kernel_discipline(self) -> Discipline:
+        """The discipline with its options; CoDel always marks packets."""
+        match self.discipline:
+            case "sfq":
+                options = struct.pack("=IiIII", 0, 10, self.packets, 0, 0)
+                return Discipline("sfq", options, f"limit {self.packets} perturb 10")
+            case "codel":
+                times = self.target_us, self.interval_us
+                return disciplines.codel(self.packets, *times, ecn=True)
+            case "fq_codel":
+                times = self.target_us, self.interval_us
+                return disciplines.fq_codel(self.packets, *times, self.flows, ecn=True)
+        return disciplines.pfifo(self.packets)._replace(kind=self.discipline)
 
 
 def add(device: tc.Device, parent: int, queue: Queue) -> Request:
-    """Give a class, or the root of an interface, a queue."""
-    body = device.header(0, parent)
-    body += attribute(tc.KIND, queue.discipline.encode() + b"\0")
-    body += attribute(tc.OPTIONS, options_of(queue))
-    where = "root" if parent == tc.ROOT else f"parent {tc.shown(parent)}"
-    text = f"tc qdisc add {device.said()} {where} {queue.discipline} limit {queue.packets}"
-    return Request(tc.NEWQDISC, CREATE | EXCL, body, text + parameters_said(queue))
-
-
-def options_of(queue: Queue) -> bytes:
-    """What the kernel is told of a queue."""
-    match queue.discipline:
-        case "sfq":
-            return struct.pack("=IiIII", 0, 10, queue.packets, 0, 0)
-        case "codel" | "fq_codel":
-            values = {
-                TARGET: queue.target_us,
-                LIMIT: queue.packets,
-                INTERVAL: queue.interval_us,
-                ECN: 1,
-            }
-            if queue.discipline == "fq_codel":
-                values |= {FLOWS: queue.flows, MEMORY_LIMIT: queue.memory_bytes}
-            return b"".join(attribute(k, struct.pack("=I", each)) for k, each in values.items())
-    return struct.pack("=I", queue.packets)
-
-
-def parameters_said(queue: Queue) -> str:
-    """What `tc` is told of a queue beside its limit."""
-    codel = f" target {queue.target_us}us interval {queue.interval_us}us ecn"
-    match queue.discipline:
-        case "sfq":
-            return " perturb 10"
-        case "codel":
-            return codel
-        case "fq_codel":
-            return f"{codel} flows {queue.flows} memory_limit {queue.memory_bytes}b"
-    return ""
+    """Return the request that gives a queue to a class, or to the root of an interface."""
+    return queue.kernel_discipline.request(device, parent)
 
 
 def best(kernel: Socket, device: tc.Device, parent: int = tc.ROOT) -> str:

@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lasthop.errors import UserError
-from lasthop.linux.netlink import CREATE, EXCL, Request, Socket, attribute, attributes
+from lasthop.linux.netlink import (
+    CREATE,
+    EXCL,
+    Request,
+    Socket,
+    attribute,
+    attributes,
+    number_in,
+    text_attribute,
+    text_in,
+    u32_attribute,
+)
 
 NEWLINK, DELLINK, GETLINK = 16, 17, 18
 INFO = struct.Struct("=BxHiII")
@@ -65,19 +76,25 @@ def known_interfaces() -> str:
     return f"this machine has {', '.join(sorted(names))}"
 
 
+def request(
+    name: str, text: str, more: bytes = b"", *, kind: int = NEWLINK, flags: int = 0, is_up: int = 0
+) -> Request:
+    """Return the message about an interface, with the attributes `more` and the command `text`."""
+    body = INFO.pack(0, 0, 0, is_up, is_up) + text_attribute(IFNAME, name) + more
+    return Request(kind, flags, body, text)
+
+
 def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
-    """An intermediate functional block, which is down."""
-    kind = attribute(LINKINFO, attribute(KIND, b"ifb"))
-    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0") + kind
-    body += attribute(ADDRESS, mac) + attribute(TXQLEN, struct.pack("=I", queue_packets))
-    message = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
-    return Request(NEWLINK, CREATE | EXCL, body, message)
+    """Return the request for an intermediate functional block, which is down."""
+    more = attribute(LINKINFO, attribute(KIND, b"ifb"))
+    more += attribute(ADDRESS, mac) + u32_attribute(TXQLEN, queue_packets)
+    text = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
+    return request(name, text, more, flags=CREATE | EXCL)
 
 
 def set_up(name: str) -> Request:
-    """Take the interface into service."""
-    body = INFO.pack(0, 0, 0, UP, UP) + attribute(IFNAME, name.encode() + b"\0")
-    return Request(NEWLINK, 0, body, f"ip link set {name} up")
+    """Return the request that takes an interface into service."""
+    return request(name, f"ip link set {name} up", is_up=UP)
 
 
 ONE_SEGMENT = 1
@@ -85,16 +102,14 @@ ONE_SEGMENT = 1
 
 
 def set_segments(name: str, segments: int) -> Request:
-    """Let a sender on this machine hand over so many segments as one packet at most."""
-    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
-    body += attribute(GSO_MAX_SEGS, struct.pack("=I", segments))
-    return Request(NEWLINK, 0, body, f"ip link set {name} gso_max_segs {segments}")
+    """Return the request that limits the segments that senders hand over as one packet."""
+    text = f"ip link set {name} gso_max_segs {segments}"
+    return request(name, text, u32_attribute(GSO_MAX_SEGS, segments))
 
 
 def remove_link(name: str) -> Request:
-    """Remove a virtual interface with everything on it."""
-    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
-    return Request(DELLINK, 0, body, f"ip link del {name}")
+    """Return the request that removes a virtual interface with everything on it."""
+    return request(name, f"ip link del {name}", kind=DELLINK)
 
 
 def every_link(kernel: Socket) -> dict[str, Link]:
@@ -103,16 +118,15 @@ def every_link(kernel: Socket) -> dict[str, Link]:
     for body in kernel.dump(GETLINK, INFO.pack(0, 0, 0, 0, 0)):
         _, hardware, index, flags, _ = INFO.unpack_from(body)
         has = dict(attributes(body, INFO.size))
-        kind = text(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
-        master = struct.unpack("=I", has[MASTER])[0] if MASTER in has else 0
-        segments = struct.unpack("=I", has[GSO_MAX_SEGS])[0] if GSO_MAX_SEGS in has else 0
+        kind = text_in(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
+        master, segments = number_in(has.get(MASTER)), number_in(has.get(GSO_MAX_SEGS))
         # For a veth device, IFLA_LINK is its peer.
-        is_on = kind != "veth" and LINK in has and LINK_NAMESPACE not in has
-        lower = struct.unpack("=I", has[LINK])[0] if is_on else 0
+        is_on = kind != "veth" and LINK_NAMESPACE not in has
+        lower = number_in(has.get(LINK)) if is_on else 0
         link = Link(
             index, kind, has.get(ADDRESS, b""), bool(flags & UP), master, hardware, segments, lower
         )
-        results[text(has.get(IFNAME, b""))] = link
+        results[text_in(has.get(IFNAME, b""))] = link
     return results
 
 
@@ -127,16 +141,6 @@ def below(lan: str, links: Mapping[str, Link]) -> list[str]:
         lower = [each for each, other in links.items() if other.number == link.lower]
         results += [each for each in (*parts, *lower) if each not in results]
     return results
-
-
-def link_named(kernel: Socket, name: str) -> Link | None:
-    """The interface of this name, if there is one."""
-    return every_link(kernel).get(name)
-
-
-def text(payload: bytes) -> str:
-    """A text that ends in NUL."""
-    return payload.rstrip(b"\0").decode()
 
 
 def forwards(family: int) -> bool:

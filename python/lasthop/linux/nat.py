@@ -21,6 +21,8 @@ from lasthop.linux.netlink import (
     HEADER,
     REQUEST,
     attribute,
+    messages_in,
+    text_attribute,
 )
 
 NETFILTER, BATCH_BEGIN, BATCH_END = 12, 16, 17
@@ -123,15 +125,12 @@ class Translation:
         self.socket.send(b"".join(packed))
         waiting = len(messages)
         while waiting:
-            data, offset = self.socket.recv(1 << 16), 0
-            while offset + HEADER.size <= len(data):
-                length, kind, _, _, _ = HEADER.unpack_from(data, offset)
+            for kind, _, body in messages_in(self.socket.recv(1 << 16)):
                 if kind == ERROR:
                     waiting -= 1
-                    number = -ACKNOWLEDGEMENT.unpack_from(data, offset + HEADER.size)[0]
-                    if number:
-                        raise lacking(os.strerror(number), may=number != errno.EPERM)
-                offset += (length + 3) & ~3
+                    refused = -ACKNOWLEDGEMENT.unpack_from(body)[0]
+                    if refused:
+                        raise lacking(os.strerror(refused), may=refused != errno.EPERM)
 
 
 def lacking(why: str, *, may: bool = True) -> UserError:
@@ -157,14 +156,9 @@ def number(kind: int, value: int) -> bytes:
     return attribute(kind, struct.pack(">i", value))
 
 
-def word(kind: int, text: str) -> bytes:
-    """An attribute that is a name."""
-    return attribute(kind, text.encode() + b"\0")
-
-
 def table(name: str) -> tuple[int, int, bytes]:
     """A table that ends with its socket."""
-    return NEWTABLE, CREATE, word(TABLE_NAME, name) + number(TABLE_FLAGS, OWNER)
+    return NEWTABLE, CREATE, text_attribute(TABLE_NAME, name) + number(TABLE_FLAGS, OWNER)
 
 
 def chain(
@@ -172,20 +166,24 @@ def chain(
 ) -> list[tuple[int, int, bytes]]:
     """A chain that packets come to."""
     present = number(HOOK_NUMBER, hook) + number(HOOK_PRIORITY, priority)
-    body = word(CHAIN_TABLE, of) + word(CHAIN_NAME, name) + attribute(CHAIN_HOOK, present)
+    body = (
+        text_attribute(CHAIN_TABLE, of)
+        + text_attribute(CHAIN_NAME, name)
+        + attribute(CHAIN_HOOK, present)
+    )
     return [(NEWCHAIN, CREATE, body + attribute(CHAIN_TYPE, kind + b"\0"))]
 
 
 def rule(of: str, in_chain: str, expressions: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
     """A rule at the end of a chain."""
     elements = b"".join(attribute(ELEMENT, item) for item in expressions)
-    body = word(RULE_TABLE, of) + word(RULE_CHAIN, in_chain)
+    body = text_attribute(RULE_TABLE, of) + text_attribute(RULE_CHAIN, in_chain)
     return [(NEWRULE, CREATE | APPEND, body + attribute(RULE_EXPRESSIONS, elements))]
 
 
 def expression(name: str, data: bytes) -> bytes:
     """A step of a rule."""
-    return word(EXPRESSION_NAME, name) + attribute(EXPRESSION_DATA, data)
+    return text_attribute(EXPRESSION_NAME, name) + attribute(EXPRESSION_DATA, data)
 
 
 def compared(operation: int, value: bytes) -> bytes:

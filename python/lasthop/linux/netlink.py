@@ -8,6 +8,7 @@ import errno
 import os
 import socket
 import struct
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Self
 
@@ -38,7 +39,7 @@ class Request(NamedTuple):
     flags: int
     """Flags beside REQUEST and ACK."""
     body: bytes
-    said: str
+    command: str
     """The command that does the same, for messages."""
 
 
@@ -58,6 +59,26 @@ def attribute(kind: int, payload: bytes) -> bytes:
     """A netlink attribute, padded to 4 bytes."""
     length = ATTRIBUTE.size + len(payload)
     return ATTRIBUTE.pack(length, kind) + payload + bytes(-length % 4)
+
+
+def u32_attribute(kind: int, value: int) -> bytes:
+    """Return an attribute with an unsigned number of 4 bytes."""
+    return attribute(kind, struct.pack("=I", value))
+
+
+def text_attribute(kind: int, text: str) -> bytes:
+    """Return an attribute with a text that ends in NUL."""
+    return attribute(kind, text.encode() + b"\0")
+
+
+def number_in(payload: bytes | None, otherwise: int = 0) -> int:
+    """Return the unsigned number of 4 or 8 bytes in an attribute; `otherwise` without one."""
+    return int.from_bytes(payload, sys.byteorder) if payload else otherwise
+
+
+def text_in(payload: bytes) -> str:
+    """Return the text in an attribute."""
+    return payload.rstrip(b"\0").decode(errors="replace")
 
 
 def attributes(data: bytes, offset: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -142,15 +163,27 @@ class Socket:
                 number = -ACKNOWLEDGEMENT.unpack_from(answer)[0]
                 if number and refused is None:
                     why = explanation(answer)
-                    refused = KernelError(number, requests[sequence - first].said, why)
+                    refused = KernelError(number, requests[sequence - first].command, why)
         if refused is not None:
             raise refused
 
     def dump(self, kind: int, body: bytes) -> Iterator[bytes]:
-        """Bodies of the messages with which the kernel answers a question."""
+        """Yield the bodies of the messages with which the kernel answers a question."""
+        return self.answers(kind, DUMP, body)
+
+    def ask(self, kind: int, body: bytes) -> bytes:
+        """Return the body of the one message that answers a question.
+
+        Without the echo, the kernel tells only listeners, as of a change. `KernelError` if it
+        refuses.
+        """
+        return next(self.answers(kind, ECHO, body))
+
+    def answers(self, kind: int, flags: int, body: bytes) -> Iterator[bytes]:
+        """Send a question, and yield the bodies of its answers."""
         self.sequence += 1
         length = HEADER.size + len(body)
-        self.socket.send(HEADER.pack(length, kind, REQUEST | DUMP, self.sequence, 0) + body)
+        self.socket.send(HEADER.pack(length, kind, REQUEST | flags, self.sequence, 0) + body)
         while True:
             for answered, sequence, answer in self.messages():
                 if sequence != self.sequence:
@@ -158,42 +191,29 @@ class Socket:
                 if answered == DONE:
                     return
                 if answered == ERROR:
-                    number = -ACKNOWLEDGEMENT.unpack_from(answer)[0]
-                    raise KernelError(number, "reading the kernel's state", explanation(answer))
+                    refused = -ACKNOWLEDGEMENT.unpack_from(answer)[0]
+                    raise KernelError(refused, "reading the kernel's state", explanation(answer))
                 yield answer
 
-    def ask(self, kind: int, body: bytes) -> bytes:
-        """Body of the one message with which the kernel answers a question; `KernelError` if it
-        refuses. Without the echo it tells listeners alone, as of a change.
-        """
-        self.sequence += 1
-        length = HEADER.size + len(body)
-        self.socket.send(HEADER.pack(length, kind, REQUEST | ECHO, self.sequence, 0) + body)
-        while True:
-            for answered, sequence, answer in self.messages():
-                if sequence != self.sequence:
-                    continue
-                if answered == ERROR:
-                    number = -ACKNOWLEDGEMENT.unpack_from(answer)[0]
-                    raise KernelError(number, "reading the kernel's state", explanation(answer))
-                return answer
-
     def messages(self) -> list[tuple[int, int, bytes]]:
-        """What one read brings: type, sequence number and body of each message."""
-        data = self.socket.recv(ANSWER_BYTES)
-        result, offset = [], 0
-        while offset + HEADER.size <= len(data):
-            length, kind, _, sequence, _ = HEADER.unpack_from(data, offset)
-            result.append((kind, sequence, data[offset + HEADER.size : offset + length]))
-            offset += (length + 3) & ~3
-        return result
+        """Return the type, sequence number and body of each message of one read."""
+        return list(messages_in(self.socket.recv(ANSWER_BYTES)))
+
+
+def messages_in(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the type, sequence number and body of each message."""
+    offset = 0
+    while offset + HEADER.size <= len(data):
+        length, kind, _, sequence, _ = HEADER.unpack_from(data, offset)
+        yield kind, sequence, data[offset + HEADER.size : offset + length]
+        offset += max((length + 3) & ~3, HEADER.size)
 
 
 def explanation(answer: bytes) -> str:
     """The kernel's own words about a refusal, where it has any."""
     for kind, payload in attributes(answer, ACKNOWLEDGEMENT.size):
         if kind == 1:
-            return payload.rstrip(b"\0").decode(errors="replace")
+            return text_in(payload)
     return ""
 
 

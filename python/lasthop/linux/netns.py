@@ -4,13 +4,13 @@ Nothing is left to clean up: when the process ends, however it ends, the kernel 
 descriptors, and with the last one the namespace and every interface in it.
 """
 
-import ctypes
 import os
 import threading
 from collections.abc import Callable
 from typing import TypeVar
 
 from lasthop.errors import UserError
+from lasthop.linux.syscalls import call
 
 CLONE_NEWNET = 0x40000000
 OWN = "/proc/thread-self/ns/net"
@@ -37,7 +37,7 @@ class Namespace:
         """
 
         def inside() -> T:
-            _call("setns", self.descriptor, CLONE_NEWNET)
+            call("setns", self.descriptor, CLONE_NEWNET)
             return work()
 
         return in_a_thread(inside)
@@ -51,7 +51,7 @@ class Namespace:
 
 def _made() -> int:
     try:
-        _call("unshare", CLONE_NEWNET)
+        call("unshare", CLONE_NEWNET)
     except PermissionError as error:
         raise UserError(
             f"network namespaces: {error.strerror}",
@@ -59,14 +59,6 @@ def _made() -> int:
             "`lasthop emulate --virtual` needs no root",
         ) from None
     return os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)
-
-
-def _call(name: str, *arguments: int) -> None:
-    """A system call that changes the calling thread's namespace."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if getattr(libc, name)(*arguments) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
 
 
 def in_a_thread(work: Callable[[], T]) -> T:

@@ -1,7 +1,6 @@
 """Who has just been heard of at an interface: the kernel tells of its table of neighbours."""
 
 from collections.abc import Collection, Iterator
-from typing import Self
 
 from lasthop.linux.events import (
     EQUAL,
@@ -38,12 +37,6 @@ class Newcomers:
 
     def __init__(self, interfaces: Collection[int]) -> None:
         self.socket = told_of((GROUP,), program_of(interfaces))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def attend(self, interfaces: Collection[int]) -> None:
         """Be told of neighbours at these interfaces from now on."""

@@ -3,9 +3,10 @@
 import ctypes
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lasthop.linux.tc import Address
 
@@ -35,6 +36,16 @@ def packet_socket(
         each.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer_bytes)
     each.bind((interface, ETH_P_ALL))
     return each
+
+
+def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
+    """Yield the packets that wait at a socket, from their IP headers on, with their senders.
+
+    It ends when the socket is empty, or its interface is gone. The gateway detects the latter.
+    """
+    with suppress(OSError):
+        for _ in range(MOST_AT_ONCE):
+            yield sample.recvfrom(HEADER_BYTES)
 
 
 def attach(connection: socket.socket, program: Sequence[Instruction]) -> None:

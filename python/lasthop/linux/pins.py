@@ -3,13 +3,13 @@
 Its place is mounted with the first file and unmounted with the last.
 """
 
-import ctypes
 import errno
 import os
 from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.linux import bpf
+from lasthop.linux.syscalls import call
 
 PLACE = Path("/run/lasthop-congestion")
 
@@ -25,7 +25,7 @@ def keep(descriptor: int, name: str) -> None:
     try:
         PLACE.mkdir(mode=0o700, exist_ok=True)
         if not PLACE.is_mount():
-            _call("mount", b"bpf", os.fsencode(PLACE), b"bpf", 0, b"mode=0700")
+            call("mount", b"bpf", os.fsencode(PLACE), b"bpf", 0, b"mode=0700")
         bpf.pin(descriptor, str(PLACE / name))
     except OSError as error:
         _leave_if_empty()
@@ -59,15 +59,8 @@ def _leave_if_empty() -> None:
         return
     try:
         if PLACE.is_mount():
-            _call("umount2", os.fsencode(PLACE), 0)
+            call("umount2", os.fsencode(PLACE), 0)
         PLACE.rmdir()
     except OSError as error:
         if error.errno not in (errno.EBUSY, errno.EPERM, errno.EACCES, errno.ENOTEMPTY):
             raise
-
-
-def _call(name: str, *arguments: bytes | int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if getattr(libc, name)(*arguments) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))

@@ -1,6 +1,5 @@
 """What this machine lets us do, found out by trying it in a network namespace of our own."""
 
-import ctypes
 import errno
 import os
 import socket
@@ -9,6 +8,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from lasthop.errors import UserError
+from lasthop.linux.syscalls import call
 
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 FORBIDDEN = "forbidden: "
@@ -76,19 +76,6 @@ def refuse_to_lack() -> None:
         raise UserError(f"network: this process has no {what}", hint)
 
 
-def unshare(kinds: int) -> None:
-    """Put this process into new namespaces; `PermissionError` where that is forbidden."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(kinds) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-
-
-def unshare_network() -> None:
-    """Put this process into a new network namespace; `PermissionError` where that is forbidden."""
-    unshare(CLONE_NEWNET)
-
-
 class Trial(NamedTuple):
     """What came of trying."""
 
@@ -148,7 +135,7 @@ def try_everything(discipline: str, kinds: int) -> str:
 
     done = 0
     try:
-        unshare(kinds)
+        call("unshare", kinds)
         done = 1
         with Socket() as kernel:
             kernel.carry_out([links.add_ifb("lh-try", b"\x02lhtry", 10), links.set_up("lh-try")])
@@ -163,7 +150,6 @@ def try_everything(discipline: str, kinds: int) -> str:
                         own,
                         tc.classid(1, 0),
                         rate_bps=10**6,
-                        ceil_bps=10**6,
                         burst_bytes=1600,
                         quantum_bytes=1514,
                     ),
@@ -173,15 +159,12 @@ def try_everything(discipline: str, kinds: int) -> str:
             block = tc.Block(1)
             kernel.carry_out([tc.hooks(ifb, block.number, 2)])
             done = 4
-            kernel.carry_out(
-                [
-                    tc.u32_table(block, 4, 1),
-                    tc.link_table(block, 4, 1, source=True, protocol=tc.TCP),
-                ]
-            )
+            of_tcp = tc.protocol_match(4, tc.TCP)
+            link = tc.u32_link(block, 4, 1, 0xFF, tc.last_word(4, True), match=of_tcp)
+            kernel.carry_out([tc.u32_table(block, 4, 1), link])
             done = 5
             host = ip_address("192.0.2.1")
-            kernel.carry_out([tc.u32_entry(block, 1, 1, host, source=True, redirect=ifb)])
+            kernel.carry_out([tc.u32_entry(block, 1, 1, host, ifb, source=True)])
             done = 6
             kernel.carry_out([tc.bpf_filter(ifb, tc.classid(1, 0), [(6, 0, 0, own)])])
             done = 7

@@ -1,7 +1,7 @@
-"""The first timeout of TCP connections, which the kernel asks a BPF program of a control group for.
+"""The first timeout of TCP connections, which a BPF program of a control group sets.
 
-The process is in a control group of its own as long as that is in force, and so are all sockets
-that it makes meanwhile.
+The process is in its own control group as long as this is in force, as are all sockets that it
+makes meanwhile.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from lasthop.linux.netns import Namespace
 from lasthop.linux.tun import open_tun
 
 SOCK_OPS = 13
-"""A program that TCP asks, by linux/bpf.h."""
+"""Type of a program that TCP calls (linux/bpf.h)."""
 GROUP_SOCK_OPS = 3
-"""Where it is put at a control group."""
+"""Type of its attachment to a control group."""
 TIMEOUT_INIT = 1
-"""What it is asked for: the timeout of a SYN, in ticks of the kernel's clock."""
+"""Operation that asks for the timeout of a SYN, in ticks of the kernel's clock."""
 OP, REPLY = 0, 4
-"""Where the question is and where the answer goes in `struct bpf_sock_ops`."""
+"""Offsets of the operation and of the reply in `struct bpf_sock_ops`."""
 RTO_OFFSET = 8
 """Offset of tcpi_rto in struct tcp_info (linux/tcp.h). [us]"""
 PROBE_TICKS = 1000
@@ -34,12 +34,12 @@ PROBE_ADDRESS, PROBE_MASK, NOWHERE = "10.0.0.1", "255.0.0.0", "10.0.0.2"
 
 @contextlib.contextmanager
 def first_timeouts(seconds: float) -> Iterator[None]:
-    """Have connections of this process begin with this timeout, until their first sample.
+    """Let connections of this process start with this timeout, until their first sample.
 
     Raises
     ------
     UserError
-        If the kernel does not let this process.
+        If the kernel does not permit it.
     """
     with own_group() as group:
         with answering(group, PROBE_TICKS):
@@ -50,7 +50,7 @@ def first_timeouts(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_group() -> Iterator[Path]:
-    """A control group that this process is in."""
+    """Enter a new control group."""
     before = group_of_process()
     group = before / f"lasthop-{os.getpid()}"
     try:
@@ -68,7 +68,7 @@ def own_group() -> Iterator[Path]:
 
 
 def group_of_process() -> Path:
-    """The directory of this process's control group (version 2)."""
+    """Return the directory of this process's control group (version 2)."""
     mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
     roots = [Path(words[1]) for words in mounts if words[2] == "cgroup2"]
     own = Path("/proc/self/cgroup").read_text().splitlines()
@@ -84,7 +84,7 @@ def move_to(group: Path) -> None:
 
 
 def remove(group: Path) -> None:
-    """Remove a control group, once the last process that ends in it is gone."""
+    """Remove a control group after its last process has ended."""
     for _ in range(20):
         try:
             return group.rmdir()
@@ -96,7 +96,7 @@ def remove(group: Path) -> None:
 
 @contextlib.contextmanager
 def answering(group: Path, ticks: int) -> Iterator[None]:
-    """Have all sockets of a group begin with a timeout."""
+    """Let all sockets of a group start with a timeout."""
     directory = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
     try:
         program = load_program(
@@ -117,36 +117,36 @@ def answering(group: Path, ticks: int) -> Iterator[None]:
 
 
 def instructions(ticks: int) -> bytes:
-    """If it is asked for the first timeout it answers so, and else that it does not know."""
+    """Return the program that replies only to requests for the first timeout."""
 
-    def one(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:
+    def instruction(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:
         return struct.pack("=BBhi", code, of << 4 | to, offset, value)
 
     load, store, jump_unless, set_to, leave = 0x61, 0x63, 0x55, 0xB7, 0x95
     return b"".join(
         [
-            one(load, to=2, of=1, offset=OP),
-            one(set_to, to=3, value=-1),
-            one(jump_unless, to=2, offset=1, value=TIMEOUT_INIT),
-            one(set_to, to=3, value=ticks),
-            one(store, to=1, of=3, offset=REPLY),
-            one(set_to, to=0, value=1),
-            one(leave),
+            instruction(load, to=2, of=1, offset=OP),
+            instruction(set_to, to=3, value=-1),
+            instruction(jump_unless, to=2, offset=1, value=TIMEOUT_INIT),
+            instruction(set_to, to=3, value=ticks),
+            instruction(store, to=1, of=3, offset=REPLY),
+            instruction(set_to, to=0, value=1),
+            instruction(leave),
         ]
     )
 
 
 def timeout_of_a_syn() -> float:
-    """The timeout of a connection that nobody answers. [s]"""
+    """Return the timeout of a connection without a reply. [s]"""
     namespace = Namespace()
 
     def ask() -> float:
         descriptor = open_tun("lasthop", PROBE_ADDRESS, PROBE_MASK, 1500)
         try:
-            with socket.socket() as item:
-                item.setblocking(False)
-                item.connect_ex((NOWHERE, 9))
-                info = item.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTO_OFFSET + 4)
+            with socket.socket() as client:
+                client.setblocking(False)
+                client.connect_ex((NOWHERE, 9))
+                info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTO_OFFSET + 4)
                 (rto_us,) = struct.unpack_from("=I", info, RTO_OFFSET)
                 return float(rto_us) / 1e6
         finally:

@@ -1,8 +1,8 @@
-"""Congestion controls as BPF objects: from the file of a compiler to a law in force.
+"""Congestion controls as BPF objects: from a compiled file to an algorithm in force.
 
 An object (`bpf_object`) has a section for each operation and one with the structure of operations,
-which names them. The kernel itself finds out where members of its structures lie (CO-RE), so that
-here the structure is all that must be laid out as the kernel's.
+which names them. The kernel itself relocates the members of its structures (CO-RE). Only the
+structure of operations must be laid out here as in the kernel.
 """
 
 import errno
@@ -21,7 +21,7 @@ from lasthop.linux.btf import Btf
 KERNEL_TYPES = Path("/sys/kernel/btf/vmlinux")
 OPERATIONS = "tcp_congestion_ops"
 ENTRY = f"bpf_struct_ops_{OPERATIONS}"
-"""The kernel's type of a map's entry: the operations, and how they are used."""
+"""Type of a map's entry in the kernel: the operations, and their use."""
 SECTION = ".struct_ops.link"
 NAME_BYTES = 16
 """Room for the name of a congestion control (linux/tcp.h), with a zero at its end."""
@@ -29,12 +29,12 @@ NAME_BYTES = 16
 
 @cache
 def kernel_types() -> Btf:
-    """The types of the running kernel.
+    """Return the types of the running kernel.
 
     Raises
     ------
     UserError
-        If it does not tell them.
+        If the kernel does not report them.
     """
     if not sys.platform.startswith("linux"):
         raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
@@ -59,13 +59,13 @@ def load(data: bytes, name: str, law: str) -> int:
     name : str
         At most 15 letters.
     law : str
-        What messages call it.
+        Name of the algorithm in messages.
 
     Returns
     -------
     int
-        A descriptor: when it and its copies are closed and no pin is left, the name is gone, and
-        the program with the last connection that uses it.
+        A descriptor. The name exists until it and its copies are closed and no pin is left. The
+        program exists until the last connection that uses it ends.
 
     Raises
     ------
@@ -123,18 +123,18 @@ def _load(data: Object, kernel: Btf, name: str) -> int:
 
 
 def functions(data: Object) -> dict[int, str]:
-    """The section of the operation that each place in the structure of operations names."""
+    """Return the sections of operations by their offsets in the structure."""
     return {place: section for place, (_, section) in data.relocations(SECTION).items()}
 
 
 def opened(stack: ExitStack, descriptor: int) -> int:
-    """A descriptor that is closed with the stack."""
+    """Return a descriptor that is closed with the stack."""
     stack.callback(os.close, descriptor)
     return descriptor
 
 
 def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
-    """What the kernel refused, in words."""
+    """Return the message about a refusal of the kernel."""
     if error.errno == errno.EPERM:
         return UserError(
             f"congestion control {law}: this process may not load BPF programs",
@@ -152,6 +152,6 @@ def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
 
 
 def named(value: bytes, kernel: Btf) -> str:
-    """The name in an entry of operations."""
+    """Return the name in an entry of operations."""
     at = kernel.structure(ENTRY).place("data") + kernel.structure(OPERATIONS).place("name")
     return text(value + b"\0", at)

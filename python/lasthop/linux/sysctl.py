@@ -1,4 +1,4 @@
-"""Settings of the kernel's network that each namespace has of its own (sysctl)."""
+"""Settings of the kernel's network that each namespace has (sysctl)."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ from lasthop.errors import UserError
 
 ROOT = Path("/proc/sys")
 ALLOWED = "net."
-"""Others are the whole machine's."""
+"""Prefix of these settings; others belong to the whole machine."""
 
 
 def write(name: str, value: str) -> None:
-    """Give a setting of the calling thread's namespace a value.
+    """Set a setting of the calling thread's namespace.
 
     Parameters
     ----------

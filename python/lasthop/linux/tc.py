@@ -4,29 +4,34 @@ Queueing disciplines, HTB classes, u32 filters in hash tables, a classic BPF cla
 are those of linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h.
 """
 
+import socket
 import struct
 from collections.abc import Sequence
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import NamedTuple, TypeAlias
 
-from lasthop.linux.netlink import CREATE, EXCL, REPLACE, Request, attribute, attributes
+from lasthop.linux.netlink import (
+    CREATE,
+    EXCL,
+    REPLACE,
+    Request,
+    attribute,
+    attributes,
+    text_attribute,
+    u32_attribute,
+)
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Subnet: TypeAlias = IPv4Network | IPv6Network
+Key: TypeAlias = str | Address | Subnet
+"""A MAC address, an IP address or a subnet."""
 
 NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45
 TCMSG = struct.Struct("=BxxxiIII")
 """Family, interface, handle, parent, info."""
 KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
-"""Number of hierarchies of ours: "lh"."""
+"""Number of our hierarchies: "lh"."""
 SPLITTER = 0x6C67
 """Number of the discipline that splits merged packets, in front of a hierarchy."""
 INGRESS = 0xFFFFFFF1
@@ -43,13 +48,13 @@ LARGEST_BUCKET = 0x7FFFFFFF
 PACKET_BYTES = 1514
 """A full Ethernet frame; the quantum of a class with weight 1."""
 BURST_S = 0.001
-"""Depth of a shaper's bucket, at its rate; at least one packet: so much may leave at once when a
-timer is late. [s]
+"""Depth of a shaper's bucket, at its rate; at least one packet: so much may leave back to back when
+a timer is late. [s]
 """
 DIRECT_PACKETS = 1000
-"""Packets that may wait in a hierarchy beside all classes."""
+"""Packets that may wait in a hierarchy outside of all classes."""
 SPLIT_BPS = 100_000_000_000
-"""Rate of the splitter, beyond that of any interface: it never holds a packet back. [bit/s]"""
+"""Rate of the splitter, above that of any interface: it never delays a packet. [bit/s]"""
 SPLIT_LIMIT_BYTES = 1 << 20
 TBF_PARMS, TBF_RATE64, TBF_BURST = 1, 4, 6
 HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
@@ -65,7 +70,10 @@ STOLEN, EGRESS_REDIRECT = 4, 1
 
 ANY = 0
 """Value of a family that matches frames of every protocol."""
-PROTOCOLS = {ANY: ("all", 0x0003), 4: ("ip", 0x0800), 6: ("ipv6", 0x86DD)}
+ETH_P_ALL = 0x0003
+EVERY_PACKET = 1 << 16 | socket.htons(ETH_P_ALL)
+"""Preference 1, and packets of every protocol (`filter_info`)."""
+PROTOCOLS = {ANY: ("all", ETH_P_ALL), 4: ("ip", 0x0800), 6: ("ipv6", 0x86DD)}
 ICMP, TCP, UDP, ICMP6 = 1, 6, 17, 58
 ECHOES = {4: (8, 0), 6: (128, 129)}
 """ICMP types of echo requests and echo replies (RFC 792, RFC 4443)."""
@@ -73,27 +81,27 @@ BUCKETS = 256
 
 
 class Device(NamedTuple):
-    """Where queueing disciplines, classes and filters hang: an interface."""
+    """Interface with queueing disciplines, classes and filters."""
 
     name: str
     number: int
 
     def header(self, handle: int = 0, parent: int = 0, info: int = 0) -> bytes:
-        """The fixed part of a message."""
+        """Return the fixed part of a message."""
         return TCMSG.pack(0, self.number, handle, parent, info)
 
-    def said(self) -> str:
-        """What `tc` calls it."""
+    def words(self) -> str:
+        """Return its words for `tc`."""
         return f"dev {self.name}"
 
 
 class Block(NamedTuple):
-    """Where filters hang that several interfaces share."""
+    """Block of filters that several interfaces share."""
 
     number: int
 
-    def said(self) -> str:
-        """What `tc` calls it."""
+    def words(self) -> str:
+        """Return its words for `tc`."""
         return f"block {self.number}"
 
 
@@ -105,30 +113,49 @@ class Match(NamedTuple):
     value: int
 
 
+EVERYTHING = Match(0, 0, 0)
+TO_GROUP = Match(-16, 0x00000100, 0x00000100)
+"""Frames to a group address: multicast and broadcast."""
+
+
 def classid(major: int, minor: int) -> int:
-    """The number of a class from its two halves."""
+    """Return the number of a class from its two halves."""
     return major << 16 | minor
 
 
 def shown(number: int) -> str:
-    """A class as `tc` writes it."""
+    """Return the number of a class as `tc` writes it."""
     minor = number & 0xFFFF
     return f"{number >> 16:x}:{minor:x}" if minor else f"{number >> 16:x}:"
 
 
+def at_parent(parent: int) -> str:
+    """Return the words of `tc` for the place of a queueing discipline: the root, or a class."""
+    return "root" if parent == ROOT else f"parent {shown(parent)}"
+
+
+def add_qdisc(
+    device: Device, parent: int, kind: str, options: bytes, words: str, handle: int = 0
+) -> Request:
+    """Return the request for a queueing discipline; `words` are its options for `tc`."""
+    body = device.header(handle, parent) + text_attribute(KIND, kind) + attribute(OPTIONS, options)
+    numbered = f"handle {shown(handle)} " if handle else ""
+    text = f"tc qdisc add {device.words()} {at_parent(parent)} {numbered}{kind} {words}"
+    return Request(NEWQDISC, CREATE | EXCL, body, text)
+
+
 def hooks(device: Device, incoming: int, outgoing: int) -> Request:
-    """Have what comes in at an interface, and what goes out, meet filters of shared blocks."""
-    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + attribute(KIND, b"clsact\0")
-    for kind, block in ((INGRESS_BLOCK, incoming), (EGRESS_BLOCK, outgoing)):
-        body += attribute(kind, struct.pack("=I", block))
-    text = f"tc qdisc add {device.said()} ingress_block {incoming} egress_block {outgoing} clsact"
+    """Return the request by which packets in both directions meet filters of shared blocks."""
+    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, "clsact")
+    body += u32_attribute(INGRESS_BLOCK, incoming) + u32_attribute(EGRESS_BLOCK, outgoing)
+    text = f"tc qdisc add {device.words()} ingress_block {incoming} egress_block {outgoing} clsact"
     return Request(NEWQDISC, CREATE | EXCL, body, text)
 
 
 def del_hooks(device: Device, kind: str = "clsact") -> Request:
-    """Remove the hooks of an interface; the filters of a block go with its last user."""
-    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + attribute(KIND, kind.encode() + b"\0")
-    return Request(DELQDISC, 0, body, f"tc qdisc del {device.said()} {kind}")
+    """Return the request that removes hooks; the filters of a block go with its last user."""
+    body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, kind)
+    return Request(DELQDISC, 0, body, f"tc qdisc del {device.words()} {kind}")
 
 
 def htb_qdisc(
@@ -138,13 +165,10 @@ def htb_qdisc(
 
     Packets that no filter matches pass through the class `default`, or unshaped if it is 0.
     """
-    glob = attribute(HTB_INIT, struct.pack("=IIIII", 3, 10, default, 0, 0))
-    options = glob + attribute(HTB_DIRECT_QLEN, struct.pack("=I", direct_packets))
-    body = device.header(classid(major, 0), parent)
-    body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
-    where = "root" if parent == ROOT else f"parent {shown(parent)}"
-    text = f"tc qdisc add {device.said()} {where} handle {major:x}: htb default {default:x}"
-    return Request(NEWQDISC, CREATE | EXCL, body, f"{text} direct_qlen {direct_packets}")
+    options = attribute(HTB_INIT, struct.pack("=IIIII", 3, 10, default, 0, 0))
+    options += u32_attribute(HTB_DIRECT_QLEN, direct_packets)
+    words = f"default {default:x} direct_qlen {direct_packets}"
+    return add_qdisc(device, parent, "htb", options, words, classid(major, 0))
 
 
 def splitter(device: Device, longest_bytes: int) -> Request:
@@ -154,25 +178,22 @@ def splitter(device: Device, longest_bytes: int) -> Request:
     other packets that are longer, so `longest_bytes` must be at least the longest frame.
     """
     rate = SPLIT_BPS // 8
-    spec = RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(rate, LARGEST_RATE32))
-    parameters = spec + bytes(RATESPEC.size)
+    parameters = ratespec(rate) + bytes(RATESPEC.size)
     parameters += struct.pack("=III", SPLIT_LIMIT_BYTES, ticks(longest_bytes, rate), 0)
-    options = attribute(TBF_PARMS, parameters)
-    options += attribute(TBF_RATE64, struct.pack("=Q", rate))
-    options += attribute(TBF_BURST, struct.pack("=I", longest_bytes))
-    body = device.header(classid(SPLITTER, 0), ROOT)
-    body += attribute(KIND, b"tbf\0") + attribute(OPTIONS, options)
-    text = (
-        f"tc qdisc add {device.said()} root handle {SPLITTER:x}: tbf rate {SPLIT_BPS}bit "
-        f"burst {longest_bytes}b limit {SPLIT_LIMIT_BYTES}b"
-    )
-    return Request(NEWQDISC, CREATE | EXCL, body, text)
+    options = attribute(TBF_PARMS, parameters) + attribute(TBF_RATE64, struct.pack("=Q", rate))
+    options += u32_attribute(TBF_BURST, longest_bytes)
+    words = f"rate {SPLIT_BPS}bit burst {longest_bytes}b limit {SPLIT_LIMIT_BYTES}b"
+    return add_qdisc(device, ROOT, "tbf", options, words, classid(SPLITTER, 0))
+
+
+def ratespec(rate: int) -> bytes:
+    """Return the description of a rate. [byte/s]"""
+    return RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(rate, LARGEST_RATE32))
 
 
 def del_qdisc(device: Device, parent: int = ROOT) -> Request:
-    """Remove the queueing discipline of a class, or the one at the root."""
-    where = "root" if parent == ROOT else f"parent {shown(parent)}"
-    text = f"tc qdisc del {device.said()} {where}"
+    """Return the request that removes the queueing discipline of a class, or of the root."""
+    text = f"tc qdisc del {device.words()} {at_parent(parent)}"
     return Request(DELQDISC, 0, device.header(0, parent), text)
 
 
@@ -182,35 +203,30 @@ def htb_class(
     parent: int,
     *,
     rate_bps: int,
-    ceil_bps: int,
     burst_bytes: int,
-    cburst_bytes: int | None = None,
     quantum_bytes: int,
+    ceil_bps: int | None = None,
+    cburst_bytes: int | None = None,
     change: bool = False,
 ) -> Request:
-    """A class of a hierarchy of token buckets, or another rate for it.
+    """Return the request for a class of a hierarchy of token buckets, or for another rate of it.
 
-    Rates are in whole bytes a second, as the kernel keeps them. [bit/s] The ceiling's bucket is as
-    deep as the other one, if nothing else is said.
+    The kernel keeps rates in whole bytes per second. [bit/s] By default, the ceiling and its bucket
+    are those of the rate.
     """
+    ceil_bps = rate_bps if ceil_bps is None else ceil_bps
     rate, ceil = max(rate_bps // 8, 1), max(ceil_bps // 8, 1)
     cburst_bytes = burst_bytes if cburst_bytes is None else cburst_bytes
     buckets = ticks(burst_bytes, rate), ticks(cburst_bytes, ceil)
-    parameters = b"".join(
-        (
-            RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(rate, LARGEST_RATE32)),
-            RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(ceil, LARGEST_RATE32)),
-            struct.pack("=IIIII", *buckets, quantum_bytes, 0, 0),
-        )
-    )
+    parameters = ratespec(rate) + ratespec(ceil)
+    parameters += struct.pack("=IIIII", *buckets, quantum_bytes, 0, 0)
     options = attribute(HTB_PARMS, parameters)
     for kind, value in ((HTB_RATE64, rate), (HTB_CEIL64, ceil)):
         if value >= LARGEST_RATE32:
             options += attribute(kind, struct.pack("=Q", value))
-    body = device.header(number, parent)
-    body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
+    body = device.header(number, parent) + text_attribute(KIND, "htb") + attribute(OPTIONS, options)
     text = (
-        f"tc class {'change' if change else 'add'} {device.said()} parent {shown(parent)} "
+        f"tc class {'change' if change else 'add'} {device.words()} parent {shown(parent)} "
         f"classid {shown(number)} htb rate {rate * 8}bit ceil {ceil * 8}bit "
         f"burst {burst_bytes}b cburst {cburst_bytes}b quantum {quantum_bytes}"
     )
@@ -218,160 +234,21 @@ def htb_class(
 
 
 def ticks(size: int, rate: int) -> int:
-    """Time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
+    """Return the time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
 
-    It is in whole microseconds, by the arithmetic of `tc`, so that its commands leave the same.
+    It is in whole microseconds, by the arithmetic of `tc`, as for its commands.
     """
     whole_us = int(1e6 * (size / rate))
     return min(whole_us * 1000 // TICK_NS, LARGEST_BUCKET)
 
 
 def del_class(device: Device, number: int) -> Request:
-    """Remove a class that no filter points to."""
-    text = f"tc class del {device.said()} classid {shown(number)}"
+    """Return the request that removes a class without filters."""
+    text = f"tc class del {device.words()} classid {shown(number)}"
     return Request(DELCLASS, 0, device.header(number), text)
 
 
-def u32_table(
-    at: Device | Block, family: int, table: int, major: int = 0, *, order: int = 1
-) -> Request:
-    """Return the request for a hash table of 256 buckets, with the preference `order`."""
-    options = attribute(U32_DIVISOR, struct.pack("=I", BUCKETS))
-    text = f"handle {table:x}: u32 divisor {BUCKETS}"
-    return u32(at, family, major, table << 20, options, text, order=order)
-
-
-def link_table(
-    at: Device | Block,
-    family: int,
-    table: int,
-    *,
-    source: bool,
-    protocol: int | None,
-    major: int = 0,
-    order: int = 1,
-    hash_mask: int = 0xFF,
-) -> Request:
-    """Look packets of this protocol up in a hash table, by the last byte of an address."""
-    hashed = last_word(family, source)
-    match = protocol_match(family, protocol)
-    selector = selector_of([match], flags=0, hash_mask=hash_mask, hash_offset=hashed)
-    options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
-    text = f"u32 {match_said(match)} hashkey mask 0x{hash_mask:08x} at {hashed} link {table:x}:"
-    return u32(at, family, major, 0, options, text, order=order)
-
-
-def protocol_match(family: int, protocol: int | None) -> Match:
-    """The word of the header that holds the transport protocol; any, where that is None."""
-    if protocol is None:
-        return Match(0, 0, 0)
-    return Match(8, 0x00FF0000, protocol << 16) if family == 4 else Match(4, 0xFF00, protocol << 8)
-
-
-def last_word(family: int, source: bool) -> int:
-    """Where in the header the last 32 bits of an address stand. [bytes]"""
-    if family == 4:
-        return 12 if source else 16
-    return 20 if source else 36
-
-
-def address_matches(address: Address | Subnet, source: bool) -> list[Match]:
-    """Return the words of the header that hold an address or the prefix of a subnet."""
-    subnet = ip_network(address)
-    raw, mask = subnet.network_address.packed, subnet.netmask.packed
-    start = last_word(address.version, source) - len(raw) + 4
-    form = f"!{len(raw) // 4}I"
-    words = zip(struct.unpack(form, raw), struct.unpack(form, mask), strict=True)
-    every = [Match(start + 4 * k, bits, word) for k, (word, bits) in enumerate(words)]
-    return [each for each in every if each.mask] or [Match(start, 0, 0)]
-
-
-def bucket(address: Address | Subnet) -> int:
-    """Return the bucket of an address, its last byte; all subnets are in the first bucket."""
-    return address.packed[-1] if isinstance(address, IPv4Address | IPv6Address) else 0
-
-
-def u32_entry(
-    at: Device | Block,
-    table: int,
-    node: int,
-    address: Address | Subnet,
-    *,
-    source: bool,
-    redirect: Device | None = None,
-    flow: int = 0,
-    major: int = 0,
-    order: int = 1,
-) -> Request:
-    """Return the request for a table entry that redirects or classifies packets of an address."""
-    handle = entry_handle(table, node, address)
-    options = selector_of(address_matches(address, source), flags=U32_TERMINAL)
-    options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
-    where = f"{table:x}:{bucket(address):x}"
-    way, name = ("src" if source else "dst"), "ip" if address.version == 4 else "ip6"
-    text = f"handle {where}:{node:x} u32 ht {where}: match {name} {way} {ip_network(address)}"
-    if redirect is None:
-        options += attribute(U32_CLASSID, struct.pack("=I", flow))
-        text += f" flowid {shown(flow)}"
-    else:
-        options += attribute(U32_ACT, attribute(1, mirred(redirect)))
-        text += f" action mirred egress redirect dev {redirect.name}"
-    return u32(at, address.version, major, handle, options, text, order=order)
-
-
-def u32_passes(at: Block, family: int, protocol: int, *, order: int) -> Request:
-    """Let packets of this transport protocol pass without later filters."""
-    match = protocol_match(family, protocol)
-    target = at.number & 0xFFFF0000
-    options = selector_of([match], flags=U32_TERMINAL)
-    options += attribute(U32_CLASSID, struct.pack("=I", target))
-    text = f"u32 {match_said(match)} flowid {shown(target)}"
-    return u32(at, family, 0, 0, options, text, order=order)
-
-
-def u32_echo(
-    device: Device, family: int, kind: int, flow: int, *, order: int, major: int
-) -> Request:
-    """Classify echo requests or replies whose headers have no options."""
-    protocol = ICMP if family == 4 else ICMP6
-    to_type = Match(20 if family == 4 else 40, 0xFF000000, kind << 24)
-    matches = [protocol_match(family, protocol), to_type]
-    options = selector_of(matches, flags=U32_TERMINAL)
-    options += attribute(U32_CLASSID, struct.pack("=I", flow))
-    text = " ".join(["u32", *map(match_said, matches), "flowid", shown(flow)])
-    return u32(device, family, major, 0, options, text, order=order)
-
-
-def u32_host_passes(at: Block, address: Address, *, source: bool, order: int) -> Request:
-    """Let packets from an address, or to it, pass without later filters."""
-    matches = address_matches(address, source)
-    target = at.number & 0xFFFF0000
-    options = selector_of(matches, flags=U32_TERMINAL)
-    options += attribute(U32_CLASSID, struct.pack("=I", target))
-    text = " ".join(["u32", *map(match_said, matches), "flowid", shown(target)])
-    return u32(at, address.version, 0, 0, options, text, order=order)
-
-
-def u32_redirect(at: Block, device: Device, *, order: int) -> Request:
-    """Redirect all packets that no earlier filter has matched to an interface."""
-    everything = Match(0, 0, 0)
-    options = selector_of([everything], flags=U32_TERMINAL)
-    options += attribute(U32_ACT, attribute(1, mirred(device)))
-    text = f"u32 {match_said(everything)} action mirred egress redirect dev {device.name}"
-    return u32(at, ANY, 0, 0, options, text, order=order)
-
-
-def u32_group(device: Device, flow: int, *, order: int, major: int) -> Request:
-    """Classify frames to a group address: multicast and broadcast."""
-    match = Match(-16, 0x00000100, 0x00000100)
-    options = selector_of([match], flags=U32_TERMINAL)
-    options += attribute(U32_CLASSID, struct.pack("=I", flow))
-    return u32(
-        device, ANY, major, 0, options, f"u32 {match_said(match)} flowid {shown(flow)}", order=order
-    )
-
-
-# Hosts by MAC address. The header of a frame begins 14 bytes before that of its packet.
+# Filters in hash tables. The header of a frame begins 14 bytes before that of its packet.
 
 
 def mac_bytes(mac: str) -> bytes:
@@ -389,79 +266,174 @@ def mac_matches(mac: str, source: bool) -> list[Match]:
     return [Match(-16, 0x0000FFFF, first), Match(-12, 0xFFFFFFFF, last)]
 
 
-def link_macs(device: Device, table: int, *, source: bool, order: int, major: int) -> Request:
-    """Look frames up in a hash table by the last byte of a MAC address."""
-    mask, hashed = (0x00FF0000, -4) if source else (0x000000FF, -12)
-    everything = Match(0, 0, 0)
-    selector = selector_of([everything], flags=0, hash_mask=mask, hash_offset=hashed)
-    options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
-    text = f"u32 {match_said(everything)} hashkey mask 0x{mask:08x} at {hashed} link {table:x}:"
-    return u32(device, ANY, major, 0, options, text, order=order)
+def last_word(family: int, source: bool) -> int:
+    """Return the offset of the last 32 bits of an address in the header. [bytes]"""
+    if family == 4:
+        return 12 if source else 16
+    return 20 if source else 36
 
 
-def mac_entry(
-    device: Device,
-    table: int,
-    node: int,
-    mac: str,
-    *,
-    source: bool,
-    flow: int,
-    order: int,
-    major: int,
+def address_matches(address: Address | Subnet, source: bool) -> list[Match]:
+    """Return the words of the header that hold an address or the prefix of a subnet."""
+    subnet = ip_network(address)
+    raw, mask = subnet.network_address.packed, subnet.netmask.packed
+    start = last_word(address.version, source) - len(raw) + 4
+    form = f"!{len(raw) // 4}I"
+    words = zip(struct.unpack(form, raw), struct.unpack(form, mask), strict=True)
+    every = [Match(start + 4 * k, bits, word) for k, (word, bits) in enumerate(words)]
+    return [each for each in every if each.mask] or [Match(start, 0, 0)]
+
+
+def protocol_match(family: int, protocol: int) -> Match:
+    """Return the word of the header that holds the transport protocol."""
+    return Match(8, 0x00FF0000, protocol << 16) if family == 4 else Match(4, 0xFF00, protocol << 8)
+
+
+def echo_matches(family: int, kind: int) -> list[Match]:
+    """Return the words of echo requests or replies whose headers have no options."""
+    protocol = ICMP if family == 4 else ICMP6
+    to_type = Match(20 if family == 4 else 40, 0xFF000000, kind << 24)
+    return [protocol_match(family, protocol), to_type]
+
+
+def bucket(key: Key) -> int:
+    """Return the bucket of an address, its last byte; all subnets are in the first bucket."""
+    if isinstance(key, str):
+        return mac_bytes(key)[-1]
+    return key.packed[-1] if isinstance(key, IPv4Address | IPv6Address) else 0
+
+
+def family_of(key: Key) -> int:
+    """Return the family of an address; `ANY` for a MAC address."""
+    return ANY if isinstance(key, str) else key.version
+
+
+def entry_handle(table: int, node: int, key: Key) -> int:
+    """Return the number of an entry in a hash table."""
+    return table << 20 | bucket(key) << 12 | node
+
+
+def u32_table(
+    at: Device | Block, family: int, table: int, major: int = 0, *, order: int = 1
 ) -> Request:
-    """Return the request for a hash table entry that classifies frames of a MAC address."""
-    last = mac_bytes(mac)[-1]
-    matches = mac_matches(mac, source)
-    handle = table << 20 | last << 12 | node
+    """Return the request for a hash table of 256 buckets, with the preference `order`."""
+    options = u32_attribute(U32_DIVISOR, BUCKETS)
+    text = f"handle {table:x}: u32 divisor {BUCKETS}"
+    return u32(at, family, major, table << 20, options, text, order=order)
+
+
+def u32_link(
+    at: Device | Block,
+    family: int,
+    table: int,
+    mask: int,
+    offset: int,
+    *,
+    match: Match = EVERYTHING,
+    major: int = 0,
+    order: int = 1,
+) -> Request:
+    """Return the request for a filter that looks packets up in a hash table.
+
+    The bucket is in the bits of the mask, in the word of the packet at `offset`. [bytes]
+    """
+    selector = selector_of([match], flags=0, hash_mask=mask, hash_offset=offset)
+    options = u32_attribute(U32_LINK, table << 20) + selector
+    text = f"u32 {match_said(match)} hashkey mask 0x{mask:08x} at {offset} link {table:x}:"
+    return u32(at, family, major, 0, options, text, order=order)
+
+
+def u32_filter(
+    at: Device | Block,
+    family: int,
+    matches: Sequence[Match],
+    target: int | Device,
+    *,
+    order: int,
+    major: int = 0,
+    handle: int = 0,
+    words: str = "",
+) -> Request:
+    """Return the request for a filter that classifies packets, or redirects them to a device.
+
+    With a `handle` it is an entry of a hash table. `words` are the matches for `tc`, if they have
+    words of their own.
+    """
     options = selector_of(matches, flags=U32_TERMINAL)
-    options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
-    options += attribute(U32_CLASSID, struct.pack("=I", flow))
-    where = f"{table:x}:{last:x}"
-    words = " ".join(map(match_said, matches))
-    text = f"handle {where}:{node:x} u32 ht {where}: {words} flowid {shown(flow)}"
-    return u32(device, ANY, major, handle, options, text, order=order)
+    words, name = words or " ".join(map(match_said, matches)), "u32"
+    if handle:
+        options += u32_attribute(U32_HASH, handle & 0xFFFFF000)
+        where = entry_said(handle)
+        name = f"handle {where}:{handle & 0xFFF:x} u32 ht {where}:"
+    if isinstance(target, Device):
+        options += attribute(U32_ACT, attribute(1, mirred(target)))
+        words += f" action mirred egress redirect dev {target.name}"
+    else:
+        options += u32_attribute(U32_CLASSID, target)
+        words += f" flowid {shown(target)}"
+    return u32(at, family, major, handle, options, f"{name} {words}", order=order)
 
 
-def del_mac(device: Device, table: int, node: int, mac: str, *, order: int, major: int) -> Request:
-    """Remove a MAC address from a hash table."""
-    last = mac_bytes(mac)[-1]
-    handle = table << 20 | last << 12 | node
-    text = f"handle {table:x}:{last:x}:{node:x} u32"
-    return u32(device, ANY, major, handle, None, text, order=order)
+def entry_said(handle: int) -> str:
+    """Return the hash table and the bucket of an entry, as `tc` writes them."""
+    return f"{handle >> 20:x}:{handle >> 12 & 0xFF:x}"
 
 
-def entry_handle(table: int, node: int, address: Address | Subnet) -> int:
-    """Return the number of a host or a subnet in a hash table."""
-    return table << 20 | bucket(address) << 12 | node
-
-
-def del_filter(
+def u32_entry(
     at: Device | Block,
     table: int,
     node: int,
-    address: Address | Subnet,
-    major: int = 0,
+    key: Key,
+    target: int | Device,
     *,
+    source: bool,
+    major: int = 0,
     order: int = 1,
 ) -> Request:
-    """Remove a host or a subnet from a hash table."""
-    handle = entry_handle(table, node, address)
-    text = f"handle {table:x}:{bucket(address):x}:{node:x} u32"
-    return u32(at, address.version, major, handle, None, text, order=order)
+    """Return the request for a table entry that classifies or redirects packets of an address."""
+    if isinstance(key, str):
+        matches, words = mac_matches(key, source), ""
+    else:
+        matches = address_matches(key, source)
+        way, name = ("src" if source else "dst"), "ip" if key.version == 4 else "ip6"
+        words = f"match {name} {way} {ip_network(key)}"
+    return u32_filter(
+        at,
+        family_of(key),
+        matches,
+        target,
+        order=order,
+        major=major,
+        handle=entry_handle(table, node, key),
+        words=words,
+    )
+
+
+def u32_passes(at: Block, family: int, matches: Sequence[Match], *, order: int) -> Request:
+    """Return the request for a filter that lets packets pass without later filters."""
+    return u32_filter(at, family, matches, at.number & 0xFFFF0000, order=order)
+
+
+def del_entry(
+    at: Device | Block, table: int, node: int, key: Key, major: int = 0, *, order: int = 1
+) -> Request:
+    """Return the request that removes an entry of a hash table."""
+    handle = entry_handle(table, node, key)
+    text = f"handle {entry_said(handle)}:{node:x} u32"
+    return u32(at, family_of(key), major, handle, None, text, order=order)
 
 
 def mirred(device: Device) -> bytes:
-    """The action that redirects to the egress of an interface."""
+    """Return the action that redirects to the egress of an interface."""
     parameters = struct.pack("=IIiiiiI", 0, 0, STOLEN, 0, 0, EGRESS_REDIRECT, device.number)
     options = attribute(ACT_OPTIONS | NESTED, attribute(MIRRED_PARMS, parameters))
-    return attribute(ACT_KIND, b"mirred\0") + options
+    return text_attribute(ACT_KIND, "mirred") + options
 
 
 def selector_of(
     matches: Sequence[Match], *, flags: int, hash_mask: int = 0, hash_offset: int = 0
 ) -> bytes:
-    """A u32 selector; masks and values stand in network order, offsets in the machine's."""
+    """Return a u32 selector; masks and values are in network order, offsets in the machine's."""
     data = struct.pack("=BBBxHHhh", flags, 0, len(matches), 0, 0, 0, hash_offset)
     data += struct.pack("!I", hash_mask)
     for match in matches:
@@ -471,8 +443,13 @@ def selector_of(
 
 
 def match_said(match: Match) -> str:
-    """A match as `tc` takes it."""
+    """Return a match as `tc` accepts it."""
     return f"match u32 0x{match.value:08x} 0x{match.mask:08x} at {match.offset}"
+
+
+def filter_info(order: int, protocol: int) -> int:
+    """Return the preference and the protocol of a filter as one number."""
+    return order << 16 | socket.htons(protocol)
 
 
 def u32(
@@ -481,56 +458,53 @@ def u32(
     major: int,
     handle: int,
     options: bytes | None,
-    said: str,
+    words: str,
     *,
     order: int,
 ) -> Request:
-    """A message about a u32 filter; without options, its removal."""
+    """Return the request for a u32 filter; without options, for its removal."""
     name, protocol = PROTOCOLS[family]
-    info = order << 16 | struct.unpack("=H", struct.pack("!H", protocol))[0]
-    if isinstance(at, Block):
-        body = TCMSG.pack(0, BLOCK_INDEX, handle, at.number, info)
-        where = at.said()
-    else:
-        body = at.header(handle, classid(major, 0), info)
-        where = f"{at.said()} parent {major:x}:"
-    body += attribute(KIND, b"u32\0")
+    parent = at.number if isinstance(at, Block) else classid(major, 0)
+    where = at.words() if isinstance(at, Block) else f"{at.words()} parent {major:x}:"
+    index = BLOCK_INDEX if isinstance(at, Block) else at.number
+    header = TCMSG.pack(0, index, handle, parent, filter_info(order, protocol))
+    words = f"{where} protocol {name} pref {order} {words}"
     if options is None:
-        said = f"tc filter del {where} protocol {name} pref {order} {said}"
-        return Request(DELFILTER, 0, body, said)
-    body += attribute(OPTIONS, options)
-    said = f"tc filter add {where} protocol {name} pref {order} {said}"
-    return Request(NEWFILTER, CREATE | EXCL, body, said)
+        return Request(DELFILTER, 0, header + text_attribute(KIND, "u32"), f"tc filter del {words}")
+    return add_filter(header, "u32", options, words)
+
+
+def add_filter(header: bytes, kind: str, options: bytes, words: str) -> Request:
+    """Return the request for a filter; `words` are its place and its options for `tc`."""
+    body = header + text_attribute(KIND, kind) + attribute(OPTIONS, options)
+    return Request(NEWFILTER, CREATE | EXCL, body, f"tc filter add {words}")
 
 
 def bpf_filter(
     device: Device, parent: int, program: Sequence[tuple[int, int, int, int]]
 ) -> Request:
-    """A classic BPF program that returns the class of a packet."""
-    everything = struct.unpack("=H", struct.pack("!H", 0x0003))[0]  # ETH_P_ALL
+    """Return the request for a classic BPF program that returns the class of a packet."""
     operations = b"".join(struct.pack("=HBBI", *each) for each in program)
     options = attribute(BPF_OPS_LEN, struct.pack("=H", len(program)))
     options += attribute(BPF_OPS, operations)
-    body = device.header(0, parent, 1 << 16 | everything)
-    body += attribute(KIND, b"bpf\0") + attribute(OPTIONS, options)
     code = ",".join(" ".join(map(str, each)) for each in program)
-    text = (
-        f"tc filter add {device.said()} parent {shown(parent)} protocol all pref 1 "
+    words = (
+        f"{device.words()} parent {shown(parent)} protocol all pref 1 "
         f"bpf bytecode '{len(program)},{code}'"
     )
-    return Request(NEWFILTER, CREATE | EXCL, body, text)
+    return add_filter(device.header(0, parent, EVERY_PACKET), "bpf", options, words)
 
 
 def changing(request: Request) -> Request:
-    """Set what is there already, a class or a queueing discipline, as the request that made it."""
+    """Return the request that changes an existing class or queueing discipline to this one."""
     if request.kind == NEWCLASS:
-        return request._replace(flags=0, said=request.said.replace(" add ", " change ", 1))
-    text = request.said.replace(" add ", " replace ", 1)
-    return request._replace(flags=CREATE | REPLACE, said=text)
+        return request._replace(flags=0, command=request.command.replace(" add ", " change ", 1))
+    text = request.command.replace(" add ", " replace ", 1)
+    return request._replace(flags=CREATE | REPLACE, command=text)
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
-    """Remove what the kernel has described so: a queue, a class, a filter or all of its list."""
+    """Return the request that removes an object that the kernel has described, or its list."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"
@@ -548,8 +522,3 @@ def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
         if each in has:
             header += attribute(each, has[each])
     return Request(DELFILTER, 0, header, text)
-
-
-def address(text: str) -> Address:
-    """An address from its text."""
-    return ip_address(text)

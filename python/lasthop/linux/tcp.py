@@ -1,4 +1,4 @@
-"""What the kernel's TCP lets a socket choose and tells of it."""
+"""Options and state of the kernel's TCP sockets."""
 
 import fcntl
 import socket
@@ -23,8 +23,8 @@ TIMESTAMPING = 37
 TELL_ACKNOWLEDGED = 1 << 4 | 1 << 9 | 1 << 11
 """SOF_TIMESTAMPING_SOFTWARE, _TX_ACK and _OPT_TSONLY of linux/net_tstamp.h."""
 
-RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100
-"""Offsets of tcpi_rtt, tcpi_snd_cwnd, tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
+TCP_INFO = struct.Struct("=68xI8xI16xI")
+"""tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
 
 
 class TcpInfo(NamedTuple):
@@ -37,7 +37,7 @@ class TcpInfo(NamedTuple):
 
 
 def set_congestion(connection: socket.socket, name: str) -> None:
-    """Choose the congestion control of a connection, or say which the kernel has."""
+    """Choose the congestion control of a connection; name those of the kernel in an error."""
     try:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     except OSError as error:
@@ -59,7 +59,7 @@ def prefer_congestion(name: str) -> bool:
 
 
 def available_congestion() -> list[str]:
-    """Congestion controls that the kernel has at the moment."""
+    """Return the congestion controls that the kernel has now."""
     try:
         return AVAILABLE.read_text().split()
     except OSError as error:
@@ -67,19 +67,19 @@ def available_congestion() -> list[str]:
 
 
 def has_congestion(name: str) -> bool:
-    """Whether the kernel has a congestion control, or gets it from a module now."""
+    """Return whether the kernel has a congestion control, or can load its module."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as item:
         try:
             item.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
         except PermissionError:
-            return True  # it is there, for others
+            return True  # It exists, for other users.
         except OSError:
             return False
     return True
 
 
 def clamp_window(connection: socket.socket, size: int) -> None:
-    """Let the receiver never announce more than `size` bytes.
+    """Limit the window that the receiver announces to `size` bytes.
 
     Set before the connection begins, and again when the first data has come: with the first
     segment of a new size the kernel sets the clamp to what the buffer holds (tcp_measure_rcv_mss,
@@ -90,40 +90,40 @@ def clamp_window(connection: socket.socket, size: int) -> None:
 
 
 def limit_segment(connection: socket.socket, size: int) -> None:
-    """Let a segment carry `size` bytes at most, either way; set before the connection begins."""
+    """Limit segments of both directions to `size` bytes; call it before the connection starts."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, size)
 
 
 def limit_unsent(connection: socket.socket, size: int) -> None:
-    """Let the kernel hold about `size` bytes that it has not sent yet."""
+    """Limit the bytes that the kernel holds unsent to about `size`."""
     connection.setsockopt(socket.IPPROTO_TCP, NOTSENT_LOWAT, size)
 
 
 def forbid_quick_acks(connection: socket.socket) -> None:
-    """Have every second segment acknowledged; to be repeated, since a delayed ACK ends it."""
+    """Acknowledge every second segment. Repeat this, since a delayed ACK ends it."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
 
 def tell_when_acknowledged(connection: socket.socket) -> None:
-    """Have a socket become ready, by its error queue, when what it sends next is acknowledged."""
+    """Make a socket ready, by its error queue, when its next data is acknowledged."""
     connection.setsockopt(socket.SOL_SOCKET, TIMESTAMPING, TELL_ACKNOWLEDGED)
 
 
 def empty_error_queue(connection: socket.socket) -> None:
-    """Take all that makes a socket ready by its error queue."""
+    """Read everything from the error queue of a socket."""
     with suppress(BlockingIOError):
         while True:
             connection.recvmsg(0, 512, socket.MSG_ERRQUEUE)
 
 
 def is_acknowledged(connection: socket.socket) -> bool:
-    """Whether all data of a connection that has been shut down is acknowledged."""
+    """Return whether all data of a connection that was shut down is acknowledged."""
     (outstanding,) = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))
-    return bool(outstanding <= 1)  # its FIN counts as a byte
+    return bool(outstanding <= 1)  # Its FIN counts as a byte.
 
 
 def abort(connection: socket.socket) -> None:
-    """Close a socket, if it is open, and forget what it has not sent: else the kernel tries for
+    """Close a socket, if it is open, and forget its unsent data. Otherwise the kernel tries for
     minutes to send it to a host that is gone, keeps the namespace that long, and counts it as the
     memory of TCP, of which all namespaces have one.
     """
@@ -134,16 +134,14 @@ def abort(connection: socket.socket) -> None:
 
 
 def tcp_info(connection: socket.socket) -> TcpInfo:
-    """What the kernel says of a connection."""
+    """Return the state of a connection in the kernel."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-    (rtt_us,) = struct.unpack_from("=I", info, RTT_OFFSET)
-    (cwnd,) = struct.unpack_from("=I", info, CWND_OFFSET)
-    (again,) = struct.unpack_from("=I", info, RETRANSMISSIONS_OFFSET)
-    return TcpInfo(rtt_us / 1e6, cwnd, again)
+    rtt_us, cwnd, retransmissions = TCP_INFO.unpack_from(info)
+    return TcpInfo(rtt_us / 1e6, cwnd, retransmissions)
 
 
 def without_timestamps() -> bool:
-    """Turn TCP timestamps off in the calling thread's namespace; whether that is allowed."""
+    """Turn off TCP timestamps in the calling thread's namespace; return whether it is allowed."""
     try:
         Path(TIMESTAMPS).write_text("0")
     except OSError:

@@ -3,9 +3,9 @@
 import ctypes
 import os
 
-CLOCK_MONOTONIC, TFD_TIMER_ABSTIME = 1, 1
+from lasthop.linux.syscalls import call
 
-libc = ctypes.CDLL(None, use_errno=True)
+CLOCK_MONOTONIC, TFD_TIMER_ABSTIME = 1, 1
 
 
 class Timespec(ctypes.Structure):
@@ -31,7 +31,7 @@ class Timer:
 
     def __init__(self) -> None:
         flags = os.O_NONBLOCK | os.O_CLOEXEC
-        self.descriptor = checked(libc.timerfd_create(CLOCK_MONOTONIC, flags))
+        self.descriptor = call("timerfd_create", CLOCK_MONOTONIC, flags)
 
     def fileno(self) -> int:
         """Return the descriptor."""
@@ -41,24 +41,9 @@ class Timer:
         """Set the timer to a time of `time.monotonic`; it is not readable before. [s]"""
         seconds, ns = divmod(max(1, round(when_s * 1e9)), 1_000_000_000)
         wanted = Itimerspec(Timespec(0, 0), Timespec(seconds, ns))
-        checked(
-            libc.timerfd_settime(self.descriptor, TFD_TIMER_ABSTIME, ctypes.byref(wanted), None)
-        )
+        to = ctypes.byref(wanted)
+        call("timerfd_settime", self.descriptor, TFD_TIMER_ABSTIME, to, None)
 
     def close(self) -> None:
         """Close the descriptor."""
         os.close(self.descriptor)
-
-
-def checked(result: int) -> int:
-    """Return the result of a system call.
-
-    Raises
-    ------
-    OSError
-        If the call failed.
-    """
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result

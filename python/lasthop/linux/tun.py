@@ -1,4 +1,4 @@
-"""TUN interfaces: what the kernel sends there is read from a descriptor, and back."""
+"""TUN interfaces: packets of the kernel are read from a descriptor, and written to it."""
 
 import contextlib
 import errno
@@ -22,28 +22,28 @@ SIOCSIFMTU, SIOCSIFTXQLEN = 0x8922, 0x8943
 IFF_UP, IFF_RUNNING = 0x1, 0x40
 
 QUEUE_PACKETS = 10_000
-"""Packets that wait for a reader who comes late: as many as any scenario's windows."""
+"""Packets that wait for a late reader: as many as the windows of any scenario."""
 
 
 def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = False) -> int:
-    """Make an interface in the calling thread's namespace and take it into service.
+    """Make an interface in the calling thread's namespace and bring it up.
 
     Parameters
     ----------
     name : str
         Name of the interface.
     address, mask : str
-        IPv4; the net becomes reachable through the interface.
+        IPv4; the network becomes reachable through the interface.
     mtu : int
         Largest IP packet. [bytes]
     offloads : bool
-        Whether checksums, and the cutting of what TCP sends at once, are left to who reads.
+        Whether the reader computes checksums and splits segments that TCP has merged.
 
     Returns
     -------
     int
-        A descriptor that does not block: one IP packet a read or write, with `offloads` each behind
-        a ``virtio_net_hdr`` of 10 bytes (linux/virtio_net.h).
+        A descriptor that does not block, with one IP packet per read or write. With `offloads` each
+        packet follows a ``virtio_net_hdr`` of 10 bytes (linux/virtio_net.h).
 
     Raises
     ------
@@ -66,7 +66,7 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
             number = control.fileno()
             _request(number, SIOCSIFMTU, name, struct.pack("=i", mtu))
-            with contextlib.suppress(PermissionError):  # needs root outside of namespaces too
+            with contextlib.suppress(PermissionError):  # Needs root outside of namespaces, too.
                 _request(number, SIOCSIFTXQLEN, name, struct.pack("=i", QUEUE_PACKETS))
             _request(number, SIOCSIFADDR, name, _inet(address))
             _request(number, SIOCSIFNETMASK, name, _inet(mask))
@@ -78,7 +78,7 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
 
 
 def address_of(interface: str) -> str | None:
-    """The first IPv4 address of an interface that is in service, if it has one."""
+    """Return the first IPv4 address of an interface that is up, if it has one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         request = struct.pack("=16s24s", interface.encode(), b"")
         try:
@@ -95,5 +95,5 @@ def _inet(address: str) -> bytes:
 
 
 def _request(descriptor: int, request: int, name: str, value: bytes) -> None:
-    """An ioctl with a struct ifreq."""
+    """Call an ioctl with a struct ifreq."""
     fcntl.ioctl(descriptor, request, struct.pack("=16s24s", name.encode(), value))

@@ -1,9 +1,9 @@
 """Uplink UDP by station, from one packet in eight that a packet socket sees.
 
-Such packets must not be redirected, and counting them by a filter needs an action that not every
-kernel has; a sample is enough to know who sends much. The kernel draws it, so that the load of
-this process stays an eighth. What finds no place in the buffer between two looks is counted by the
-kernel too, and the rest of the sample stands for it.
+Such packets must not be redirected, and a filter that counts them needs an action that not every
+kernel has. A sample is enough to detect stations that send much. The kernel draws it, which reduces
+the load of this process to an eighth. The kernel also counts packets for which the buffer has no
+room. The totals of the sample are scaled by them.
 """
 
 import socket
@@ -12,28 +12,28 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from lasthop.linux.packets import HEADER_BYTES, MOST_AT_ONCE, packet_socket, source_and_length
+from lasthop.linux.packets import packet_socket, received, source_and_length
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Number of packets of which one is looked at."""
+"""Number of packets of which one is sampled."""
 SOL_PACKET = 263
 PACKET_STATISTICS = 6
 STATISTICS = struct.Struct("=II")
-"""Packets that passed the filter, those dropped among them; read, they begin at zero."""
+"""Packets that passed the filter, and those of them that were dropped. A read resets both."""
 BUFFER_BYTES = 1 << 21
-"""Buffer that is asked for; the kernel doubles it. A full frame takes 2304 bytes: 1800 frames, or
-170 Mbit/s."""
+"""Requested size of the buffer; the kernel doubles it. A full frame takes 2304 bytes: 1800
+frames, or 170 Mbit/s."""
 UDP = 17
 
 # Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
 PROGRAM = (
-    (0x20, 0, 0, 0xFFFFF004),  # packet type
-    (0x15, 10, 0, 4),  # outgoing: no
-    (0x20, 0, 0, 0xFFFFF038),  # a random number
+    (0x20, 0, 0, 0xFFFFF004),  # Packet type.
+    (0x15, 10, 0, 4),  # Reject outgoing packets.
+    (0x20, 0, 0, 0xFFFFF038),  # A random number.
     (0x54, 0, 0, SAMPLED - 1),
-    (0x15, 0, 7, 0),  # not drawn: no
-    (0x20, 0, 0, 0xFFFFF000),  # Ethernet type
+    (0x15, 0, 7, 0),  # Reject packets that are not drawn.
+    (0x20, 0, 0, 0xFFFFF000),  # Ethernet type.
     (0x15, 0, 2, 0x0800),
     (0x30, 0, 0, 9),
     (0x05, 0, 0, 2),
@@ -46,14 +46,14 @@ PROGRAM = (
 
 
 class Counted(NamedTuple):
-    """Totals that a sample stands for."""
+    """Totals that are estimated from a sample."""
 
     packets: int
     bytes: int
 
 
 class UdpSample:
-    """Estimates of the UDP that came in at interfaces since the beginning, by source address."""
+    """Estimates of the UDP that has arrived at interfaces since the start, by source address."""
 
     def __init__(self, interfaces: Iterable[str]) -> None:
         self.total: dict[Address, Counted] = {}
@@ -65,9 +65,9 @@ class UdpSample:
             each.close()
 
     def look(self, known: Collection[Address]) -> Mapping[Address, Counted]:
-        """Count what has come in from known addresses; their totals.
+        """Count packets from known addresses; return their totals.
 
-        All else is forgotten: a source address is what a sender says it is, and there are many.
+        Other addresses are ignored, since senders can invent many of them.
         """
         nothing = Counted(0, 0)
         self.total = {address: self.total.get(address, nothing) for address in known}
@@ -84,13 +84,9 @@ class UdpSample:
 
 
 def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address, Counted]:
-    """What lies in a socket from known addresses."""
+    """Return the packets in a socket from known addresses."""
     result: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
-    for _ in range(MOST_AT_ONCE):
-        try:
-            header = packets.recv(HEADER_BYTES)
-        except OSError:
-            break  # empty, or the interface is gone; the gateway finds out by itself
+    for header, _ in received(packets):
         source, length = source_and_length(header)
         if source is not None and source in known:
             before = result[source]
@@ -99,7 +95,7 @@ def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address
 
 
 def statistics(packets: socket.socket) -> tuple[int, int]:
-    """Packets that passed a socket's filter since the last question, and those dropped of them."""
+    """Return the packets that passed a socket's filter since the last call, and those dropped."""
     try:
         text = packets.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
     except OSError:

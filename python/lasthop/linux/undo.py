@@ -1,7 +1,7 @@
 """The undo log: the inverse of each change, on the disk before the change is made.
 
-One line a record, with a checksum, so that a line that was being written when the power went is
-known for what it is: its change was never made.
+Each record is a line with a checksum. A line that was being written at a power failure is detected;
+its change was never made.
 """
 
 import json
@@ -15,7 +15,7 @@ from lasthop.errors import UserError
 from lasthop.linux.own_file import open_own
 
 Record: TypeAlias = Mapping[str, Any]
-"""An inverse: `kind` says of what, the rest is what it needs."""
+"""An inverse: `kind` names the change, and the other keys are its parameters."""
 
 
 class UndoLog:
@@ -24,9 +24,9 @@ class UndoLog:
     Parameters
     ----------
     path : Path
-        Its file; the directory exists.
+        The file of the log, in an existing directory.
     after_record : callable, optional
-        Called after every record: where a test breaks in.
+        Called after every record, for tests.
     """
 
     def __init__(self, path: Path, after_record: Callable[[], None] | None = None) -> None:
@@ -34,12 +34,12 @@ class UndoLog:
         self.after_record = after_record
 
     def add(self, record: Record) -> None:
-        """Write a record to the disk; when this returns, the change may be made.
+        """Write a record to the disk. After this, the change may be made.
 
         Raises
         ------
         UserError
-            If the disk does not take it; no line of it remains that could be read.
+            If the disk does not accept it. No readable line of it remains.
         """
         text = json.dumps(record, sort_keys=True)
         line = f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
@@ -63,7 +63,7 @@ class UndoLog:
             self.after_record()
 
     def records(self) -> list[dict[str, Any]]:
-        """Every whole record, oldest first; none if there is no log."""
+        """Return every complete record, oldest first; none if there is no log."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -73,7 +73,7 @@ class UndoLog:
         return [record for record in map(complete_record, lines) if record is not None]
 
     def clear(self) -> None:
-        """Forget everything: it has been undone."""
+        """Remove the log after everything has been reverted."""
         try:
             self.path.unlink(missing_ok=True)
             sync_directory(self.path.parent)
@@ -85,7 +85,7 @@ class UndoLog:
 
 
 def complete_record(line: bytes) -> dict[str, Any] | None:
-    """The record of a line; None if it is not all there."""
+    """Return the record of a line; None if it is not complete."""
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):
         return None
@@ -97,7 +97,7 @@ def complete_record(line: bytes) -> dict[str, Any] | None:
 
 
 def sync_directory(path: Path) -> None:
-    """Make sure that the directory's entries are on the disk."""
+    """Write the entries of a directory to the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

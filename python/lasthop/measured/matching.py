@@ -58,7 +58,7 @@ class Measured:
     ----------
     lists : mapping
         Items by list and name, each quantity with mean and interval over repeated files.
-    told : sequence of str
+    matched : sequence of str
         Messages about matched and about ignored streams.
     files : sequence of str
         The files.
@@ -69,7 +69,7 @@ class Measured:
     """
 
     lists: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    told: Sequence[str]
+    matched: Sequence[str]
     files: Sequence[str]
     qdiscs: frozenset[str] = frozenset()
     unused: Sequence[str] = ()
@@ -82,7 +82,7 @@ class Measured:
         """Return the measurements as JSON: lists of items with their names."""
         return {
             "files": list(self.files),
-            "matched": list(self.told),
+            "matched": list(self.matched),
             **{
                 name: [{"name": item, **values} for item, values in items.items()]
                 for name, items in self.lists.items()
@@ -204,10 +204,10 @@ def _by_order(
             f"measured {name}={measurement.source}: no station or flow is called {name}; "
             f"there are {_listed(known)}"
         )
-    alone = len(own) == 1 and own[0].name == name
-    if not alone:
+    is_single = len(own) == 1 and own[0].name == name
+    if not is_single:
         own = [each for each in own if each.transport in TRANSPORTS]
-    whole = False
+    only_sums = False
     summed: list[Stream] = []
     for way, transport in product(("up", "down"), TRANSPORTS):
         streams = [
@@ -220,7 +220,7 @@ def _by_order(
         ]
         if not streams:
             continue
-        if not theirs and alone:
+        if not theirs and is_single:
             theirs = list(own)  # Who names the flow itself has measured it from the other end.
         if theirs:
             summed += streams
@@ -241,7 +241,7 @@ def _by_order(
             _put_sum(streams, ("flows", theirs[0].name), samples)
             yield f"{measurement.source}: the sum of {len(streams)} streams is {theirs[0].name}"
             continue
-        whole = True
+        only_sums = True
         whose = name or "the scenario"
         yield (
             f"{measurement.source}: {_counted(len(streams), transport)} {way}, {whose} has "
@@ -249,10 +249,10 @@ def _by_order(
         )
     seen = {(each.direction, each.transport) for each in summed}
     missing = [each for each in own if each.direction and _kind(each) not in seen]
-    if whole and missing:
+    if only_sums and missing:
         nothing = f"nothing {_worded(missing[0].transport)}{missing[0].direction}"
         yield f"{measurement.source}: {nothing}, so that there is no sum of all"
-    elif whole:
+    elif only_sums:
         place = ("stations", name) if name and any(f.station == name for f in own) else total
         if place is not None:
             _put_sum(summed, place, samples)
@@ -318,8 +318,8 @@ def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Sampl
         place = ("stations", name, "goodput_bps")
         if value is not None and place not in samples:
             only = [flow.name for flow in flows if flow.station == name]
-            alone = samples[("flows", only[0], "goodput_bps")] if len(only) == 1 else [value]
-            samples[place] += alone
+            values = samples[("flows", only[0], "goodput_bps")] if len(only) == 1 else [value]
+            samples[place] += values
     every = _whole([means.get(flow.name) for flow in flows])
     if every is None or not every:
         return

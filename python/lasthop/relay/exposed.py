@@ -1,20 +1,18 @@
 """A relay's metrics, for Prometheus."""
 
-import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lasthop.daemon.exposition import TEXT, families
+from lasthop.daemon.exposition import TEXT, families, listener, page_of
 from lasthop.daemon.page import serving
-from lasthop.errors import UserError
 from lasthop.relay.settings import Address
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-MEASURED = (
+QUANTITIES = (
     ("sessions", "gauge", "Connected clients; at a client, 1 if it is connected."),
     ("connections", "gauge", "TCP connections between the relays that carry streams."),
     ("connections_resting", "gauge", "Open connections that are not needed at the moment."),
@@ -23,7 +21,11 @@ MEASURED = (
     ("streams_open", "gauge", "Streams."),
     ("streams_total", "counter", "Streams that have begun."),
     ("streams_refused", "counter", "Streams that were refused because the limit was reached."),
-    ("streams_denied", "counter", "Streams to targets to which the server lets no client connect."),
+    (
+        "streams_denied",
+        "counter",
+        "Streams to targets to which the server lets no client connect.",
+    ),
     ("streams_reset", "counter", "Streams that broke off."),
     ("sent_bytes", "counter", "Payload handed to connections, each byte once."),
     ("taken_bytes", "counter", "Payload that programs have taken."),
@@ -40,35 +42,25 @@ PROBING = (
     ("probes_answered", "counter", "UDP probes that were answered."),
 )
 """At a client that probes."""
-HANDSHAKES = (("handshakes", "counter", "Handshakes by how they ended."),)
-PROBES = (("probes", "counter", "Datagrams at the UDP port of probes by how they ended."),)
+HANDSHAKES = ("handshakes", "counter", "Handshakes by how they ended.")
+PROBES = ("probes", "counter", "Datagrams at the UDP port of probes by how they ended.")
 
 
-class Metrics:
-    """Makes metrics when Prometheus asks."""
-
-    def __init__(self, status: Callable[[], dict[str, Any]]) -> None:
-        self.status = status
-
-    def collect(self) -> Iterator["Metric"]:
-        """Yield all present metrics."""
-        status = self.status()
-        yield from families("relay", (), MEASURED, [((), status)])
-        if "probes_in_use" in status:
-            yield from families("relay", (), PROBING, [((), status)])
-        for name, family in (("handshakes", HANDSHAKES), ("probes", PROBES)):
-            if name in status:  # at a server
-                rows = [((how,), {name: count}) for how, count in status[name].items()]
-                yield from families("relay", ("outcome",), family, rows)
+def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
+    """Yield all metrics of a relay's status."""
+    yield from families("relay", {}, QUANTITIES, [status])
+    if "probes_in_use" in status:
+        yield from families("relay", {}, PROBING, [status])
+    for family in (HANDSHAKES, PROBES):
+        name, *_ = family
+        if name in status:  # at a server
+            rows = [{"outcome": how, name: count} for how, count in status[name].items()]
+            yield from families("relay", {"outcome": "outcome"}, [family], rows)
 
 
-def listener(at: Address) -> socket.socket:
-    """Open a socket for Prometheus; raise `UserError` if its port is not available."""
-    try:
-        family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
-        return socket.create_server(tuple(at), family=family)
-    except OSError as error:
-        raise UserError(f"--metrics {at}: {os.strerror(error.errno or 0)}") from None
+def opened(at: Address) -> socket.socket:
+    """Return a socket for Prometheus; raise `UserError` if its port is not available."""
+    return listener(at, f"--metrics {at}")
 
 
 @contextmanager
@@ -77,9 +69,5 @@ def serving_metrics(at: Address | None, status: Callable[[], dict[str, Any]]) ->
     if at is None:
         yield
         return
-    from prometheus_client import CollectorRegistry, generate_latest
-
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(Metrics(status))
-    with serving(listener(at), lambda: generate_latest(registry), TEXT):
+    with serving(opened(at), page_of(lambda: metrics_of(status())), TEXT):
         yield

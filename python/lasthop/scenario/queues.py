@@ -7,7 +7,7 @@ from lasthop.scenario.from_json import Table, named
 
 
 class Queue(Table):
-    """Queue of a node or a link, of any discipline whose settings no model asks for."""
+    """Queue of a node or a link, of any discipline whose settings are not used in Python."""
 
     discipline: str
     ecn: bool = False
@@ -47,6 +47,22 @@ class Proportional(Queue):
     """Drop probability of each packet in the queue. [1/packet]"""
 
 
+class Codel(Queue):
+    """CoDel."""
+
+    target_s: float
+    interval_s: float
+    ce_threshold_s: float | None
+    """Delay from which ECN-capable packets are marked."""
+
+
+class FqCodel(Codel):
+    """A CoDel queue for each flow, in turns."""
+
+    queues: int
+    quantum_bytes: int
+
+
 class Pi(Queue):
     """A proportional-integral controller of the drop probability."""
 
@@ -63,7 +79,8 @@ class Pie(Queue):
     target_s: float
     update_s: float
     alpha_per_s: float
-    """Weight of the distance from the target. [1/s]"""
+    beta_per_s: float
+    """Weights of the distance from the target, and of its change. [1/s]"""
     max_burst_s: float
 
 
@@ -75,6 +92,10 @@ class Vbs(Queue):
     """Part of the limit that is kept filled. [-]"""
     share_of: Literal["queue", "service"]
     algorithm: Literal["corrected", "printed", "regulated", "partition"]
+    tol_packets2: float
+    """Squared distance from the target occupancy that counts as none. [packets²]"""
+    update_s: float | None
+    """Time between steps; None: the default of `algorithm`."""
 
 
 class Mac80211(Queue):
@@ -90,9 +111,11 @@ DISCIPLINES: Mapping[str, type[Queue]] = {
     "threshold": Threshold,
     "red": Red,
     "proportional": Proportional,
+    "codel": Codel,
+    "fq_codel": FqCodel,
     "pi": Pi,
     "pie": Pie,
     "vbs": Vbs,
     "mac80211": Mac80211,
 }
-"""Disciplines whose settings models ask for."""
+"""Disciplines whose settings models or gateways use."""

@@ -36,7 +36,7 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
     with Shaped(wanted, log_in(directory)) as shaped:
         shaped.up()
         by_us = state()
-        wrong = [each.said for each in shaped.differences(set(shaped.parts))]
+        wrong = [each.message for each in shaped.differences(set(shaped.parts))]
         wrong += shaped.down()
     in_batches(plan(wanted))
     by_tc = state("qdisc del dev wan root")

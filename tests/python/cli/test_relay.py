@@ -10,7 +10,7 @@ import pytest
 from lasthop.cli import main
 from lasthop.errors import UserError
 from lasthop.relay import Bounds, Client, Terms, new_key
-from lasthop.relay.exposed import Metrics
+from lasthop.relay.exposed import metrics_of
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 
@@ -87,12 +87,12 @@ def test_probes_are_for_rules_that_depend_on_the_round_trip_time() -> None:
 
 def test_prometheus_learns_whether_probes_are_answered() -> None:
     status = {"probes_in_use": False, "probe_rtt_s": None, "probes_sent": 7, "probes_answered": 2}
-    of_client = {family.name: family.samples for family in Metrics(lambda: status).collect()}
+    of_client = {family.name: family.samples for family in metrics_of(status)}
     assert of_client["lasthop_relay_probes_in_use"][0].value == 0.0
     assert of_client["lasthop_relay_probe_rtt_seconds"] == []
     assert of_client["lasthop_relay_probes_sent"][0].value == 7.0
     answers = {"probes": {"answered": 5, "forged": 1}}
-    (family,) = [each for each in Metrics(lambda: answers).collect() if each.samples]
+    (family,) = [each for each in metrics_of(answers) if each.samples]
     assert [(each.labels["outcome"], each.value) for each in family.samples] == [
         ("answered", 5.0),
         ("forged", 1.0),

@@ -20,17 +20,17 @@ class Service:
     """A service that answers and records the reloads."""
 
     def __init__(self) -> None:
-        self.told: list[object] = []
+        self.requests: list[object] = []
 
     def status(self) -> dict[str, Any]:
         return {"name": "cafe"}
 
     def reload(self, again: Callable[[], Gateway] | None = None) -> list[str]:
-        self.told.append("reload" if again is None else "another file")
+        self.requests.append("reload" if again is None else "another file")
         return ["no"] if again is None else []
 
     def stop(self) -> None:
-        self.told.append("stop")
+        self.requests.append("stop")
 
 
 def test_every_question_has_its_answer(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_every_question_has_its_answer(tmp_path: Path) -> None:
     assert control.answer({"do": "reload", "file": "b.toml"}) == {"refused": []}
     assert control.answer({"do": "stop"}) == {"pid": os.getpid()}
     assert control.answer({"do": "dance"}) == {"refused": ["unknown request 'dance'"]}
-    assert service.told == ["reload", "another file", "stop"]
+    assert service.requests == ["reload", "another file", "stop"]
     assert State(tmp_path).file() == Path("b.toml")  # later commands find it
 
 

@@ -22,7 +22,8 @@ from lasthop.enforce.gateway.classification import (
     settings,
 )
 from lasthop.enforce.gateway.config import KnownStation
-from lasthop.enforce.gateway.layout import ROUTED, ROUTED_MAC, UNKNOWN_MAC, Layout
+from lasthop.enforce.gateway.entries import ROUTED, ROUTED_MAC, UNKNOWN_MAC, Entries, keys_of
+from lasthop.enforce.gateway.layout import Layout
 from lasthop.linux.tc import Device
 
 MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
@@ -44,7 +45,7 @@ def phone(name: str = "phone", mac: str | None = MAC) -> KnownStation:
 def test_a_station_with_a_mac_address_has_a_single_entry() -> None:
     shaped = layout()
     shaped.join(phone())
-    table = shaped.table({"eth1": 7}, [])
+    table = Entries(shaped).table({"eth1": 7}, [])
     assert {key for key in table if key[0] not in ("interfaces", "aps", "setup")} == {
         ("macs", mac_key(MAC))
     }
@@ -56,7 +57,7 @@ def test_stations_that_share_a_mac_address_are_distinguished_by_ip_address() -> 
     shaped = layout()
     shaped.join(replace(phone("a"), addresses=(V4,)))
     shaped.join(replace(phone("b"), addresses=(V6,)))
-    table = shaped.table({"eth1": 7}, [])
+    table = Entries(shaped).table({"eth1": 7}, [])
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
     leaves = [shaped.members[name].leaf & 0xFFFF for name in "ab"]
     classified = [STATION.unpack(table["prefixes", prefix_key(each)])[0] for each in (V4, V6)]
@@ -66,7 +67,7 @@ def test_stations_that_share_a_mac_address_are_distinguished_by_ip_address() -> 
 def test_addresses_behind_a_router_are_entries_and_addresses_on_the_link_are_not() -> None:
     shaped = layout()
     shaped.join(phone())
-    table = shaped.table({"eth1": 7}, [], [ip_network("10.0.0.0/24")])
+    table = Entries(shaped, [ip_network("10.0.0.0/24")]).table({"eth1": 7}, [])
     assert ("prefixes", prefix_key(V6)) in table
     assert ("prefixes", prefix_key(V4)) not in table
 
@@ -74,7 +75,7 @@ def test_addresses_behind_a_router_are_entries_and_addresses_on_the_link_are_not
 def test_without_a_mac_address_a_station_is_identified_by_its_ip_addresses() -> None:
     shaped = layout()
     shaped.join(phone(mac=None))
-    table = shaped.table({}, [V4])
+    table = Entries(shaped).table({}, [V4])
     wanted = {("prefixes", prefix_key(V4)), ("prefixes", prefix_key(V6)), ("own", own_key(V4))}
     assert table.keys() == wanted | FIXED
 
@@ -84,13 +85,13 @@ def test_each_access_point_has_leaves_for_unclassified_packets() -> None:
         'ap.a = { interface = "eth1", rate = "5 Mbps" }\n'
         'ap.b = { interface = "eth2", rate = "9 Mbps" }'
     )
-    table = shaped.table({"eth1": 7, "eth2": 8}, [])
+    table = Entries(shaped).table({"eth1": 7, "eth2": 8}, [])
     minors = [tuple(leaf & 0xFFFF for leaf in shaped.shared[ap]) for ap in "ab"]
     for k, number in enumerate((7, 8)):
         assert table["interfaces", interface_key(number)] == interface_key(k)
         assert ACCESS.unpack(table["aps", interface_key(k)])[:2] == minors[k]
     rates = {"a": 5_000_000, "b": 9_000_000}
-    commands = [request.said for request in shaped.classes(rates)]
+    commands = [request.command for request in shaped.classes(rates)]
     assert f"htb default {minors[0][0]:x}" in commands[0]
     for minor in (*minors[0], *minors[1]):
         assert any(f"classid 6c68:{minor:x} htb" in line for line in commands)
@@ -99,10 +100,10 @@ def test_each_access_point_has_leaves_for_unclassified_packets() -> None:
 def test_a_station_that_leaves_has_no_entry_and_frees_its_number() -> None:
     shaped = layout()
     shaped.join(phone("a"))
-    keys = shaped.keys_of(shaped.members["a"])
-    assert set(shaped.table({}, [])) <= {*keys, *FIXED}
+    keys = keys_of(shaped.members["a"])
+    assert set(Entries(shaped).table({}, [])) <= {*keys, *FIXED}
     shaped.leave("a")
-    assert shaped.table({}, []).keys() == FIXED
+    assert Entries(shaped).table({}, []).keys() == FIXED
     shaped.join(phone("b", OTHER))
     assert shaped.numbers == {"b": 0}
 
@@ -120,7 +121,7 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     shaped.join(phone("a", OTHER))
     printer = ip_address("10.0.0.9")
     others = Surroundings(ignored={printer: MAC, ip_address("10.0.0.8"): OTHER})
-    table = shaped.table({"eth1": 7}, [], others=others)
+    table = Entries(shaped, others=others).table({"eth1": 7}, [])
     leaf = shaped.members["a"].leaf & 0xFFFF
     entries = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
     assert entries[MAC][:4] == (0, 0, 0, HAS_IGNORED)
@@ -138,13 +139,13 @@ def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_stati
     shaped.join(replace(phone("guest", None), addresses=(V6,)))
     others = Surroundings(routers={MAC: [ip_network("2001:db8::/56")]})
     on_link = [ip_network("10.0.0.0/24")]
-    table = shaped.table({"eth1": 7}, [], on_link, others)
+    table = Entries(shaped, on_link, others).table({"eth1": 7}, [])
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
     assert ("prefixes", prefix_key(V4)) in table
     assert ("prefixes", prefix_key(V6)) in table
-    reasons = shaped.by_address(on_link, others)
+    reasons = Entries(shaped, on_link, others).by_address
     assert reasons["router"] == ROUTED_MAC
-    assert shaped.by_address()["guest"] == UNKNOWN_MAC
+    assert Entries(shaped).by_address["guest"] == UNKNOWN_MAC
 
 
 def test_access_points_at_the_same_interface_have_their_own_leaves_for_unclassified_packets() -> (
@@ -154,7 +155,7 @@ def test_access_points_at_the_same_interface_have_their_own_leaves_for_unclassif
         'rate = "5 Mbps"\nap.a.subnets = "10.0.0.0/24"\nap.b.subnets = "10.0.1.0/24, fd00::/64"'
     )
     others = Surroundings(waiting={MAC: "b"})
-    table = shaped.table({"eth1": 7}, [], others=others)
+    table = Entries(shaped, others=others).table({"eth1": 7}, [])
     assert table["interfaces", interface_key(7)] == interface_key(0)
     leaves = [leaf & 0xFFFF for leaf in shaped.shared["b"]]
     for subnet in (ip_network("10.0.1.0/24"), ip_network("fd00::/64")):
@@ -169,11 +170,11 @@ def test_a_router_that_is_a_single_station_is_classified_by_mac_address() -> Non
     shaped.join(phone())
     others = Surroundings(routers={MAC: [ip_network("2001:db8::/56")]})
     on_link = [ip_network("10.0.0.0/24")]
-    table = shaped.table({"eth1": 7}, [], on_link, others)
+    table = Entries(shaped, on_link, others).table({"eth1": 7}, [])
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == 0
-    assert shaped.by_address(on_link, others) == {}
+    assert Entries(shaped, on_link, others).by_address == {}
     shaped.join(replace(phone("guest", None), addresses=(ip_address("2001:db8::2"),)))
-    table = shaped.table({"eth1": 7}, [], on_link, others)
+    table = Entries(shaped, on_link, others).table({"eth1": 7}, [])
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
 
 
@@ -183,9 +184,9 @@ def test_subnets_of_a_station_are_entries() -> None:
     home = KnownStation("home", "wlan", (), subnets=(subnet,))
     shaped.join(home)
     key = ("prefixes", prefix_key(subnet))
-    assert key in shaped.table({"eth1": 7}, [])
-    assert shaped.by_address() == {"home": ROUTED}
-    assert key in shaped.keys_of(shaped.members["home"])
+    assert key in Entries(shaped).table({"eth1": 7}, [])
+    assert Entries(shaped).by_address == {"home": ROUTED}
+    assert key in keys_of(shaped.members["home"])
     shaped.identify("home", MAC)
-    assert key in shaped.table({"eth1": 7}, [])
-    assert shaped.by_address() == {}
+    assert key in Entries(shaped).table({"eth1": 7}, [])
+    assert Entries(shaped).by_address == {}

@@ -6,10 +6,10 @@ from ipaddress import ip_address
 import pytest
 
 from lasthop.daemon.differences import EVERYTHING, Body, Difference, inside, summarised
+from lasthop.daemon.sides import of_ifb, of_side
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.config import KnownStation
 from lasthop.enforce.gateway.layout import MAJOR, Layout
-from lasthop.enforce.gateway.sides import of_ifb, of_side
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import Hooks, Merging
 from lasthop.linux.counters import Qdisc
@@ -72,12 +72,12 @@ def test_requested_settings_are_not_a_difference(fairness: str) -> None:
 def test_every_kind_of_request_of_a_gateway_is_expected(fairness: str) -> None:
     """Stations that have left do not appear in it."""
     made = layout(fairness)
-    before = {request.said for request in wanted(made)}
+    before = {request.command for request in wanted(made)}
     made.join(KnownStation("guest", made.gateway.aps[0].name, (ip_address("10.0.0.9"),)))
-    more = {request.said for request in wanted(made)}
+    more = {request.command for request in wanted(made)}
     assert before < more
     made.leave("guest")
-    assert {request.said for request in wanted(made)} == before
+    assert {request.command for request in wanted(made)} == before
 
 
 def test_missing_parts_are_created_again_in_order() -> None:
@@ -85,7 +85,7 @@ def test_missing_parts_are_created_again_in_order() -> None:
     for k, request in enumerate(requests):
         (difference,) = compared(as_kernel(requests[:k] + requests[k + 1 :]))
         assert difference.repair == [request]
-        assert difference.said.endswith("gone")
+        assert difference.message.endswith("gone")
     assert [each.repair[0] for each in compared([])] == requests
 
 
@@ -97,9 +97,9 @@ def test_a_class_with_another_rate_is_changed_back() -> None:
     has = [slow if each == made.rate(ap, 5_000_000, change=False) else each for each in requests]
     (difference,) = compared(as_kernel(has))
     (repair,) = difference.repair
-    assert difference.said == "class 6c68:1 of lh-lan is changed"
+    assert difference.message == "class 6c68:1 of lh-lan is changed"
     assert isinstance(repair, Request)
-    assert (repair.flags, repair.said.split()[:3]) == (0, ["tc", "class", "change"])
+    assert (repair.flags, repair.command.split()[:3]) == (0, ["tc", "class", "change"])
 
 
 def test_the_quantum_of_a_leaf_counts_and_that_of_a_bottleneck_does_not() -> None:
@@ -123,27 +123,33 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     requests = wanted(made)
     leaf = made.members["s0"].leaf
     short = leaf_queue.add(IFB, leaf, leaf_queue.Queue("pfifo", 2))
-    has = [short if " pfifo " in r.said and "6c68:100 " in r.said else r for r in requests]
+    has = [short if " pfifo " in r.command and "6c68:100 " in r.command else r for r in requests]
     (difference,) = compared(as_kernel(has))
     (repair,) = difference.repair
     assert isinstance(repair, Request)
     assert repair.flags == CREATE | REPLACE
-    assert difference.said == "the queue of class 6c68:100 of lh-lan is changed"
+    assert difference.message == "the queue of class 6c68:100 of lh-lan is changed"
     # the number of flows of FQ-CoDel cannot be set again
     made = layout(discipline="fq_codel")
     requests = wanted(made)
     other = leaf_queue.add(IFB, leaf, made.queues["wlan", None]._replace(flows=7))
     fifo = leaf_queue.add(IFB, leaf, leaf_queue.Queue("pfifo", 200))
     for has_now, kinds in ((other, [tc.DELQDISC, tc.NEWQDISC]), (fifo, [tc.NEWQDISC])):
-        has = [has_now if " fq_codel " in r.said and "6c68:100 " in r.said else r for r in requests]
+        has = [
+            has_now if " fq_codel " in r.command and "6c68:100 " in r.command else r
+            for r in requests
+        ]
         (difference,) = inside(IFB, requests, as_kernel(has), {})
         assert [r.kind for r in difference.repair if isinstance(r, Request)] == kinds
     requests = wanted(layout())
     # packets of a station to the leaf of another station
     entry = tc.u32_entry(
-        IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR, order=4
+        IFB, 1, 1, ip_address("10.0.0.1"), leaf + 1, source=False, major=MAJOR, order=4
     )
-    has = [entry if r.said.startswith(entry.said.partition(" flowid")[0]) else r for r in requests]
+    has = [
+        entry if r.command.startswith(entry.command.partition(" flowid")[0]) else r
+        for r in requests
+    ]
     (difference,) = compared(as_kernel(has))
     assert [r.kind for r in difference.repair if isinstance(r, Request)] == [
         tc.DELFILTER,
@@ -159,7 +165,7 @@ def test_foreign_filters_are_removed_before_foreign_classes() -> None:
         ),
         # of a queue that has classes itself
         tc.htb_class(IFB, 0x10001, 0x10000, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1),
-        tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR),
+        tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), 1, source=False, major=MAJOR),
     ]
     differences = compared(as_kernel([*requests, *others]))
     repairs = [r for each in differences for r in each.repair if isinstance(r, Request)]
@@ -173,7 +179,7 @@ def test_foreign_filters_are_removed_before_foreign_classes() -> None:
 def test_a_foreign_list_is_removed_as_a_whole() -> None:
     requests = wanted(layout())
     first, two = (
-        tc.u32_entry(IFB, 1, node, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR)
+        tc.u32_entry(IFB, 1, node, ip_address("10.0.0.7"), 1, source=False, major=MAJOR)
         for node in (1, 2)
     )
     index, handle, parent, info = tc.TCMSG.unpack_from(first.body)[1:]
@@ -183,7 +189,7 @@ def test_a_foreign_list_is_removed_as_a_whole() -> None:
         has.append((request.kind, header + request.body[tc.TCMSG.size :]))
     repairs = [r for each in compared(has) for r in each.repair if isinstance(r, Request)]
     assert repairs
-    assert {r.said for r in repairs} == {"tc filter del dev 9 parent 6c68: pref 7"}
+    assert {r.command for r in repairs} == {"tc filter del dev 9 parent 6c68: pref 7"}
 
 
 def test_a_missing_hierarchy_is_reported_in_one_line() -> None:
@@ -193,7 +199,7 @@ def test_a_missing_hierarchy_is_reported_in_one_line() -> None:
 def test_many_differences_of_a_kind_are_counted() -> None:
     many = [Difference(("class", 9, k), f"class 6c68:{k} of lh-lan is changed") for k in range(9)]
     assert summarised(many) == [
-        *(each.said for each in many[:3]),
+        *(each.message for each in many[:3]),
         "6 more classes and queues differ from their settings",
     ]
 
@@ -204,13 +210,13 @@ def test_an_interface_with_wrong_settings_is_a_difference() -> None:
     assert of_side("wan", None, link, [another], False) == []
     assert of_side("wan", block, link, [ours], False) == []
     (down,) = of_side("wan", block, link._replace(is_up=False), [ours], False)
-    assert (down.said, down.repair) == ("interface wan is down", ())
+    assert (down.message, down.repair) == ("interface wan is down", ())
     (gone,) = of_side("wan", block, None, [], False)
-    assert (gone.said, gone.repair) == ("interface wan is gone", ())
+    assert (gone.message, gone.repair) == ("interface wan is gone", ())
     (unhooked,) = of_side("wan", block, link, [], False)
     assert unhooked.repair == (Hooks(Device("wan", 3), block),)
     (taken,) = of_side("wan", block, link, [another], False)
-    assert (taken.said, taken.repair) == ("the clsact of wan is no longer ours", ())
+    assert (taken.message, taken.repair) == ("the clsact of wan is no longer ours", ())
     (merging,) = of_side("wan", block, link, [ours], True)
     assert merging.repair == (Merging(Device("wan", 3)),)
 
@@ -224,7 +230,7 @@ def test_the_ifb_is_identified_by_name_and_number() -> None:
         assert (gone.name, gone.repair) == (EVERYTHING, ())
     down = of_ifb(IFB, {"lh-lan": link._replace(is_up=False)})
     assert down is not None
-    assert [r.said for r in down.repair if isinstance(r, Request)] == ["ip link set lh-lan up"]
+    assert [r.command for r in down.repair if isinstance(r, Request)] == ["ip link set lh-lan up"]
 
 
 def test_rates_above_32_bits_are_compared_completely() -> None:

@@ -9,6 +9,7 @@ import pytest
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.classification import GROUP, Programs, leaf_key
 from lasthop.enforce.gateway.config import KnownStation
+from lasthop.enforce.gateway.entries import Entries, keys_of
 from lasthop.enforce.gateway.groups import short_queue
 from lasthop.enforce.gateway.layout import MAJOR, Layout
 from lasthop.enforce.gateway.roster import Roster, Sighting
@@ -76,7 +77,7 @@ def test_leaves_of_a_group_are_in_its_own_hierarchy_and_other_leaves_are_outside
     }
     minors = {member.leaf & 0xFFFF for member in made.members.values()}
     assert len(minors) == len(made.members)
-    commands = [request.said for request in made.hierarchy({"wlan": 12_000_000})]
+    commands = [request.command for request in made.hierarchy({"wlan": 12_000_000})]
     classes = [line for line in commands if f"classid {tc.shown(alice.leaf)} htb" in line]
     (unit,) = (
         line for line in commands if f"classid {tc.shown(made.members['till'].leaf)} " in line
@@ -92,7 +93,7 @@ def test_unclassified_packets_have_the_share_of_unlisted_stations() -> None:
     unclassified, multicast = made.shared["wlan"]
     unlisted = made.bundles["wlan", "unlisted"]
     assert (unclassified >> 16, multicast >> 16) == (unlisted.major, MAJOR)
-    commands = [request.said for request in made.classes({"wlan": 12_000_000})]
+    commands = [request.command for request in made.classes({"wlan": 12_000_000})]
     assert f"root handle {MAJOR:x}: htb default {unlisted.leaf & 0xFFFF:x}" in commands[0]
     (inside,) = (line for line in commands if f"parent {tc.shown(unlisted.leaf)} handle" in line)
     assert f"htb default {unclassified & 0xFFFF:x}" in inside
@@ -100,14 +101,14 @@ def test_unclassified_packets_have_the_share_of_unlisted_stations() -> None:
 
 def test_the_program_has_the_group_of_each_leaf() -> None:
     made = layout(stations_of((LAPTOP, "10.0.0.1")))
-    table = made.table({"eth1": 7}, [])
+    table = Entries(made).table({"eth1": 7}, [])
     alice = made.bundles["wlan", "alice"]
     leaf = made.members["laptop"].leaf
     assert table["groups", leaf_key(leaf)] == GROUP.pack(alice.leaf & 0xFFFF, alice.major)
     assert ("groups", leaf_key(made.members["till"].leaf)) not in table
-    assert ("groups", leaf_key(leaf)) in made.keys_of(made.members["laptop"])
+    assert ("groups", leaf_key(leaf)) in keys_of(made.members["laptop"])
     made.leave("laptop")
-    assert ("groups", leaf_key(leaf)) not in made.table({"eth1": 7}, [])
+    assert ("groups", leaf_key(leaf)) not in Entries(made).table({"eth1": 7}, [])
 
 
 def test_a_number_that_was_free_can_be_used_in_another_group() -> None:
@@ -123,14 +124,14 @@ def test_a_number_that_was_free_can_be_used_in_another_group() -> None:
 def test_without_programs_mac_addresses_are_looked_up_in_both_hierarchies() -> None:
     stations = stations_of((PHONE, "10.0.0.2"))
     made = layout({}, with_programs=False)
-    commands = [request.said for request in made.join(stations[PHONE])]
+    commands = [request.command for request in made.join(stations[PHONE])]
     alice = made.bundles["wlan", "alice"]
     inner = [line for line in commands if "flowid" in line]
     for major, flow in ((MAJOR, alice.leaf), (alice.major, made.members[PHONE].leaf)):
         own = [line for line in inner if f"parent {major:x}: " in line]
         assert len(own) == 2
         assert all(f"flowid {tc.shown(flow)}" in line for line in own)
-    removed = [request.said for request in made.leave(PHONE)]
+    removed = [request.command for request in made.leave(PHONE)]
     assert sum("tc filter del dev lh " in line for line in removed) == len(inner)
 
 

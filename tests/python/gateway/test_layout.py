@@ -153,7 +153,7 @@ MAC = "02:00:5e:10:00:0a"
 def test_a_station_with_a_mac_address_has_one_entry_per_direction() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     addresses = (ip_address("10.0.0.1"), ip_address("2001:db8::1"))
-    commands = [each.said for each in layout.join(KnownStation("a", "wlan", addresses, MAC))]
+    commands = [each.command for each in layout.join(KnownStation("a", "wlan", addresses, MAC))]
     entries = [line for line in commands if "tc filter add" in line]
     assert [line.split(" u32 ht ")[1] for line in entries] == [
         "7:a: match u32 0x00000200 0x0000ffff at -16 match u32 0x5e10000a 0xffffffff at -12 "
@@ -182,7 +182,9 @@ def test_a_change_of_rate_is_a_single_message() -> None:
     for k in range(100):
         layout.join(station(k))
     request = layout.rate(layout.gateway.aps[0], 3_000_000)
-    assert request.said.startswith("tc class change dev lh parent 6c68: classid 6c68:1 htb rate 3")
+    assert request.command.startswith(
+        "tc class change dev lh parent 6c68: classid 6c68:1 htb rate 3"
+    )
 
 
 def test_the_last_commands_redirect_all_but_exempt_udp_and_ignored_machines() -> None:

@@ -46,7 +46,7 @@ def printed(report: dict[str, Any], columns: int) -> list[str]:
     """Return the lines on a terminal of this many columns."""
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
-        console.print(tables(report, columns=columns))
+        console.print(tables(report, width=columns))
     return [line.rstrip() for line in captured.get().splitlines()]
 
 

@@ -100,7 +100,7 @@ def test_a_rate_belongs_to_its_access_point() -> None:
 def test_a_sighting_with_a_rate_names_no_station() -> None:
     roster = Roster(config.read(TEXT))
     roster.see([reading(54), reading(54, MACS[3])], 0.0)
-    assert roster.found == {}
+    assert roster.machines == {}
 
 
 # From rates to turns.
@@ -148,7 +148,7 @@ def test_bytes_over_rate_are_equal_at_all_rates() -> None:
 def test_only_turns_that_change_are_sent() -> None:
     layout = members(config.read(TEXT))
     (request,) = layout.weigh(read(c=27))
-    assert request.said == (
+    assert request.command == (
         "tc class change dev lh parent 6c68:1 classid 6c68:102 htb rate 96bit ceil 6000000bit "
         "burst 1600b cburst 1600b quantum 6813"
     )
@@ -160,7 +160,7 @@ def test_only_turns_that_change_are_sent() -> None:
 def test_weights_become_quantums_of_the_kernel() -> None:
     layout = members(config.read(TEXT))
     layout.weigh(read(a=54, b=6, c=12))
-    commands = "\n".join(request.said for request in layout.hierarchy({"hall": 5_000_000}))
+    commands = "\n".join(request.command for request in layout.hierarchy({"hall": 5_000_000}))
     for leaf, quantum in ((0x100, 9 * PACKET_BYTES), (0x101, PACKET_BYTES)):
         assert f"classid 6c68:{leaf:x} htb" in commands
         line = next(line for line in commands.splitlines() if f"classid 6c68:{leaf:x} htb" in line)

@@ -79,7 +79,7 @@ def test_a_flood_of_addresses_is_bounded_and_costs_its_sender_only(
 def test_a_flood_of_machines_is_bounded_and_present_stations_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lasthop.enforce.gateway.roster.MOST_FOUND", 100)
+    monkeypatch.setattr("lasthop.enforce.gateway.roster.MOST_MACHINES", 100)
     known = roster(
         f"discover = {{ neighbours = true, absence = '300 s' }}\nstation.x.mac = '{PHONE}'"
     )
@@ -89,7 +89,7 @@ def test_a_flood_of_machines_is_bounded_and_present_stations_stay(
         for k in range(1000)
     ]
     known.see(flood, 1)
-    assert len(known.found) == 100
+    assert len(known.machines) == 100
     assert known.is_full
     known.see([seen(PHONE, "10.9.0.2"), seen(LAPTOP, "10.9.0.3")], 2)
     addresses = names(known.stations())
@@ -207,7 +207,7 @@ def test_neighbours_that_are_not_a_source_name_only_listed_stations() -> None:
     ]
     known.see([each._replace(is_new=False) for each in hints], 0)
     assert {each.name: each.mac for each in known.stations()} == {"till": PHONE, "a": LAPTOP}
-    assert len(known.found) == 2
+    assert len(known.machines) == 2
 
 
 def test_a_new_file_keeps_the_learnt_facts_about_its_addresses() -> None:

@@ -100,7 +100,7 @@ def test_a_reading_without_news_wakes_no_thread(some: Stations) -> None:
     assert ended == [1]
     # the result is still used, with the next
     assert some.faults == [SILENT]
-    assert ADDRESS in some.roster.found["02:00:00:00:00:01"].seen_s
+    assert ADDRESS in some.roster.machines["02:00:00:00:00:01"].seen_s
 
 
 def test_a_newcomer_is_a_station_that_no_reading_or_event_has_named(some: Stations) -> None:
@@ -177,11 +177,11 @@ def test_requests_for_all_leaves_do_not_affect_present_stations(
         "them (and 7 more)"
     ]
     assert shaping.faults == []
-    del some.roster.found[sightings[0].mac]
+    del some.roster.machines[sightings[0].mac]
     some.see([])
     assert len(layout.members) == room
     assert "02:00:00:00:fe:fd" in layout.members
     assert "(and 6 more)" in some.refusals()[0]
-    some.roster.found.clear()
+    some.roster.machines.clear()
     some.see(sightings[:3])
     assert (len(layout.members), some.refusals()) == (3, [])

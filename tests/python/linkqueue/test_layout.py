@@ -78,7 +78,7 @@ def test_a_plan_contains_the_commands_of_tc() -> None:
 )
 def test_disciplines_are_those_of_the_scenario(queue: str, words: str) -> None:
     discipline = discipline_of(of(queue))
-    assert f"{discipline.kind} {discipline.said}" == words
+    assert f"{discipline.kind} {discipline.words}" == words
 
 
 @pytest.mark.parametrize(

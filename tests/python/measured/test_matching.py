@@ -35,7 +35,7 @@ def test_without_a_name_streams_are_the_flows_in_order_of_each_direction() -> No
     assert goodputs(seen, "flows") == {"a/up/1": 1.0, "a/down/1": 2.0, "b/down/1": 3.0}
     assert goodputs(seen, "stations") == {"a": 3.0, "b": 3.0}
     assert goodputs(seen, "cells") == {"cell": 6.0}
-    assert seen.told == [
+    assert seen.matched == [
         "f: up: s1 is a/up/1, by order",
         "f: down: s0 is a/down/1, s2 is b/down/1, by order",
     ]
@@ -61,19 +61,19 @@ def test_with_different_counts_only_sums_are_compared() -> None:
     seen = match(FLOWS, CELL, [("", measurement(("up", 1.0), ("down", 5.0)))])
     assert goodputs(seen, "flows") == {"a/up/1": 1.0}
     assert goodputs(seen, "cells") == {"cell": 6.0}
-    assert "f: 1 stream down, the scenario has 2: only sums are compared" in seen.told
+    assert "f: 1 stream down, the scenario has 2: only sums are compared" in seen.matched
 
 
 def test_a_single_direction_is_not_the_total() -> None:
     seen = match(FLOWS, CELL, [("", measurement(("down", 5.0)))])
     assert seen.lists == {}
-    assert seen.told[-1] == "f: nothing up, so that there is no sum of all"
+    assert seen.matched[-1] == "f: nothing up, so that there is no sum of all"
 
 
 def test_a_direction_without_flows_is_left_out() -> None:
     seen = match(FLOWS, CELL, [("b", measurement(("up", 9.0)))])
     assert seen.lists == {}
-    assert seen.told == ["f: 1 stream up left out: b has none up"]
+    assert seen.matched == ["f: 1 stream up left out: b has none up"]
     assert seen.unused == [
         "--measured b=f: nothing of this file is compared: its streams go up, and flows of b go "
         "down"
@@ -116,7 +116,7 @@ def test_datagrams_are_not_compared_with_connections() -> None:
     assert goodputs(seen, "flows") == {"a/up/1": 5e6, "a/udp-up/1": 7e4}
     assert seen.items("flows")["a/udp-up/1"]["one_way_delay_s"]["mean"] == 0.03
     left = match(flows[:1], CELL, [("a", Measurement("f", "flent", streams))])
-    assert "f: 1 UDP stream up left out: a has none up" in left.told
+    assert "f: 1 UDP stream up left out: a has none up" in left.matched
     assert goodputs(left, "stations") == {"a": 5e6}
 
 
@@ -159,7 +159,7 @@ def test_a_qdisc_matches_a_queue_by_name_or_if_there_is_only_one_queue(
     seen = with_qdiscs(host, name=name, queues=queues)
     assert seen.qdiscs == frozenset([queue] if queue else [])
     if queue is None:
-        assert "mean delay 20 ms, 5 packets: left out; --measured NAME=FILE" in seen.told[-1]
+        assert "mean delay 20 ms, 5 packets: left out; --measured NAME=FILE" in seen.matched[-1]
         return
     assert seen.items("queues")[queue]["sojourn_s"]["mean"] == 0.02
     place, quantity = {"ap": ("aps", "queue_packets"), "a": ("stations", "queue_packets")}.get(
@@ -277,7 +277,7 @@ def test_streams_with_a_category_in_their_name_are_flows_of_that_category() -> N
     order = ("best-effort", "background", "video", "voice")
     seen = match(IN_CLASSES, CELL, [("", in_classes(*order))])
     assert goodputs(seen, "flows") == {"a/up/1": 1, "k/up/1": 2, "d/up/1": 3, "v/up/1": 4}
-    assert seen.told == [
+    assert seen.matched == [
         "f: up: s1 is a/up/1, s2 is k/up/1, s3 is d/up/1, s4 is v/up/1, by access category"
     ]
 
@@ -298,5 +298,5 @@ def test_other_streams_are_matched_by_order_with_the_reason(
     seen = match(flows, CELL, [("", in_classes(*categories))])
     rates = {flow.name: float(k) for k, flow in enumerate(flows, 1)}
     assert goodputs(seen, "flows") == rates
-    [note] = seen.told
+    [note] = seen.matched
     assert note.endswith("by order") if how is None else f", by order, since {how}" in note

@@ -1,4 +1,4 @@
-"""Laws of the engine for Linux's own TCP: what can be loaded, by whom, and how it goes away."""
+"""Congestion controls of the engine for Linux's TCP: loading, users, unloading."""
 
 from lasthop.enforce.congestion.controls import CONTROLS, Control
 from lasthop.enforce.congestion.loading import load, loaded, unload

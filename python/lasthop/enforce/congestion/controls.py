@@ -1,4 +1,4 @@
-"""Congestion controls that Linux can be given, and what they are called there.
+"""Congestion controls that can be loaded into Linux, and their names there.
 
 The sources of the objects in `share` are in `crates/bpf`.
 """
@@ -13,16 +13,16 @@ SHARE = Path(__file__).parent / "share"
 
 
 class Control(NamedTuple):
-    """A law of the engine as an object for the kernel."""
+    """A congestion control of the engine as an object for the kernel."""
 
     name: str
     """Its name in scenarios."""
     kernel_name: str
-    """Its name in the kernel, where a user loads it."""
+    """Its name in the kernel if a user loads it."""
     short: str
-    """Beginning of its name where an emulation loads it for itself."""
+    """Beginning of its name if an emulation loads it for itself."""
     is_everyones: bool
-    """Whether the kernel may have a law of that name by itself."""
+    """Whether the kernel can have its own control of that name."""
     line: str
 
     @property

@@ -11,11 +11,11 @@ from lasthop.linux import bpf, pins, struct_ops
 from lasthop.linux.tcp import available_congestion
 
 LINK = "anon_inode:bpf"
-"""With which the name of a BPF link's descriptor begins in /proc."""
+"""Beginning of the name of a BPF link's descriptor in /proc."""
 
 
 class Holder(NamedTuple):
-    """A process with whose end a control goes."""
+    """A process whose end removes a control."""
 
     number: int
     program: str
@@ -26,9 +26,9 @@ class Listed(NamedTuple):
 
     name: str
     law: str | None
-    """Its name in scenarios, if it is one of ours."""
+    """Its name in scenarios, if it is one of lasthop."""
     origin: str | None
-    """``kernel`` or ``BPF``; None where this process may not know."""
+    """``kernel`` or ``BPF``; None without permission."""
     stays: bool
     processes: list[Holder]
 
@@ -41,16 +41,16 @@ def listed() -> list[Listed]:
         return [Listed(name, None, None, False, []) for name in available_congestion()]
     pinned = pins.pinned()
 
-    def one(name: str) -> Listed:
+    def entry(name: str) -> Listed:
         if name not in links:
             return Listed(name, None, "kernel", False, [])
         return Listed(name, law_of(name), "BPF", name in pinned, held_by(links[name]))
 
-    return [one(name) for name in available_congestion()]
+    return [entry(name) for name in available_congestion()]
 
 
 def law_of(name: str) -> str | None:
-    """Which law of ours goes by this name in the kernel."""
+    """Return the control of the engine with this name in the kernel."""
     for each in CONTROLS.values():
         if name == each.kernel_name or name.rpartition("_")[0] == each.short:
             return each.name
@@ -58,12 +58,12 @@ def law_of(name: str) -> str | None:
 
 
 def links_by_name() -> dict[str, list[int]]:
-    """Numbers of BPF links of each congestion control.
+    """Return the numbers of BPF links of each congestion control.
 
     Raises
     ------
     BpfError
-        If this process may not know.
+        If this process has no permission.
     """
     results: dict[str, list[int]] = {}
     pairs = list(bpf.links_of_operations())
@@ -72,7 +72,7 @@ def links_by_name() -> dict[str, list[int]]:
     kernel = struct_ops.kernel_types()
     ours = kernel.structure(struct_ops.ENTRY).number
     for link, operations in pairs:
-        with contextlib.suppress(bpf.BpfError):  # gone meanwhile
+        with contextlib.suppress(bpf.BpfError):  # It is gone meanwhile.
             kind, value = bpf.value_of(operations)
             if kind == ours:
                 results.setdefault(struct_ops.named(value, kernel), []).append(link)
@@ -80,7 +80,7 @@ def links_by_name() -> dict[str, list[int]]:
 
 
 def holders(name: str) -> list[Holder]:
-    """Processes that hold the congestion control of this name, as far as this one may know."""
+    """Return the processes that hold the control of this name, if this one has permission."""
     try:
         return held_by(links_by_name().get(name, ()))
     except bpf.BpfError:
@@ -88,7 +88,7 @@ def holders(name: str) -> list[Holder]:
 
 
 def held_by(links: Iterable[int]) -> list[Holder]:
-    """Processes with a descriptor of one of these links."""
+    """Return the processes with a descriptor of one of these links."""
     wanted = {f"link_id:\t{each}" for each in links}
     if not wanted:
         return []

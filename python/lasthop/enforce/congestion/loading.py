@@ -1,4 +1,4 @@
-"""Loading and unloading, for a process or until somebody asks for the end."""
+"""Loading and unloading, for a process or until it is requested."""
 
 import contextlib
 import os
@@ -12,22 +12,22 @@ from lasthop.linux import pins, struct_ops
 from lasthop.linux.tcp import available_congestion, has_congestion
 
 PATIENCE_S = 5.0
-"""Longest wait for the kernel to take a name away. [s]"""
+"""Longest wait until the kernel removes a name. [s]"""
 
 
 def load(control: Control, *, stays: bool = False) -> int:
-    """Put a control into force under the name that users see.
+    """Load a control under its name for users.
 
     Returns
     -------
     int
-        A descriptor. Unless it `stays`, the name is gone with its last copy, however the process
-        ends; connections that use the control keep it until they end.
+        A descriptor. Unless the control `stays`, its name is removed with the last copy of the
+        descriptor. Connections that use the control keep it until they end.
 
     Raises
     ------
     UserError
-        If the kernel has one of this name, or this process may not load it.
+        If the kernel has a control of this name, or this process may not load it.
     """
     name = control.kernel_name
     if has_congestion(name):
@@ -48,12 +48,12 @@ def load(control: Control, *, stays: bool = False) -> int:
 
 
 def unload(control: Control) -> None:
-    """Take away a control that stays.
+    """Remove a control that stays.
 
     Raises
     ------
     UserError
-        If there is none, or a process holds it, with which it goes.
+        If there is none, or a process holds it, whose end removes it.
     """
     name = control.kernel_name
     if pins.let_go(name):
@@ -66,7 +66,7 @@ def unload(control: Control) -> None:
 
 
 def held(name: str) -> str:
-    """Which processes hold a control, in words."""
+    """Return the processes that hold a control, in words."""
     names = [f"process {holder.number} ({holder.program})" for holder in holders(name)]
     return f"held by {', '.join(names)}" if names else ""
 

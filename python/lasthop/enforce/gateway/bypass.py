@@ -7,6 +7,7 @@ from typing import NamedTuple
 from lasthop.enforce.gateway.classification import Surroundings
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.discovery import of_bridges, of_neighbours
+from lasthop.enforce.gateway.entries import Entries
 from lasthop.enforce.gateway.layout import Layout
 from lasthop.enforce.gateway.roster import Roster, Sighting
 from lasthop.errors import UserError
@@ -83,4 +84,4 @@ def known(gateway: Gateway) -> Known:
         numbers = {present[name].number for name in gateway.lans if name in present}
         on_link = subnets_at(kernel, numbers)
     others = Surroundings(roster.ignored, roster.routed)
-    return Known(layout.by_address(on_link, others), roster.ports.counts())
+    return Known(Entries(layout, on_link, others).by_address, roster.ports.counts())

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from lasthop.linux import bpf, tc
 from lasthop.linux.classifier import Classifier
-from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.netlink import Request, attribute, text_attribute, u32_attribute
 from lasthop.linux.tc import Address, Block, Device, Subnet
 
 OBJECT = Path(__file__).parent / "share" / "stations.o"
@@ -92,7 +92,6 @@ COUNT = struct.Struct("=QQ")
 DIRECTIONS = 2
 COUNTS_BYTES = DIRECTIONS * len(Kind) * COUNT.size
 SECTIONS = {"from": "at_ingress", "to": "at_egress", "leaf": "at_ifb", "inside": "at_group"}
-EVERY_PROTOCOL = struct.unpack("=H", struct.pack("!H", 3))[0]
 
 Table: TypeAlias = dict[tuple[str, bytes], bytes]
 """Entries that the maps are to have, by map and key."""
@@ -204,7 +203,7 @@ class Programs:
                 self.loaded[name] = program
                 shared = {**program.maps, **shared}
             self.maps = dict(shared)
-            self.kept = stack.pop_all()
+            self.files = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -214,7 +213,7 @@ class Programs:
 
     def close(self) -> None:
         """Close programs and maps; those that are attached stay in force."""
-        self.kept.close()
+        self.files.close()
 
     def apply(self, wanted: Table) -> None:
         """Let the maps have exactly these entries."""
@@ -249,52 +248,23 @@ class Programs:
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
         """Return the request for a filter that redirects packets unless a program exempts them."""
         options = attribute(tc.BPF_ACT, attribute(1, tc.mirred(ifb))) + self.program(name)
-        body = tc.TCMSG.pack(0, tc.BLOCK_INDEX, 1, block.number, 1 << 16 | EVERY_PROTOCOL)
-        text = f"{self.said(block, name)} action mirred egress redirect dev {ifb.name}"
-        return filter_of(body, options, text)
+        header = tc.TCMSG.pack(0, tc.BLOCK_INDEX, 1, block.number, tc.EVERY_PACKET)
+        words = f"{words_of(block, name)} action mirred egress redirect dev {ifb.name}"
+        return tc.add_filter(header, "bpf", options, words)
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
         """Return the request for a filter that classifies in a hierarchy of the IFB."""
-        body = ifb.header(1, tc.classid(major, 0), 1 << 16 | EVERY_PROTOCOL)
-        return filter_of(body, self.program(name), self.said(ifb, name, f" parent {major:x}:"))
+        header = ifb.header(1, tc.classid(major, 0), tc.EVERY_PACKET)
+        words = words_of(ifb, name, f" parent {major:x}:")
+        return tc.add_filter(header, "bpf", self.program(name), words)
 
     def program(self, name: str) -> bytes:
         """Return the attributes that name a program."""
         loaded = self.loaded[name]
-        options = attribute(tc.BPF_FD, struct.pack("=I", loaded.program))
-        return options + attribute(tc.BPF_NAME, loaded.name.encode() + b"\0")
-
-    def said(self, at: Block | Device, name: str, parent: str = "") -> str:
-        """Return the `tc` command that adds the filter of a program."""
-        where = f"{at.said()}{parent} protocol all pref 1 handle 1"
-        return f"tc filter add {where} bpf object-file stations.o section {SECTIONS[name]}"
+        return u32_attribute(tc.BPF_FD, loaded.program) + text_attribute(tc.BPF_NAME, loaded.name)
 
 
-def filter_of(body: bytes, options: bytes, text: str) -> Request:
-    """Return the message that adds a BPF filter."""
-    body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
-    return Request(tc.NEWFILTER, CREATE | EXCL, body, text)
-
-
-def access_points(places: Iterable[tuple[int, int, int]], interfaces: Mapping[int, int]) -> Table:
-    """Return the entries of access points: their leaves, and the access point of each interface.
-
-    Parameters
-    ----------
-    places : iterable of (int, int, int)
-        Leaves for unclassified and multicast packets, and the number of their allowances.
-    interfaces : mapping of int to int
-        Access points by the numbers of interfaces.
-    """
-    table: Table = {}
-    for k, (unclassified, multicast, number) in enumerate(places):
-        value = ACCESS.pack(unclassified & 0xFFFF, multicast & 0xFFFF, number)
-        table["aps", interface_key(k)] = value
-    for interface, ap in interfaces.items():
-        table["interfaces", interface_key(interface)] = struct.pack("=I", ap)
-    return table
-
-
-def own_addresses(addresses: Iterable[Address]) -> Table:
-    """Return the entries of addresses of this machine."""
-    return {("own", own_key(address)): struct.pack("=I", 1) for address in addresses}
+def words_of(at: Block | Device, name: str, parent: str = "", program: str = "") -> str:
+    """Return the place and the program of a filter, as words of `tc`."""
+    program = program or f"object-file stations.o section {SECTIONS[name]}"
+    return f"{at.words()}{parent} protocol all pref 1 handle 1 bpf {program}"

@@ -1,7 +1,7 @@
-"""When counters are read: every second while something moves or somebody watches, else seldom.
+"""Times at which counters are read: every second during traffic or for a view, else rarely.
 
-Where pings are sent, the first packet that leaves the bottlenecks ends an idle time, so that whom
-to ping is known as soon as ever.
+If pings are sent, the first packet that leaves the bottlenecks ends an idle time. The stations to
+ping are then known immediately.
 """
 
 import socket
@@ -19,9 +19,9 @@ from lasthop.linux.udp_sample import UdpSample
 
 COUNTED_EVERY_S = 1.0
 IDLE_S = SLOW_S
-"""Time between two looks where nothing has moved and nobody watches. [s]"""
+"""Time between two readings without traffic and without a view. [s]"""
 STILL_LOOKS = 3
-"""After so many looks at which nothing had moved the time is idle."""
+"""Number of readings without traffic after which the gateway is idle."""
 
 
 class Counting:
@@ -32,9 +32,9 @@ class Counting:
     shaping : Shaping
     loop : Loop
     again : callable
-        What the loop does when counters are to be read.
+        Function of the loop that reads counters.
     ping : callable
-        What it does when pings are due.
+        Function of the loop that sends pings.
     """
 
     def __init__(self, shaping: Shaping, loop: Loop, again: Deed, ping: Deed) -> None:
@@ -44,22 +44,22 @@ class Counting:
         self.ping = ping
         self.udp = UdpSample(())
         self.addresses: AddressSample | None = None
-        """Who has traffic at access points without a leaf for each station."""
+        """Sample of addresses with traffic at access points without a leaf for each station."""
         self.is_watched = False
-        """Whether somebody wants to know every second."""
+        """Whether the status is read every second."""
         self.still = 0
-        """Looks since anything has moved."""
+        """Readings since the last traffic."""
         self.tap: socket.socket | None = None
-        """Where the first packet after an idle time is seen."""
+        """Socket that receives the first packet after an idle time."""
 
     def close(self) -> None:
-        """Let go of sockets."""
+        """Close all sockets."""
         self.udp.close()
         self.stop_sampling()
         self.remove_tap()
 
     def listen_anew(self, interfaces: Iterable[str]) -> None:
-        """Listen for uplink UDP at the interfaces that are there now."""
+        """Listen for uplink UDP at the interfaces that exist now."""
         self.udp.close()
         self.udp = UdpSample(interfaces)
         self.stop_sampling()
@@ -71,7 +71,7 @@ class Counting:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing has moved for a while."""
+        """Whether there has been no traffic for some time."""
         return self.still >= STILL_LOOKS
 
     def count(self) -> None:
@@ -101,7 +101,7 @@ class Counting:
                 self.loop.watch(self.tap, self.wake)
 
     def met(self, layout: Layout, known: Collection[Address]) -> Collection[Address]:
-        """Addresses whose packets have left the bottlenecks, where leaves do not tell."""
+        """Return addresses whose packets have left the bottlenecks, if leaves do not show them."""
         if all(ap.has_leaf_each for ap in self.shaping.gateway.aps):
             return ()
         if self.addresses is None or self.addresses.interface != layout.ifb.name:
@@ -109,29 +109,29 @@ class Counting:
             try:
                 self.addresses = AddressSample(layout.ifb.name)
             except OSError:
-                return ()  # the interface is gone; the gateway finds out by itself
+                return ()  # The interface is gone, which the gateway notices by itself.
         return self.addresses.look(known)
 
     def stop_sampling(self) -> None:
-        """Look at no addresses."""
+        """Stop sampling addresses."""
         if self.addresses is not None:
             self.addresses.close()
             self.addresses = None
 
     def count_again(self) -> None:
-        """Read all counters, if that was not just now."""
+        """Read all counters, unless they were just read."""
         last_s = self.shaping.observed.last_s
         if last_s is None or time.monotonic() - last_s >= COUNTED_EVERY_S:
             self.count()
 
     def wake(self) -> None:
-        """Traffic has begun: count it from now on."""
+        """Count from now on, since traffic has begun."""
         self.remove_tap()
         self.still = 0
         self.loop.at(time.monotonic(), self.again)
 
     def remove_tap(self) -> None:
-        """Look at no packet."""
+        """Stop waiting for the first packet."""
         if self.tap is not None:
             self.loop.unwatch(self.tap)
             self.tap.close()

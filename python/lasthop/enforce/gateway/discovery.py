@@ -1,4 +1,4 @@
-"""Asks every source who is there: neighbour tables, a leases file, access points."""
+"""Reports of every source of stations: neighbour tables, a leases file, access points."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,11 +19,11 @@ from lasthop.linux.netlink import Socket
 from lasthop.linux.routes import routes_through
 
 LARGEST_LEASES = 1 << 24
-"""No more of a leases file is read. [bytes]"""
+"""Largest part of a leases file that is read. [bytes]"""
 
 
 def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
-    """What every source says now, and what went wrong with sources, in words."""
+    """Return the reports of every source, and messages about faults of sources."""
     seen: list[Sighting] = []
     wrong: list[str] = []
     sources: list[Callable[[Gateway], Iterator[Sighting]]] = []
@@ -36,14 +36,14 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
             seen += source(gateway)
         except UserError as error:
             wrong.append(str(error))
-        except Exception as error:  # whatever a source says, the others count
+        except Exception as error:  # A fault of a source does not affect the others.
             wrong.append(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {error}")
     rates, faults = read_station_rates(gateway)
     return seen + rates, wrong + faults
 
 
 def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
-    """Hosts in the neighbour tables of the interfaces towards access points."""
+    """Yield hosts in the neighbour tables of the interfaces towards access points."""
     absence_s = gateway.discovery.absence_s
     with Socket() as kernel:
         mine = own_addresses(kernel)
@@ -100,13 +100,13 @@ def bridge_ports(gateway: Gateway) -> list[str]:
 
 
 def listen(gateway: Gateway, heard: Heard) -> Iterator[Sighting]:
-    """Hosts that have sent something at ports of bridges since the last time."""
+    """Yield hosts that have sent a frame at ports of bridges since the last time."""
     for name, (address, mac) in heard.look():
         yield Sighting(mac, address, interface=name, is_new=gateway.discovery.neighbours)
 
 
 def of_leases(gateway: Gateway) -> Iterator[Sighting]:
-    """Hosts with a lease."""
+    """Yield hosts with a lease."""
     path = gateway.discovery.leases
     assert path is not None
     with open_leases(path) as file:
@@ -126,7 +126,7 @@ def of_leases(gateway: Gateway) -> Iterator[Sighting]:
 
 
 def of_access_points(gateway: Gateway) -> Iterator[Sighting]:
-    """Stations that access points say are theirs; all are asked at once."""
+    """Yield the stations of access points, which are all queried in parallel."""
     agents = {ap.name: ap.snmp for ap in gateway.aps if ap.snmp is not None}
     if not agents:
         return

@@ -1,11 +1,11 @@
-"""Whom to ping, and what an answer means: from pings to the rate of a bottleneck.
+"""Rate of a bottleneck from pings: which stations to ping, and how to use their answers.
 
-The step that the simulator runs too (`lasthop.control.CapacityEstimator`) decides; here is what a
-real network adds: names, addresses, numbers of pings, and what there is to say of stations. Pings
-go to stations with traffic alone, since only they tell of the queue in front of them: an idle
-station may sleep for longer than any queue lasts, and should be left asleep. Where nobody has
-traffic nobody is pinged, and the rate holds. Stations that send much UDP are left out (paper 002,
-appendix IV). Who does not answer pings is heard by its flows.
+The decisions are those of `lasthop.control.CapacityEstimator`, which the simulator runs too. This
+module adds names, addresses, numbers of pings, and messages about stations. Pings go only to
+stations with traffic, since only they show the queue in front of them. An idle station may sleep
+for longer than any queue lasts, and should not be woken. If no station has traffic, no pings are
+sent and the rate does not change. Stations that send much UDP are not pinged (paper 002,
+appendix IV). If a station does not answer pings, the segments of its flows are timed.
 """
 
 import time
@@ -20,14 +20,14 @@ from lasthop.linux.segments import RoundTrip
 from lasthop.linux.tc import Address
 
 LATEST_S = 5.0
-"""An answer is waited for no longer. [s]"""
+"""Time after which an answer is ignored. [s]"""
 ANOTHER_AFTER = 2
-"""After so many pings without an answer another address of the station is tried."""
+"""Number of pings without an answer after which another address of the station is tried."""
 SILENT_PINGS = 5
-"""Who has not answered so many pings, the first of them `LATEST_S` ago, is silent."""
+"""A station that has not answered this many pings for `LATEST_S` is silent."""
 
 Asks = Iterable[tuple[int, int]]
-"""Pings to be sent: the number of a station, and that of the ping."""
+"""Pings to send: the numbers of the station and of the ping."""
 
 
 class Candidate(NamedTuple):
@@ -35,16 +35,16 @@ class Candidate(NamedTuple):
 
     name: str
     addresses: tuple[Address, ...]
-    """The first is pinged."""
+    """Its addresses. The first is pinged."""
 
 
 class Sent(NamedTuple):
-    """A ping that is under way."""
+    """A ping that has no answer yet."""
 
     at_s: float
     name: str
     number: int
-    """What the controller calls it."""
+    """Number of the station in the controller."""
 
 
 class Unanswered(NamedTuple):
@@ -52,7 +52,7 @@ class Unanswered(NamedTuple):
 
     pings: int
     since_s: float
-    """When the first was sent, on the clock that never jumps."""
+    """Time at which the first was sent, on the monotonic clock. [s]"""
 
 
 class Estimator:
@@ -63,13 +63,13 @@ class Estimator:
     ap : AccessPoint
     controller : CapacityEstimator
     send : callable
-        Sends a ping to an address with a sequence number; whether it left.
+        Sends a ping to an address with a sequence number; returns whether it was sent.
     numbers : callable
-        The next sequence number, which no other estimator has.
+        Returns the next sequence number, which no other estimator uses.
     passed_bytes : callable
-        What has left the bottleneck since the beginning. [bytes]
+        Returns the bytes that have left the bottleneck since the start.
     clock : callable
-        The clock that never jumps. [s]
+        Monotonic clock. [s]
     """
 
     def __init__(
@@ -88,31 +88,31 @@ class Estimator:
         self.passed_bytes = passed_bytes
         self.clock = clock
         self.stations: dict[str, int] = {}
-        """What the controller calls a station."""
+        """Numbers of stations in the controller."""
         self.known: dict[int, Candidate] = {}
-        """Stations by what the controller calls them."""
+        """Stations by their numbers in the controller."""
         self.unused = count()
         self.under_way: dict[int, Sent] = {}
         self.rtt_s: float | None = None
-        """The last round-trip time, and whose it was."""
+        """The last round-trip time; `answered` is its station."""
         self.answered: str | None = None
         self.pings = self.answers = 0
         self.unanswered: dict[str, Unanswered] = {}
         """Pings that stations have not answered."""
         self.nobody: Unanswered | None = None
-        """Pings since anybody has answered or been overheard."""
+        """Pings since the last answer or segment of any station."""
         self.passed: deque[tuple[float, int]] = deque()
-        """What had left the bottleneck at times of late, on the clock that never jumps."""
+        """Bytes that had left the bottleneck at recent times of the monotonic clock."""
         self.turns: dict[str, int] = {}
-        """Which address of a station is pinged: another where one is not answered."""
+        """Number of the address of each station that is pinged. It changes if no answer comes."""
         self.refused: Address | None = None
-        """The address to which the kernel sent no ping, if that was the last."""
+        """Address of the last ping, if the kernel refused to send it."""
         self.interval_s = ap.wce.interval_s
         self.due_s = 0.0
-        """When the next tick is due, on the clock that never jumps."""
+        """Time of the next tick on the monotonic clock. [s]"""
 
     def tick(self, candidates: Iterable[Candidate]) -> int:
-        """Once an interval: ping who is to be pinged; the rate. [bit/s]"""
+        """Send the pings of an interval; return the rate. [bit/s]"""
         now_s = self.clock()
         for sequence, sent in list(self.under_way.items()):
             if sent.at_s < now_s - LATEST_S:
@@ -122,7 +122,7 @@ class Estimator:
         return self.controller.capacity_bps
 
     def number_of(self, candidate: Candidate) -> int:
-        """What the controller calls a station."""
+        """Return the number of a station in the controller."""
         number = self.stations.get(candidate.name)
         if number is None:
             number = self.stations[candidate.name] = next(self.unused)
@@ -149,8 +149,9 @@ class Estimator:
                 self.turns[name] = self.turns.get(name, 0) + 1
 
     def answer(self, sequence: int, at_s: float) -> int | None:
-        """Take an answer that came in at `at_s`; the rate [bit/s], None if it is to somebody else's
-        ping.
+        """Process an answer that arrived at `at_s`; return the rate. [bit/s]
+
+        Return None if it answers a ping of another program.
         """
         sent = self.under_way.pop(sequence, None)
         if sent is None:
@@ -166,12 +167,12 @@ class Estimator:
         return self.controller.capacity_bps
 
     def listening(self) -> dict[str, tuple[Address, ...]]:
-        """Stations whose segments are to be timed now, and their addresses."""
+        """Return the addresses of stations whose segments are to be timed now."""
         known = (self.known.get(number) for number in self.controller.listening())
         return {each.name: each.addresses for each in known if each is not None}
 
     def overhear(self, name: str, trip: RoundTrip) -> int:
-        """Take the round trip of a segment to a station; the rate. [bit/s]"""
+        """Process the round trip of a segment to a station; return the rate. [bit/s]"""
         number = self.stations.get(name)
         if number is not None:
             now_s = self.clock()
@@ -183,7 +184,7 @@ class Estimator:
         return self.controller.capacity_bps
 
     def passed_now(self, now_s: float) -> int:
-        """What has left the bottleneck. [bytes]"""
+        """Return the bytes that have left the bottleneck."""
         passed = self.passed_bytes()
         self.passed.append((now_s, passed))
         while len(self.passed) > 1 and self.passed[1][0] < now_s - LATEST_S:
@@ -191,7 +192,7 @@ class Estimator:
         return passed
 
     def passed_at(self, at_s: float) -> int:
-        """What had left the bottleneck at a time of late, between two that are known. [bytes]"""
+        """Return the bytes that had left the bottleneck at a recent time, interpolated."""
         before_s, before = self.passed[0]
         for after_s, after in self.passed:
             if after_s >= at_s:
@@ -202,12 +203,12 @@ class Estimator:
 
     @property
     def base_rtt_s(self) -> float | None:
-        """The base round-trip time of who has answered last. [s]"""
+        """Base round-trip time of the station that has answered last. [s]"""
         number = self.stations.get(self.answered or "")
         return None if number is None else self.controller.base_rtt_s(number)
 
     def late_s(self) -> dict[str, float]:
-        """Stations whose answers do not count, and by how much they are later than others'. [s]"""
+        """Return the stations whose answers are ignored, and how much later they reply. [s]"""
         return {self.known[number].name: late_s for number, late_s in self.controller.doubted()}
 
     def forget(self, name: str) -> None:
@@ -223,16 +224,16 @@ class Estimator:
             del self.known[number]
 
     def heard(self, name: str) -> str | None:
-        """What a station is heard by, "pings" or "flows"; None if it is not."""
+        """Return the source of a station's delays, "pings" or "flows"; None without any."""
         number = self.stations.get(name)
         return None if number is None else self.controller.heard(number)
 
     def is_silent(self, name: str, now_s: float) -> bool:
-        """Whether a station does not answer pings."""
+        """Return whether a station does not answer pings."""
         return lasts(self.unanswered.get(name), now_s)
 
     def faults(self, now_s: float) -> list[str]:
-        """Why the rate follows nothing, or one station alone, in words, if that is so."""
+        """Yield messages if the rate follows no station, or only one."""
         c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
         where = f"access point {self.ap.name}"
         if lasts(self.nobody, now_s):
@@ -253,12 +254,12 @@ class Estimator:
 
 
 def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
-    """One ping more without an answer."""
+    """Count one more ping without an answer."""
     return Unanswered(1, now_s) if before is None else before._replace(pings=before.pings + 1)
 
 
 def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
-    """Whether pings have been without an answer for so long that none will come."""
+    """Return whether pings have been without an answer for so long that none will come."""
     if unanswered is None:
         return False
     return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

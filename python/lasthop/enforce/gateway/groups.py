@@ -51,7 +51,6 @@ class Bundle(NamedTuple):
             self.inside,
             tc.classid(self.major, 0),
             rate_bps=INSIDE_BPS,
-            ceil_bps=INSIDE_BPS,
             burst_bytes=INSIDE_BURST_BYTES,
             quantum_bytes=PACKET_BYTES,
         )

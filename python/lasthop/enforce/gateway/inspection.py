@@ -1,18 +1,18 @@
 """Looks at what the kernel has of a gateway, part by part: what is not as it ought to be."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from enum import Enum, auto
 
-from lasthop.daemon.differences import Body, Difference, inside
+from lasthop.daemon.differences import Body, Difference, filters, hierarchy, inside
+from lasthop.daemon.sides import of_ifb, of_side
 from lasthop.enforce.gateway.layout import Layout
-from lasthop.enforce.gateway.sides import of_ifb, of_side
 from lasthop.errors import UserError
 from lasthop.linux import links, offload, tc
-from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, Qdisc, qdiscs
+from lasthop.linux.counters import Qdisc, qdiscs
 from lasthop.linux.events import OF_ACTIONS, OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event
 from lasthop.linux.links import Link
-from lasthop.linux.netlink import KernelError, Request, Socket
+from lasthop.linux.netlink import Request, Socket
 from lasthop.linux.tc import TCMSG
 
 
@@ -89,7 +89,7 @@ def look(
     has: list[Body] = []
     if Part.CLASSES in parts:
         wanted += layout.hierarchy(dict(rates))
-        bodies = list(hierarchy(kernel, layout))
+        bodies = list(hierarchy(kernel, layout.ifb.number))
         has += bodies
         remaining = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
         if not {tc.classid(major, 0) for major in layout.majors} <= remaining:
@@ -102,7 +102,7 @@ def look(
     for part, requests in wants.items():
         if part in parts:
             wanted += requests()
-            has += filters(kernel, layout, part)
+            has += filters(kernel, questions(layout, part))
     spreads = {layout.ap_class[ap]: ap for ap in layout.hashing_aps()}
     return [*result, *inside(layout.ifb, wanted, has, spreads)]
 
@@ -118,28 +118,11 @@ def state_of(
     return link, hang, merges
 
 
-def hierarchy(kernel: Socket, layout: Layout) -> Iterator[Body]:
-    """Queueing disciplines and classes of the IFB."""
-    number = layout.ifb.number
-    question = TCMSG.pack(0, number, 0, 0, 0)
-    for asked, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
-        for body in kernel.dump(asked, question):
-            if TCMSG.unpack_from(body)[1] == number:  # all interfaces' are told
-                yield kind, body
-
-
-def filters(kernel: Socket, layout: Layout, part: Part) -> Iterator[Body]:
-    """Filters of the IFB, or of a block."""
-    ifb, block = layout.ifb, layout.to_block
-    match part:
-        case Part.FILTERS:
-            hierarchies = [tc.classid(major, 0) for major in layout.majors]
-            parents = [*hierarchies, *layout.ap_class.values()]
-            questions = [ifb.header(parent=parent) for parent in parents]
-        case _:
-            block = layout.to_block if part is Part.TO_BLOCK else layout.from_block
-            questions = [TCMSG.pack(0, tc.BLOCK_INDEX, 0, block.number, 0)]
-    for question in questions:
-        with suppress(KernelError):  # what they hang on is gone, and so are they
-            for body in kernel.dump(GETFILTER, question):
-                yield tc.NEWFILTER, body
+def questions(layout: Layout, part: Part) -> list[bytes]:
+    """Return the questions for the filters of the IFB, or of a block."""
+    if part is Part.FILTERS:
+        hierarchies = [tc.classid(major, 0) for major in layout.majors]
+        parents = [*hierarchies, *layout.ap_class.values()]
+        return [layout.ifb.header(parent=parent) for parent in parents]
+    block = layout.to_block if part is Part.TO_BLOCK else layout.from_block
+    return [TCMSG.pack(0, tc.BLOCK_INDEX, 0, block.number, 0)]

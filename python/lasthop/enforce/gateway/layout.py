@@ -19,21 +19,12 @@ paper's leaves have C/M. As the tests show, TCP gets the same shares.
 Everything here is a pure function of the stations so far. It returns requests and sends none.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from zlib import crc32
 
-from lasthop.enforce.gateway import classification
 from lasthop.enforce.gateway.classification import (
-    BY_ADDRESS,
-    HAS_IGNORED,
-    UNCLASSIFIED_AT,
     Attachable,
-    Place,
-    Surroundings,
-    Table,
 )
 from lasthop.enforce.gateway.config import (
     UNLISTED,
@@ -41,7 +32,6 @@ from lasthop.enforce.gateway.config import (
     Gateway,
     Group,
     KnownStation,
-    is_in,
 )
 from lasthop.enforce.gateway.flow_hash import program
 from lasthop.enforce.gateway.groups import (
@@ -53,12 +43,21 @@ from lasthop.enforce.gateway.groups import (
     longest_turn,
 )
 from lasthop.enforce.gateway.leaves import assumed, queue_of
-from lasthop.enforce.gateway.tables import Classes, Key, Tables
+from lasthop.enforce.gateway.tables import Classes, Tables
 from lasthop.enforce.gateway.weights import PhyRate, Weights
 from lasthop.errors import UserError
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
-from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device, Subnet
+from lasthop.linux.tc import (
+    BURST_S,
+    DIRECT_PACKETS,
+    PACKET_BYTES,
+    Address,
+    Block,
+    Device,
+    Key,
+    Subnet,
+)
 
 MAJOR = tc.OURS
 FIRST_LEAF = 0x100
@@ -70,32 +69,16 @@ LEAF_BURST_BYTES = 1600
 MULTICAST_BPS = 1_000_000
 """Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
 LARGEST_CEILING_BPS = 1 << 62
-FIRST_AP_NUMBER = 1 << 17
-"""First number of allowances of packets of no station, at the first access point."""
-STRANGERS = 16
-"""Numbers of each access point, over which MAC addresses of no station are spread. [-]"""
-FIRST_IGNORED_NUMBER = 1 << 18
-"""First number of allowances of machines in `discover.ignore`."""
-NOTHING_ELSE = Surroundings()
-NOWHERE = Place(0, 0, 0, 0)
-"""Map value of a MAC address or an IP address without a leaf."""
-MOST_WAITING = 4096
-"""Largest number of waiting MAC addresses whose access points the program knows."""
-UNKNOWN_MAC = "no MAC address is known"
-SHARED_MAC = "several stations have one MAC address"
-ROUTED_MAC = "the MAC address is that of a router"
-ROUTED = "a router is between `lan` and the address"
-"""Reasons for which a station is classified by its IP addresses."""
 LONGEST_NAME = 15
-"""Characters that the kernel takes for an interface's name."""
+"""Largest number of characters of an interface's name in the kernel."""
 
 ECHO_BPS = 128_000
-"""Rate of the class of echo requests and replies where filters classify. [bit/s]"""
+"""Rate of the class of echo requests and replies if filters classify. [bit/s]"""
 ECHO_PACKETS = 50
 
 
 def ifb_name(gateway: Gateway) -> str:
-    """Name of the gateway's IFB, of 15 characters at most; one that is cut ends in a checksum."""
+    """Return the name of the gateway's IFB. A name that is too long ends in a checksum."""
     name = f"lh-{gateway.lan}"
     if len(name) <= LONGEST_NAME:
         return name
@@ -103,21 +86,21 @@ def ifb_name(gateway: Gateway) -> str:
 
 
 def blocks_of(lan: str) -> tuple[Block, Block]:
-    """Blocks of filters, of packets to stations and from them, of the gateway with this `lan`."""
+    """Return the blocks of filters of packets to and from stations, at this `lan`."""
     first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
     return Block(first), Block(first + 1)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A station that has its place."""
+    """A station that has a place."""
 
     station: KnownStation
     ap: AccessPoint
     leaf: int
-    """Class of its packets to it; with fairness "direction" shared by all."""
+    """Class of packets to it; with fairness "direction" shared by all."""
     uplink: int
-    """Class of its packets from it."""
+    """Class of packets from it."""
     addresses: tuple[Address, ...]
 
     @property
@@ -127,12 +110,12 @@ class Member:
 
     @property
     def has_own_leaf(self) -> bool:
-        """Whether its leaf is nobody else's."""
+        """Whether it does not share its leaf."""
         return self.ap.has_leaf_each
 
 
 class Layout:
-    """Who has which class, and the messages that make it so.
+    """Classes of all stations, and the messages that set them up.
 
     Parameters
     ----------
@@ -140,7 +123,7 @@ class Layout:
     ifb : Device
         The gateway's IFB; a plan has one without a number.
     discipline : str, optional
-        Queue of leaves; where no kernel was asked, what the file says or the best of all.
+        Queue of leaves. Without it, that of the file, or the best of all.
     programs : Attachable, optional
         BPF programs that classify. Without them filters do.
     """
@@ -195,9 +178,9 @@ class Layout:
         }
         """Queues of leaves by the names of access point and group."""
         self.tables: Tables | None = None
-        """Filters that classify; None where programs do."""
+        """Filters that classify; None if programs do."""
         self.echoes = tc.classid(MAJOR, self.last_leaf)
-        """Class of echo requests and replies, where filters classify."""
+        """Class of echo requests and replies, if filters classify."""
         if programs is None:
             self.last_leaf -= 1
             self.tables = Tables(ifb, MAJOR, list(self.by_leaf), self.outer)
@@ -227,7 +210,7 @@ class Layout:
         )
 
     def fixed_leaves(self, ap: AccessPoint) -> list[int]:
-        """Leaves that an access point has whatever its stations."""
+        """Return the leaves of an access point that do not depend on its stations."""
         match ap.fairness:
             case "flow":
                 is_fair_itself = self.gateway.discipline in ("fq_codel", "sfq")
@@ -253,10 +236,10 @@ class Layout:
         """Numbers of all hierarchies: that of the access points, and those inside groups."""
         return [MAJOR, *self.by_leaf]
 
-    # What is there before any station.
+    # Requests before any station exists.
 
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
-        """The hierarchy with the access points at these rates [bit/s], and the IFB's tables."""
+        """Yield the hierarchy with these rates of access points [bit/s], and the IFB's tables."""
         yield from self.classes(rates)
         yield from self.flow_programs()
         yield from self.classifiers()
@@ -276,7 +259,7 @@ class Layout:
             yield programs.at_ifb(self.ifb, major, "inside")
 
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
-        """The hierarchy without stations, its access points at these rates. [bit/s]"""
+        """Yield the hierarchy without stations, with these rates of access points. [bit/s]"""
         # A packet whose class was just removed must not bypass all classes.
         unclassified = [self.outer(leaves[0]) & 0xFFFF for leaves in self.shared.values()]
         yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS, *unclassified[:1])
@@ -300,7 +283,6 @@ class Layout:
             self.echoes,
             tc.classid(MAJOR, 0),
             rate_bps=ECHO_BPS,
-            ceil_bps=ECHO_BPS,
             burst_bytes=LEAF_BURST_BYTES,
             quantum_bytes=PACKET_BYTES,
         )
@@ -328,13 +310,13 @@ class Layout:
         yield from bundle.hierarchy(self.ifb, DIRECT_PACKETS, *default or (0,))
 
     def flow_programs(self) -> Iterator[Request]:
-        """Spread flows over leaves."""
+        """Yield the programs that spread flows over leaves."""
         for ap in self.hashing_aps():
             code = program(self.fixed[ap][0], len(self.fixed[ap]))
             yield tc.bpf_filter(self.ifb, self.ap_class[ap], code)
 
     def hashing_aps(self) -> list[str]:
-        """Access points whose flows a program spreads over leaves."""
+        """Return the access points whose flows a program spreads over leaves."""
         return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
 
     def start(self) -> Iterator[Request]:
@@ -342,10 +324,10 @@ class Layout:
         yield from self.block_filters(self.from_block)
         yield from self.block_filters(self.to_block)
 
-    # What is there once it has started.
+    # Requests for everything that exists after the start.
 
     def hierarchy(self, rates: dict[str, int]) -> Iterator[Request]:
-        """All that made the queueing disciplines and classes of the IFB."""
+        """Yield all requests for the queueing disciplines and classes of the IFB."""
         yield from self.classes(rates)
         for member in self.members.values():
             if member.has_own_leaf:
@@ -353,14 +335,14 @@ class Layout:
                 yield from self.add_leaf(member.ap, member.leaf, quantum_bytes)
 
     def ifb_filters(self) -> Iterator[Request]:
-        """All that made the filters of the IFB."""
+        """Yield all requests for the filters of the IFB."""
         yield from self.flow_programs()
         yield from self.classifiers()
         if self.tables is not None:
             yield from self.tables.everybody()
 
     def block_filters(self, block: Block) -> Iterator[Request]:
-        """All that made the filters of a block."""
+        """Yield all requests for the filters of a block."""
         if self.programs is not None:
             name = "to" if block == self.to_block else "from"
             yield self.programs.at_block(block, name, self.ifb)
@@ -372,153 +354,15 @@ class Layout:
                 spares_udp=all(ap.udp == "down" for ap in self.gateway.aps),
             )
 
-    # Entries of the maps of the programs.
-
-    def table(
-        self,
-        interfaces: Mapping[str, int],
-        own: Iterable[Address],
-        on_link: Collection[Subnet] = (),
-        others: Surroundings = NOTHING_ELSE,
-    ) -> Table:
-        """Return the entries that the programs' maps are to have.
-
-        Parameters
-        ----------
-        interfaces : mapping of str to int
-            Numbers of the interfaces towards access points that exist now.
-        own : iterable of Address
-            Addresses of this machine, whose pings are exempt.
-        on_link : collection of networks
-            Subnets of the interfaces towards access points. Frames of other addresses have the MAC
-            address of a router, so they are classified by IP address. Without subnets, as at the
-            port of a bridge, all addresses are on the link.
-        others : Surroundings
-        """
-        order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
-        shared = {
-            ap.name: Place(*self.shared[ap.name], k, FIRST_AP_NUMBER + STRANGERS * k)
-            for k, ap in enumerate(self.gateway.aps)
-        }
-        first_at = {ap.interface: order[ap.name] for ap in reversed(self.gateway.aps)}
-        at = {interfaces[name]: k for name, k in first_at.items() if name in interfaces}
-        every = [(each.to_class, each.from_class, each.number) for each in shared.values()]
-        table = classification.own_addresses(own) | classification.access_points(every, at)
-        table["setup", bytes(4)] = classification.settings(self.ifb.number)
-        if len(first_at) < len(order):
-            # The interface does not identify the access point, so addresses do.
-            for ap in self.gateway.aps:
-                for subnet in ap.subnets:
-                    key = classification.prefix_key(subnet)
-                    table["prefixes", key] = shared[ap.name].packed(UNCLASSIFIED_AT)
-            for mac, name in islice(others.waiting.items(), MOST_WAITING):
-                key = classification.mac_key(mac)
-                table["macs", key] = shared[name].packed(UNCLASSIFIED_AT)
-        owner_of = {m.station.mac: name for name, m in self.members.items() if m.station.mac}
-        numbers = {
-            mac: self.numbers[owner_of[mac]] if mac in owner_of else FIRST_IGNORED_NUMBER + k
-            for k, mac in enumerate(sorted(set(others.ignored.values())))
-        }
-        shared_routers = self.shared_routers(others)
-        for mac in shared_routers | numbers.keys():
-            flags = BY_ADDRESS * (mac in shared_routers) | HAS_IGNORED * (mac in numbers)
-            entry = NOWHERE._replace(number=numbers.get(mac, 0))
-            table["macs", classification.mac_key(mac)] = entry.packed(flags)
-        by_address = self.by_address(on_link, others)
-        for member in self.members.values():
-            name, own_mac = member.station.name, member.station.mac
-            k, passes = order[member.ap.name], member.ap.udp == "down"
-            place = Place(member.leaf, member.uplink, k, self.numbers[name], passes)
-            if own_mac is not None:
-                flags = HAS_IGNORED * (own_mac in numbers)
-                flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
-                table["macs", classification.mac_key(own_mac)] = place.packed(flags)
-            for subnet in () if self.is_by_mac_only(name) else member.station.subnets:
-                table["prefixes", classification.prefix_key(subnet)] = place.packed()
-            for address in member.addresses if name in by_address else ():
-                is_by_mac = own_mac is not None and by_address[name] == ROUTED
-                if not is_by_mac or is_routed(address, on_link):
-                    table["prefixes", classification.prefix_key(address)] = place.packed()
-        leaves = [each.leaf for each in self.members.values()]
-        for leaf in (*leaves, *(unclassified for unclassified, _ in self.shared.values())):
-            if (bundle := self.by_leaf.get(leaf >> 16)) is not None:
-                value = classification.GROUP.pack(bundle.leaf & 0xFFFF, bundle.major)
-                table["groups", classification.leaf_key(leaf)] = value
-        for address in others.ignored:
-            key = classification.prefix_key(address)
-            entry = NOWHERE._replace(number=numbers[others.ignored[address]])
-            table["prefixes", key] = entry.packed(HAS_IGNORED)
-        return table
-
-    def by_address(
-        self, on_link: Collection[Subnet] = (), others: Surroundings = NOTHING_ELSE
-    ) -> dict[str, str]:
-        """Return the members that are classified by IP address, with the reasons."""
-        owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
-        shared_routers = self.shared_routers(others)
-        results = {}
-        for name, member in self.members.items():
-            mac = member.station.mac
-            own = others.routers.get(mac or "", ())
-            every = member.addresses if self.is_by_mac_only(name) else member.keys
-            keys = (key for key in every if not is_in(key, own))
-            routed = any(is_routed(key, on_link) for key in keys)
-            if mac is None:
-                results[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
-            elif mac in shared_routers:
-                results[name] = ROUTED_MAC
-            elif owners[mac] > 1:
-                results[name] = SHARED_MAC
-            elif routed:
-                results[name] = ROUTED
-        return results
-
-    def is_by_mac_only(self, name: str) -> bool:
-        """Return whether only frames of a MAC address belong to a station, as the file lists it.
-
-        Without a listed MAC address, its subnets also are its own if the frame has the MAC address
-        of no station.
-        """
-        listed = self.listed_macs.get(name)
-        owners = self.owners.get(listed, set())
-        return listed is not None and len(owners) == 1
-
-    def shared_routers(self, others: Surroundings) -> set[str]:
-        """Return MAC addresses of routers through which this machine reaches other stations.
-
-        A router that reaches no other station is not one of them: all its frames belong to it. An
-        example is a router with a delegated prefix.
-        """
-        return {
-            mac
-            for mac, routed in others.routers.items()
-            if any(
-                is_in(address, routed)
-                for member in self.members.values()
-                if member.station.mac != mac
-                for address in member.keys
-            )
-        }
-
-    def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
-        """Return the keys of all entries that a member may have."""
-        keys = [("prefixes", classification.prefix_key(each)) for each in member.keys]
-        if member.station.mac is not None:
-            keys.append(("macs", classification.mac_key(member.station.mac)))
-        if member.leaf >> 16 != MAJOR:
-            keys.append(("groups", classification.leaf_key(member.leaf)))
-        return keys
-
     # Stations that come and go, rates that change.
 
     def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
-        """Give an access point's bottleneck a rate. [bit/s]"""
+        """Return the request that sets the rate of an access point's bottleneck. [bit/s]"""
         return tc.htb_class(
             self.ifb,
             self.ap_class[ap.name],
             tc.classid(MAJOR, 0),
             rate_bps=rate_bps,
-            ceil_bps=rate_bps,
             burst_bytes=max(LEAF_BURST_BYTES, int(rate_bps / 8 * BURST_S)),
             quantum_bytes=PACKET_BYTES,
             change=change,
@@ -531,7 +375,7 @@ class Layout:
         bundle = self.by_leaf.get(leaf >> 16)
         group = None if bundle is None else bundle.group
         parent = self.ap_class[ap.name] if bundle is None else bundle.inside
-        # Inside a group only the class of the group holds packets back.
+        # Inside a group, only the class of the group delays packets.
         largest = min(
             largest_bps(ap, group) if bundle is None else INSIDE_BPS,
             most_bps or LARGEST_CEILING_BPS,
@@ -567,7 +411,7 @@ class Layout:
         )
 
     def join(self, station: KnownStation) -> list[Request]:
-        """Give a station its place. Filters for its packets come last."""
+        """Return the requests that give a station its place. Filters for its packets are last."""
         assert station.ap is not None
         assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
@@ -594,7 +438,7 @@ class Layout:
             raise
 
     def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
-        """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
+        """Return the bytes of a station's turn: equal, or in proportion to its rate."""
         if ap.fairness != "rate":
             return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
         return round(PACKET_BYTES * self.weights.quantum_packets(ap, station))
@@ -602,7 +446,7 @@ class Layout:
     def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
         """Weigh members by rates that were read from access points, by their names.
 
-        The requests change the turns that are others now. Packets that wait stay.
+        The requests change the turns that differ now. Packets in queues stay there.
         """
 
         def turns() -> dict[str, int]:
@@ -659,8 +503,18 @@ class Layout:
             requests += self.tables.place(each, Classes(member.leaf, member.uplink), keys)
         return requests
 
+    def is_by_mac_only(self, name: str) -> bool:
+        """Return whether only frames of a MAC address belong to a station, as the file lists it.
+
+        Without a listed MAC address, its subnets also are its own if the frame has the MAC address
+        of no station.
+        """
+        listed = self.listed_macs.get(name)
+        owners = self.owners.get(listed, set())
+        return listed is not None and len(owners) == 1
+
     def leave(self, name: str) -> list[Request]:
-        """Take a station's place away."""
+        """Return the requests that remove the place of a station."""
         member = self.members.pop(name)
         requests = [] if self.tables is None else self.tables.leave(name)
         owners = self.owners.get(member.station.mac, set())
@@ -675,16 +529,8 @@ class Layout:
 
 
 def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
-    """`UserError` if there are not numbers enough for these stations, known where each belongs."""
+    """Raise `UserError` if there are not enough numbers for these stations."""
     layout = Layout(gateway, Device(ifb_name(gateway), 0))
     for station in stations:
         if station.can_be_placed:
             layout.join(station)
-
-
-def is_routed(address: Address | Subnet, on_link: Collection[Subnet]) -> bool:
-    """Return whether packets of an address come through a router.
-
-    This is known only if the interfaces towards access points have addresses.
-    """
-    return bool(on_link) and not is_in(address, on_link)

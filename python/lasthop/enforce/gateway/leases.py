@@ -4,7 +4,7 @@ dnsmasq has a line for each lease (expiry, MAC address, address, host name, clie
 
     1795270000 02:00:5e:10:00:01 192.168.4.23 phone 01:02:00:5e:10:00:01
 
-ISC dhcpd appends a block for each change, so that the last whole one of an address holds::
+ISC dhcpd appends a block for each change. The last complete block of an address is valid::
 
     lease 192.168.4.24 {
       ends 4 2026/11/19 14:06:40;
@@ -13,7 +13,7 @@ ISC dhcpd appends a block for each change, so that the last whole one of an addr
       client-hostname "laptop";
     }
 
-Each line is looked at once, whatever is in it: hosts choose what they are called.
+Each line is read only once, whatever it contains, since hosts choose their own names.
 """
 
 import math
@@ -31,10 +31,10 @@ from lasthop.linux.tc import Address
 
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}", re.IGNORECASE)
 MOST_DIGITS = 19
-"""Digits of a time in seconds, at most."""
+"""Largest number of digits of a time in seconds."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 STATEMENTS = ("ends", "binding state", "hardware ethernet", "client-hostname")
-"""What is read of a block of dhcpd."""
+"""Statements of a block of dhcpd that are read."""
 
 
 class Lease(NamedTuple):
@@ -43,13 +43,13 @@ class Lease(NamedTuple):
     address: Address
     mac: str
     name: str | None
-    """What the host calls itself, if that is a plain name."""
+    """Name that the host reports, if it has only plain characters."""
 
 
 def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Lease]:
-    """Leases of either kind of file that hold now, on the clock of `time.time` [s].
+    """Return the valid leases of a file of either server; `now_s` is that of `time.time`. [s]
 
-    A lease whose end cannot be read is left out, and told in `wrong`.
+    A lease whose end cannot be read is left out, and reported in `wrong`.
     """
     wrong = [] if wrong is None else wrong
     results = {lease.address: lease for lease in dnsmasq(text, now_s, wrong)}
@@ -62,7 +62,7 @@ def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Leas
 
 
 def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
-    """Leases of dnsmasq; an expiry of 0 means never."""
+    """Yield leases of dnsmasq; an expiry of 0 means never."""
     for line in text.split("\n"):
         words = line.split()
         if len(words) < 4 or not words[0].isdecimal() or not MAC.fullmatch(words[1]):
@@ -77,7 +77,7 @@ def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
 
 
 def dhcpd(text: str, now_s: float, wrong: list[str]) -> Iterator[tuple[Address, Lease | None]]:
-    """Leases of ISC dhcpd in order; None for one that no longer holds."""
+    """Yield leases of ISC dhcpd in order; None if the lease is no longer valid."""
     for whose, message in blocks(text):
         address = parsed(whose)
         if address is None:
@@ -95,10 +95,10 @@ def dhcpd(text: str, now_s: float, wrong: list[str]) -> Iterator[tuple[Address, 
 
 
 def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Blocks of dhcpd: the address, and what is said of it, the last time if several times.
+    """Yield blocks of dhcpd: the address, and the last value of each statement.
 
-    A block ends with a brace as far to the right as its beginning; one that does not was being
-    written, and is none.
+    A block ends with a brace at the indentation of its beginning. A block without it was being
+    written, and is left out.
     """
     address, indent, message = "", "", dict[str, str]()
     for line in text.split("\n"):
@@ -116,7 +116,7 @@ def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def end_of(text: str) -> float:
-    """When a lease of dhcpd ends, on the clock of `time.time` [s]; `ValueError` for no time."""
+    """Return the end of a lease of dhcpd as for `time.time` [s]; `ValueError` for no time."""
     words = text.split()
     if words == ["never"]:
         return math.inf
@@ -127,13 +127,13 @@ def end_of(text: str) -> float:
 
 
 def unreadable(address: Address, end: str) -> str:
-    """Says that the end of a lease is no time."""
+    """Return the message that the end of a lease is not a time."""
     shown = end if len(end) <= MOST_DIGITS else f"{end[:MOST_DIGITS]}..."
     return f"lease {address}: its end {shown!r} is no time"
 
 
 def parsed(text: str) -> Address | None:
-    """An address, if it is one."""
+    """Return the address in a text; None if it has none."""
     try:
         return ip_address(text)
     except ValueError:
@@ -141,12 +141,12 @@ def parsed(text: str) -> Address | None:
 
 
 def plain(name: str) -> str | None:
-    """A host's name for itself: hosts are not trusted to choose harmless ones."""
+    """Return the name that a host reports if it is harmless; None otherwise."""
     return name if NAME.fullmatch(name) else None
 
 
 def open_leases(path: Path) -> BinaryIO:
-    """A leases file to be read; `UserError` for what is no file, such as a FIFO, which may wait."""
+    """Open a leases file; `UserError` for everything else, such as a FIFO, which may block."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         file = os.fdopen(handle, "rb")

@@ -1,21 +1,22 @@
-"""Which queue a leaf has: the kernel's best, if the file says no other, and CoDel's parameters.
+"""Queues of leaves: the kernel's best unless the file names one, and CoDel's parameters.
 
-**Target.** CoDel drops or marks where packets have waited for longer than its target. A leaf whose
-turn comes once in a round of all leaves holds a packet for that long without any queue, so a target
-below would starve it: of 5 ms at a share of 0.3 Mbit/s, where a packet takes 40 ms. The target is
-one and a half rounds (1.5 packets at the leaf's share; RFC 8290, section 5.2, asks for one at
-least), of ten active leaves at the largest C, and no less than 5 ms. It stays as C and stations
-change: with thousands of leaves there is no time to set them all. Where the share is smaller than
-that of ten at the largest C, CoDel drops more than it need. Where it is larger, a download waits
-a little longer behind itself; other flows of its station do not, with FQ-CoDel.
+**Target.** CoDel drops or marks packets that have waited for longer than its target. A leaf sends
+once per round of all leaves, so a packet waits for a round even without a queue. A target below the
+duration of a round would starve the leaf. An example is a target of 5 ms at a share of 0.3 Mbit/s,
+where a packet takes 40 ms. The target is one and a half rounds of ten active leaves at the largest
+C, and at least 5 ms. RFC 8290, section 5.2, asks for at least one packet at the leaf's share. The
+target does not follow C or the number of stations: there is no time to change thousands of leaves.
+If the share is smaller than that of ten leaves at the largest C, CoDel drops more than necessary.
+If it is larger, a download waits a little longer for its own packets. With FQ-CoDel, other flows of
+its station do not.
 
-Where C is found, a queue up to the estimator's threshold stands behind the bottleneck, a part of
-every round trip. A single CUBIC download, whose window falls to 0.7, leaves its leaf empty then
-unless it has kept there 3/7 of the rest of its round trip, and loses some of its share to stations
-with many flows. So the target of FQ-CoDel, which is a download's own wait alone, is at least 3/7 of
-the threshold and of a path of 30 ms.
+If C is estimated, a queue up to the estimator's threshold is downstream of the bottleneck, and is
+part of every round trip. The window of a CUBIC download falls to 0.7. A single download therefore
+empties its leaf unless the leaf holds 3/7 of the rest of the round trip. Otherwise it loses part of
+its share to stations with many flows. The target of FQ-CoDel delays only the download itself. It is
+at least 3/7 of the threshold and of a path of 30 ms.
 
-**Interval.** As the target, and 95 ms more: a round-trip time of 100 ms in all with the least one.
+**Interval.** The target and 95 ms: a round-trip time of 100 ms with the smallest target.
 """
 
 import math
@@ -24,40 +25,40 @@ from lasthop.enforce.gateway.config import AccessPoint, Gateway
 from lasthop.linux.leaf_queue import BEST, MANAGED, Queue
 
 ACTIVE_LEAVES = 10
-"""Leaves that share C as the target is chosen; fewer where there are fewer."""
+"""Largest number of active leaves for which the target is chosen."""
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""What CUBIC must keep in a queue, over the rest of its round trip, so that it does not run empty:
+"""Queue that CUBIC needs so that it does not run empty, over the rest of its round trip:
 0.7 (1 + 3/7) = 1."""
 NEAR_S = 0.03
-"""A path of which that is kept too. [s]"""
+"""Round-trip time of a path that is added to the threshold. [s]"""
 FLOWS = 128
-"""Queues of a leaf of its own: 9 kB of memory, and one of 12 others' flows meets a given one's in
-9 % of cases."""
+"""Queues of the leaf of one station. They take 9 kB of memory. With 12 further flows, a flow shares
+its queue with another one in 9 % of cases."""
 SHARED_FLOWS = 1024
 """Queues of a leaf that all stations share."""
 MOST_SHARED = 2
-"""Leaves of an access point are all stations' if there are so few."""
+"""Largest number of leaves of an access point that all stations share."""
 
 
 def is_chosen(gateway: Gateway) -> bool:
-    """Whether the kernel decides on the queue of leaves."""
+    """Return whether the kernel decides on the queue of leaves."""
     return gateway.discipline == "best"
 
 
 def assumed(gateway: Gateway) -> str:
-    """The queue of leaves where no kernel is asked."""
+    """Return the queue of leaves if no kernel is asked."""
     return BEST[0] if is_chosen(gateway) else gateway.discipline
 
 
 def why(gateway: Gateway) -> str:
-    """Why leaves have the queue that they have."""
+    """Return the reason for the queue of leaves."""
     return "the best that this kernel has" if is_chosen(gateway) else "set by `gateway.discipline`"
 
 
 def unmanaged(gateway: Gateway, discipline: str) -> list[str]:
-    """A warning if leaves are FIFOs for want of anything better."""
+    """Return a warning if leaves are FIFOs because the kernel has no better queue."""
     if not is_chosen(gateway) or discipline in MANAGED:
         return []
     return [
@@ -76,21 +77,21 @@ def queue_of(
     turn_packets: float,
     packet_bytes: int,
 ) -> Queue:
-    """The queue of each leaf of an access point.
+    """Return the queue of each leaf of an access point.
 
     Parameters
     ----------
     largest_bps : int
         The largest rate of a leaf.
     leaves : int
-        Leaves that it has whatever its stations; 0 if each station has its own.
+        Number of leaves that all stations share; 0 if each station has its own.
     turn_packets : float
         The longest turn of a leaf. [packets]
     packet_bytes : int
         A full packet. [bytes]
     """
     sharing = min(leaves or ACTIVE_LEAVES, ACTIVE_LEAVES)
-    # No queue is longer than its limit, whatever the turns.
+    # No queue is longer than its limit, whatever the turns are.
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
     least_s = LEAST_TARGET_S
     if discipline == "fq_codel" and ap.rate_bps is None:

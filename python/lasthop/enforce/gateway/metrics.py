@@ -1,14 +1,15 @@
-"""Metrics for Prometheus, on this machine alone."""
+"""Metrics for Prometheus, only on this machine."""
 
-import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lasthop.daemon.exposition import TEXT, families
+from lasthop.daemon.exposition import TEXT, families, listener, page_of
 from lasthop.daemon.page import serving
-from lasthop.errors import UserError
+from lasthop.daemon.tables import Row
+from lasthop.enforce.gateway.status import Status
+from lasthop.scenario.from_json import read_as
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -47,78 +48,54 @@ OF_PORTS = (
 OF_FILTERS = (
     ("filter_bytes", "counter", "Bytes at the filters: redirected to leaves, exempt, unmatched."),
 )
+ALIKE = ("unclassified", "multicast", "forged")
+"""Kinds of redirected packets that do not go to the leaf of a station."""
+STATION = {"station": "name", "ap": "ap"}
+"""Labels of stations, with the keys of their rows."""
 
 
-def kinds_of(row: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """Return the counters of an access point and direction by kind. [bytes]"""
-    others = row["unclassified_bytes"] + row["multicast_bytes"] + row["forged_bytes"]
-    yield "station", row["redirected_bytes"] - others
-    yield "unclassified", row["unclassified_bytes"]
-    yield "multicast", row["multicast_bytes"]
-    yield "forged", row["forged_bytes"]
-    yield from row["exempt_bytes"].items()
-    yield "unmatched", row["unmatched_bytes"]
+def kinds_of(row: Row) -> Iterator[tuple[str, int]]:
+    """Yield the counters of an access point and direction by kind. [bytes]"""
+    others = {kind: row[f"{kind}_bytes"] for kind in ALIKE}
+    yield "station", row["redirected_bytes"] - sum(others.values())
+    yield from (others | row["exempt_bytes"] | {"unmatched": row["unmatched_bytes"]}).items()
 
 
-class Metrics:
-    """Makes metrics of the status when Prometheus asks.
+def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
+    """Yield all metrics of a status."""
+    from prometheus_client.core import GaugeMetricFamily
 
-    Parameters
-    ----------
-    status : callable
-        The status of the gateway.
-    """
-
-    def __init__(self, status: Callable[[], dict[str, Any]]) -> None:
-        self.status = status
-
-    def collect(self) -> Iterator["Metric"]:
-        """All metrics now."""
-        from prometheus_client.core import GaugeMetricFamily
-
-        status = self.status()
-        yield from families("ap", ("ap",), OF_APS, [((ap["name"],), ap) for ap in status["aps"]])
-        stations = [((row["name"], row["ap"]), row) for row in status["stations"]]
-        yield from families("station", ("station", "ap"), OF_STATIONS, stations)
-        rates = [
-            ((row["name"], row["ap"], row["phy_rate_source"]), row)
-            for row in status["stations"]
-            if row.get("phy_rate_bps") is not None
-        ]
-        if rates:
-            yield from families("station", ("station", "ap", "source"), OF_PHY_RATES, rates)
-        groups = [((row["name"], row["ap"]), row) for row in status.get("groups", ())]
-        if groups:
-            yield from families("group", ("group", "ap"), OF_GROUPS, groups)
-        rows = [
-            ((row["ap"], row["direction"], kind), {"filter_bytes": count})
-            for row in status.get("filters", ())
-            for kind, count in kinds_of(row)
-        ]
-        yield from families("ap", ("ap", "direction", "kind"), OF_FILTERS, rows)
-        ports = [((row["name"],), row) for row in status.get("ports", ())]
-        yield from families("port", ("port",), OF_PORTS, ports)
-        shaping = "Whether packets are being shaped."
-        yield GaugeMetricFamily("lasthop_shaping", shaping, value=float(status["shaping"]))
-        yield GaugeMetricFamily("lasthop_stations", "Stations with a leaf.", value=len(stations))
+    known = read_as(Status, status)
+    yield from families("ap", {"ap": "name"}, OF_APS, known.aps)
+    yield from families("station", STATION, OF_STATIONS, known.stations)
+    if weighed := [row for row in known.stations if row.get("phy_rate_bps") is not None]:
+        labels = STATION | {"source": "phy_rate_source"}
+        yield from families("station", labels, OF_PHY_RATES, weighed)
+    if known.groups:
+        yield from families("group", {"group": "name", "ap": "ap"}, OF_GROUPS, known.groups)
+    rows = [
+        {**row, "kind": kind, "filter_bytes": count}
+        for row in known.filters
+        for kind, count in kinds_of(row)
+    ]
+    labels = {name: name for name in ("ap", "direction", "kind")}
+    yield from families("ap", labels, OF_FILTERS, rows)
+    yield from families("port", {"port": "name"}, OF_PORTS, known.ports)
+    shaping = "Whether packets are being shaped."
+    yield GaugeMetricFamily("lasthop_shaping", shaping, value=float(known.shaping))
+    yield GaugeMetricFamily("lasthop_stations", "Stations with a leaf.", value=len(known.stations))
 
 
 def check_port(at: tuple[str, int] | None) -> None:
-    """Refuse a port that somebody else serves."""
+    """Refuse a port that another program uses."""
     if at is not None:
-        listener(at).close()
+        opened(at).close()
 
 
-def listener(at: tuple[str, int]) -> socket.socket:
-    """A socket for Prometheus; `UserError` if its port cannot be had."""
-    try:
-        family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
-        return socket.create_server(at, family=family)
-    except OSError as error:
-        raise UserError(
-            f"gateway.metrics: port {at[1]} of {at[0]}: {os.strerror(error.errno or 0)}",
-            'choose another port, or metrics = "off"',
-        ) from None
+def opened(at: tuple[str, int]) -> socket.socket:
+    """Return a socket for Prometheus; raise `UserError` if its port is not available."""
+    where = f"gateway.metrics: port {at[1]} of {at[0]}"
+    return listener(at, where, 'choose another port, or metrics = "off"')
 
 
 @contextmanager
@@ -129,24 +106,21 @@ def serve_metrics(
     if at is None:
         yield
         return
-    with serving(listener(at), pages(status), TEXT):
+    with serving(opened(at), pages(status), TEXT):
         yield
 
 
 def pages(status: Callable[[], dict[str, Any]]) -> Callable[[], bytes]:
-    """Makes a page of metrics, anew for each new status."""
-    from prometheus_client import CollectorRegistry, generate_latest
-
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(Metrics(lambda: of))
-    of: dict[str, Any] = {}
-    made = b""
+    """Return the function that makes a page of metrics, once for each status."""
+    latest: dict[str, Any] = {}
+    content = b""
+    make = page_of(lambda: metrics_of(latest))
 
     def page() -> bytes:
-        nonlocal of, made
-        if (now := status()) is not of:
-            of, made = now, b""
-        made = made or generate_latest(registry)
-        return made
+        nonlocal latest, content
+        if (now := status()) is not latest:
+            latest = now
+            content = make()
+        return content
 
     return page

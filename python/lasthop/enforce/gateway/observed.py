@@ -1,4 +1,4 @@
-"""From counters to what people want to know: rates, who is active, who sends UDP."""
+"""Rates, active stations, and stations that send UDP, from counters."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from lasthop.linux.udp_sample import Counted
 
 ACTIVE_BYTES = 3000
 """A station is active if its leaf has sent more than this since the last look: two packets.
-With fairness "flow" or "direction" it is if its access point's class has, and a packet of its own
-is among the sample, one of eight."""
+With fairness "flow" or "direction" the class of its access point must have sent more, and the
+sample of one packet in eight must have a packet of the station."""
 UDP_MEMORY = 5
-"""A station that has sent much UDP is not pinged for so many looks more."""
+"""Number of looks for which a station that has sent much UDP is not pinged."""
 
 
 NOTHING = Counted(0, 0)
@@ -35,7 +35,7 @@ def rate_since(
 
 @dataclass
 class Seen:
-    """What is known of a station."""
+    """Counters and rates of a station."""
 
     ap: str
     addresses: list[str]
@@ -47,7 +47,7 @@ class Seen:
     udp: Counted = NOTHING
     udp_bps: float = 0.0
     udp_looks: int = 0
-    """Looks for which it is still not pinged."""
+    """Number of further looks for which it is not pinged."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class SeenGroup:
 
 @dataclass
 class Observed:
-    """What the counters have said so far.
+    """State of all stations and groups, from the counters so far.
 
     With fairness "flow" or "direction" stations have no counters of their own.
     """
@@ -72,10 +72,10 @@ class Observed:
     """Groups by the names of access point and group."""
     active: set[str] = field(default_factory=set)
     udp_senders: set[str] = field(default_factory=set)
-    """Stations whose answers wait behind UDP of their own that nothing here slows down."""
+    """Stations whose answers wait for their own UDP, which is not shaped here."""
     last_s: float | None = None
     sent_bytes: dict[str, int] = field(default_factory=dict)
-    """What has left each access point's class."""
+    """Bytes that have left the class of each access point."""
 
     def take(
         self,
@@ -87,9 +87,10 @@ class Observed:
         met: Collection[Address] = (),
         bundles: Bundles = NO_BUNDLES,
     ) -> None:
-        """Take what the kernel says now, on a clock that never jumps [s]; classes are by AP.
+        """Process counters of the kernel at a time of the monotonic clock. [s]
 
-        `met` are addresses of the packets that were looked at where leaves are not by station.
+        `classes` are those of access points, and `met` the addresses of sampled packets if leaves
+        are not by station.
         """
         passed = now_s - self.last_s if self.last_s is not None else 0.0
         self.last_s = now_s
@@ -121,18 +122,18 @@ class Observed:
                 self.udp_senders.add(name)
 
     def busy_aps(self, counters: Mapping[int, Counters], classes: Mapping[str, int]) -> set[str]:
-        """Access points with traffic since the last look."""
+        """Return the access points with traffic since the last look."""
         now = {ap: counters[leaf].sent_bytes for ap, leaf in classes.items() if leaf in counters}
         before, self.sent_bytes = self.sent_bytes, now
         return {ap for ap, sent in now.items() if sent - before.get(ap, sent) > ACTIVE_BYTES}
 
     def is_pinged(self, name: str) -> bool:
-        """Whether pings go to a station now."""
+        """Return whether a station is pinged now."""
         is_estimated = self.gateway.ap(self.seen[name].ap).rate_bps is None
         return is_estimated and name in self.active and name not in self.udp_senders
 
     def take_leaf(self, known: Seen, now: Counters | None, passed: float) -> int:
-        """Take a leaf's counters; what it has sent since the last look. [bytes]"""
+        """Process a leaf's counters; return the bytes sent since the last look."""
         before = known.counters
         if now is None or before is None or passed <= 0:
             known.counters = now
@@ -141,7 +142,7 @@ class Observed:
         return now.sent_bytes - before.sent_bytes
 
     def take_udp(self, known: Seen, counted: list[Counted], passed: float) -> None:
-        """Take a station's uplink UDP."""
+        """Process the uplink UDP of a station."""
         total = Counted(sum(c.packets for c in counted), sum(c.bytes for c in counted))
         before, known.udp = known.udp, total
         known.udp_bps = 8 * max(total.bytes - before.bytes, 0) / passed if passed > 0 else 0.0
@@ -162,15 +163,17 @@ class Observed:
                 "stations": len(present),
             }
             if (counters := group.counters) is not None:
-                row["rate_bps"] = group.rate_bps
-                row["sent_bytes"] = counters.sent_bytes
-                row["sent_packets"] = counters.sent_packets
-                row["backlog_packets"] = counters.backlog_packets
+                row |= {
+                    "rate_bps": group.rate_bps,
+                    "sent_bytes": counters.sent_bytes,
+                    "sent_packets": counters.sent_packets,
+                    "backlog_packets": counters.backlog_packets,
+                }
             rows.append(row)
         return rows
 
     def stations(self) -> list[dict[str, Any]]:
-        """Every station, for status and metrics."""
+        """Return every station, for status and metrics."""
         rows = []
         for name, known in self.seen.items():
             row: dict[str, Any] = {

@@ -4,17 +4,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from lasthop.daemon.kernel_state import undo_everything
 from lasthop.daemon.service_kind import ServiceContext, ServiceKind
 from lasthop.daemon.state import State, state_of
 from lasthop.enforce.gateway import config, groups
 from lasthop.enforce.gateway.bypass import bypasses, known
 from lasthop.enforce.gateway.cautions import by_address, cautions, without_programs
 from lasthop.enforce.gateway.config import Gateway
-from lasthop.enforce.gateway.layout import UNKNOWN_MAC
+from lasthop.enforce.gateway.entries import UNKNOWN_MAC
 from lasthop.enforce.gateway.leases import open_leases
 from lasthop.enforce.gateway.leaves import unmanaged, why
-from lasthop.enforce.gateway.metrics import check_port, serve_metrics
+from lasthop.enforce.gateway.metrics import check_port
 from lasthop.enforce.gateway.rate_sources import read_station_rates
 from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.enforce.gateway.weights import short_queue
@@ -97,23 +96,9 @@ def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[
 
 def serve(context: ServiceContext[Gateway]) -> None:
     """Run a gateway until it is stopped."""
-    from lasthop.enforce.gateway.service import Service
+    from lasthop.enforce.gateway.service import GatewayService
 
-    state = context.state
-    service = Service(context.wanted, state, context.read_again, context.say)
-    try:
-        try:
-            with serve_metrics(context.wanted.metrics, service.status_for_others):
-                service.up()
-                service.run(context.is_up, context.show)
-        finally:
-            remaining = service.down()
-        if remaining:
-            raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
-    finally:
-        service.close()
+    GatewayService(context).serve()
 
 
-GATEWAY = ServiceKind(
-    "gateway", config.read, lambda gateway: gateway.lan, refuse, serve, undo_everything
-)
+GATEWAY = ServiceKind("gateway", config.read, lambda gateway: gateway.lan, refuse, serve)

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterator
 from shlex import quote
 
-from lasthop.enforce.gateway.classification import OBJECT, Table, settings
+from lasthop.enforce.gateway.classification import OBJECT, Table, settings, words_of
 from lasthop.linux import tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Block, Device
@@ -71,8 +71,8 @@ class Planned:
 
     def attached(self, at: Block | Device, name: str, parent: str = "") -> str:
         """Return the command that attaches a program."""
-        where = f"{at.said()}{parent} protocol all pref 1 handle 1"
-        return f"tc filter add {where} bpf object-pinned {self.directory}/{PINNED[name]}"
+        program = f"object-pinned {self.directory}/{PINNED[name]}"
+        return f"tc filter add {words_of(at, name, parent, program)}"
 
 
 def shown(data: bytes) -> str:

@@ -1,6 +1,6 @@
-"""Rates of the bottlenecks: pings to stations with traffic, and what their answers make of C.
+"""Rates of the bottlenecks: pings to stations with traffic, and the C that follows from answers.
 
-Who does not answer is heard by its flows.
+If a station does not answer, the segments of its flows are timed.
 """
 
 import math
@@ -28,7 +28,7 @@ class Rates:
     ----------
     shaping : Shaping
     watch, unwatch : callable, optional
-        Told of each socket that will have packets for `take_answers`, and before it is closed.
+        Called with each socket that has packets for `take_answers`, and before it is closed.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class Rates:
         self.shaping = shaping
         self.watch, self.unwatch = watch, unwatch
         self.overhearing: dict[str, Overhearing] = {}
-        """Where segments are timed, by access point."""
+        """Timing of segments, by access point."""
         self.pinger = Pinger()
         self.estimators: dict[str, Estimator] = {}
         self.sequence = count(1)
 
     def set_up(self) -> None:
-        """Begin anew where an access point is another; where it is the same, its rate stays."""
+        """Start again for access points that have changed. The others keep their rates."""
         gateway = self.shaping.gateway
         for gone in set(self.estimators) - {ap.name for ap in gateway.aps}:
             del self.estimators[gone]
@@ -66,18 +66,18 @@ class Rates:
                 self.shaping.shaper.set_rate(ap.name, made.controller.capacity_bps)
 
     def next_number(self) -> int:
-        """The next sequence number of a ping."""
+        """Return the next sequence number of a ping."""
         return next(self.sequence) & 0xFFFF
 
     def until_ping(self) -> float:
-        """Time until an access point's next ping is due; none is where nobody is active. [s]"""
+        """Return the time until the next ping; infinite if no station is active. [s]"""
         due_s = [estimator.due_s for estimator in self.estimators.values()]
         if not due_s or self.shaping.layout is None or not self.shaping.observed.active:
             return math.inf
         return max(min(due_s) - time.monotonic(), 0.0)
 
     def ping(self) -> None:
-        """A round of pings, and the rates that follow."""
+        """Send the pings that are due, and set the rates that follow."""
         if self.shaping.layout is None:
             return
         for name, estimator in self.estimators.items():
@@ -90,7 +90,7 @@ class Rates:
                 self.listen(name)
 
     def candidates(self, ap: str) -> Iterator[Candidate]:
-        """Stations of an access point that may be pinged: those with traffic."""
+        """Return the stations of an access point that may be pinged: those with traffic."""
         members = self.shaping.shaper.running().members
         observed = self.shaping.observed
         for name in sorted(observed.active - observed.udp_senders):
@@ -100,7 +100,7 @@ class Rates:
                 yield Candidate(name, tuple(sorted(addresses, key=lambda each: each.version)))
 
     def take_answers(self) -> None:
-        """Answers to pings, and the rates that follow."""
+        """Read answers to pings, and set the rates that follow."""
         for sequence, at_s in self.pinger.answers():
             for name, estimator in self.estimators.items():
                 rate = estimator.answer(sequence, at_s)
@@ -115,7 +115,7 @@ class Rates:
                 self.listen(ap)
 
     def listen(self, ap: str) -> None:
-        """Time segments of those who do not answer pings and whose turn it is."""
+        """Time segments of stations that do not answer pings, in turns."""
         listening = self.estimators[ap].listening()
         overhearing = self.overhearing.get(ap)
         if overhearing is None:
@@ -125,25 +125,25 @@ class Rates:
             try:
                 overhearing = self.overhearing[ap] = Overhearing(interface)
             except OSError:
-                return  # the interface is gone; the gateway finds out by itself
+                return  # The interface is gone, which the gateway notices by itself.
             self.watch(overhearing.socket, self.take_answers)
         overhearing.listen(listening)
         if overhearing.is_idle:
             self.deafen(ap)
 
     def listen_anew(self) -> None:
-        """Time no segments until somebody is to be listened to again."""
+        """Stop timing segments until it is needed again."""
         for ap in list(self.overhearing):
             self.deafen(ap)
 
     def deafen(self, ap: str) -> None:
-        """Time no segments at an access point."""
+        """Stop timing segments at an access point."""
         if (overhearing := self.overhearing.pop(ap, None)) is not None:
             self.unwatch(overhearing.socket)
             overhearing.close()
 
     def set(self, ap: str, rate_bps: int) -> None:
-        """Give a bottleneck its rate, if it has another one. [bit/s]"""
+        """Set the rate of a bottleneck, if it has changed. [bit/s]"""
         if self.shaping.layout is not None and self.shaping.shaper.rates[ap] != rate_bps:
             try:
                 self.shaping.shaper.set_rate(ap, rate_bps)
@@ -156,24 +156,30 @@ class Rates:
             estimator.forget(station)
 
     def status(self, ap: AccessPoint) -> dict[str, Any]:
-        """What there is to know of an access point's rate."""
+        """Return the status of an access point's rate."""
         entry: dict[str, Any] = {
             "name": ap.name,
             "rate_bps": self.shaping.shaper.rates[ap.name],
             "fairness": ap.fairness,
         }
         if estimator := self.estimators.get(ap.name):
-            entry["rtt_s"] = estimator.rtt_s
-            entry["base_rtt_s"] = estimator.base_rtt_s
-            entry["threshold_s"] = ap.wce.thresholds_s[1]
-            entry["last_step"] = estimator.controller.last_step
-            entry["pings"], entry["answers"] = estimator.pings, estimator.answers
+            entry |= {
+                "rtt_s": estimator.rtt_s,
+                "base_rtt_s": estimator.base_rtt_s,
+                "threshold_s": ap.wce.thresholds_s[1],
+                "last_step": estimator.controller.last_step,
+                "pings": estimator.pings,
+                "answers": estimator.answers,
+            }
         return entry
 
-    def said_of(self, stations: Iterable[Mapping[str, Any]], now_s: float) -> list[dict[str, Any]]:
-        """Rows of stations with what is heard of them, where anybody is pinged: whether one does
-        not answer, what it is heard by, and by how much it is later than others where it does not
-        count. [s]
+    def with_pings(
+        self, stations: Iterable[Mapping[str, Any]], now_s: float
+    ) -> list[dict[str, Any]]:
+        """Return rows of stations with the results of pings.
+
+        These are whether the station is silent, and the source of its delays. If its answers are
+        ignored, they are late by `late_s`. [s]
         """
         late_s = {ap: estimator.late_s() for ap, estimator in self.estimators.items()}
         rows = []
@@ -188,7 +194,7 @@ class Rates:
         return rows
 
     def passed_bytes(self, ap: str) -> int:
-        """What has left an access point's bottleneck. [bytes]"""
+        """Return the bytes that have left an access point's bottleneck."""
         try:
             return self.shaping.shaper.passed_bytes(ap)
         except UserError as error:
@@ -196,7 +202,7 @@ class Rates:
             return 0
 
     def warnings(self) -> Iterator[str]:
-        """Whose answers do not count, in words."""
+        """Yield messages about stations whose answers are ignored."""
         for ap, estimator in self.estimators.items():
             for name, late_s in sorted(estimator.late_s().items()):
                 yield (
@@ -205,12 +211,12 @@ class Rates:
                 )
 
     def faults(self, now_s: float) -> Iterator[str]:
-        """Why rates follow nothing, in words, in the order of the access points."""
+        """Yield the reasons for rates that follow no station, by access point."""
         for ap in self.shaping.gateway.aps:
             if estimator := self.estimators.get(ap.name):
                 yield from estimator.faults(now_s)
 
     def close(self) -> None:
-        """Let go of sockets."""
+        """Close all sockets."""
         self.listen_anew()
         self.pinger.close()

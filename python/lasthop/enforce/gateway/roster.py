@@ -1,4 +1,4 @@
-"""Who is to have a leaf: the stations of the file, and those that were found.
+"""Stations that are to have a leaf: those of the file, and those that sources report.
 
 A pure function of sightings and time, without I/O.
 """
@@ -14,12 +14,12 @@ from lasthop.enforce.gateway.ports import Ports
 from lasthop.linux.tc import Address, Subnet
 
 MOST_ADDRESSES = 1 << 16
-"""Largest number of addresses that are kept, of all found stations. Hosts often change their IPv6
-addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
+"""Largest number of addresses that are stored, of all reported stations. Hosts often change their
+IPv6 addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
 
-MOST_FOUND = 1 << 16
-"""Machines that are known at once, more than there are leaves; who comes later waits until one has
-been absent. Anybody can make up MAC addresses."""
+MOST_MACHINES = 1 << 16
+"""Largest number of machines that are known at the same time, more than there are leaves. Later
+machines wait until one has left. MAC addresses can be invented."""
 
 
 MAX_SEEN_INSIDE = 4
@@ -27,14 +27,14 @@ MAX_SEEN_INSIDE = 4
 
 
 class Sighting(NamedTuple):
-    """What a source says of a station."""
+    """A report of a source about a station."""
 
     mac: str
     address: Address | None
     name: str | None = None
-    """What it calls itself."""
+    """Name that the station reports."""
     ap: str | None = None
-    """Its access point, where the source knows that."""
+    """Its access point, if the source knows it."""
     interface: str | None = None
     """Interface at which it was seen."""
     port: str | None = None
@@ -44,7 +44,7 @@ class Sighting(NamedTuple):
     is_new: bool = True
     """Whether it may be a station that the file does not list."""
     rate_bps: int | None = None
-    """Data rate of its access point's frames to it. [bit/s] Such a sighting names nobody."""
+    """Data rate of its access point's frames to it. [bit/s] Such a report has nothing else."""
     rate_source: str | None = None
     """Source of that rate, as `status` shows it."""
 
@@ -62,11 +62,11 @@ class Router(NamedTuple):
 
 
 @dataclass
-class Found:
-    """What is known of a MAC address."""
+class Machine:
+    """The reports about a MAC address."""
 
     seen_s: dict[Address, float] = field(default_factory=dict)
-    """When each of its addresses was last named."""
+    """Time of the last report of each of its addresses. [s]"""
     name: str | None = None
     ap: str | None = None
     interface: str | None = None
@@ -74,7 +74,7 @@ class Found:
 
 
 class Roster:
-    """Puts together what the sources say.
+    """Combines the reports of all sources.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ class Roster:
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
-        self.found: dict[str, Found] = {}
+        self.machines: dict[str, Machine] = {}
         self.is_full = False
-        """Whether somebody was left out the last time, since too many are known."""
+        """Whether a machine was left out the last time, since too many are known."""
         self.dropped: str | None = None
         """MAC address of a station that lost addresses the last time, since too many are known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
@@ -104,10 +104,10 @@ class Roster:
         """MAC addresses through which this machine has routes."""
         self.ports = Ports()
         self.addresses: set[Address] = set()
-        """Addresses of the machines that were found."""
+        """Addresses of all machines."""
 
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
-        """Take what the sources say now."""
+        """Process the reports of all sources."""
         self.is_full = False
         every = [sighting for sighting in sightings if sighting.rate_bps is None]
         for mac, address, port, at in ((s.mac, s.address, s.port, s.interface) for s in every):
@@ -120,35 +120,35 @@ class Roster:
             mac, address = sighting.mac, sighting.address
             if sighting.routed:
                 before = self.routers.get(mac)
-                # a router has an IPv4 and an IPv6 address, each with routes of its own
+                # A router has an IPv4 and an IPv6 address, each with its own routes.
                 routed = before.routed if before is not None and before.last_s == now_s else ()
                 self.routers[mac] = Router(now_s, (*routed, *sighting.routed))
             if address in self.gateway.discovery.ignore:
                 continue
             if not sighting.is_new and mac not in self.listed and mac not in bound:
                 continue
-            if len(self.found) >= MOST_FOUND and not self.knows(mac):
+            if len(self.machines) >= MOST_MACHINES and not self.knows(mac):
                 self.is_full = True
                 continue
-            known = self.found.setdefault(mac, Found())
-            known.last_s = now_s
-            known.name = sighting.name or known.name
-            known.ap = sighting.ap or known.ap
-            known.interface = sighting.interface or known.interface
+            machine = self.machines.setdefault(mac, Machine())
+            machine.last_s = now_s
+            machine.name = sighting.name or machine.name
+            machine.ap = sighting.ap or machine.ap
+            machine.interface = sighting.interface or machine.interface
             if address is not None:
-                known.seen_s[address] = now_s
+                machine.seen_s[address] = now_s
         self.forget(now_s)
 
     def take_bindings(self, other: "Roster") -> None:
-        """Take over what another roster has learnt about the addresses of this file."""
+        """Copy the bindings of another roster for the addresses of this file."""
         for address, known in other.bindings.by_address.items():
             if address in self.bound:
                 self.bindings.by_address[address] = known
-        for mac, result in self.found.items():
-            for address in self.bound & result.seen_s.keys():
-                self.bindings.see(address, mac, result.seen_s[address])
+        for mac, machine in self.machines.items():
+            for address in self.bound & machine.seen_s.keys():
+                self.bindings.see(address, mac, machine.seen_s[address])
                 if address in self.gateway.discovery.ignore:
-                    del result.seen_s[address]
+                    del machine.seen_s[address]
 
     def owner(self, address: Address) -> KnownStation | None:
         """Return the station of the file that has an address."""
@@ -159,8 +159,8 @@ class Roster:
         return result
 
     def knows(self, mac: str) -> bool:
-        """Whether a machine is listed, or has been found."""
-        return mac in self.found or mac in self.listed
+        """Return whether a machine is listed, or was reported."""
+        return mac in self.machines or mac in self.listed
 
     @property
     def ignored(self) -> dict[Address, str]:
@@ -192,26 +192,26 @@ class Roster:
         return {mac: each.routed for mac, each in self.routers.items()}
 
     def forget(self, now_s: float) -> None:
-        """Forget who has not been named for long."""
+        """Forget machines that have not been reported for a long time."""
         absence_s = self.gateway.discovery.absence_s
         since = now_s - absence_s
         self.bindings.forget(now_s, self.bound)
         self.ports.forget(now_s, absence_s)
         self.routers = {mac: each for mac, each in self.routers.items() if each.last_s >= since}
-        for mac, known in list(self.found.items()):
-            recent = sorted(known.seen_s.items(), key=lambda item: -item[1])
-            known.seen_s = {a: s for a, s in recent if s >= since}
-            if known.last_s < since:
-                del self.found[mac]
+        for mac, machine in list(self.machines.items()):
+            recent = sorted(machine.seen_s.items(), key=lambda item: -item[1])
+            machine.seen_s = {a: s for a, s in recent if s >= since}
+            if machine.last_s < since:
+                del self.machines[mac]
         self.dropped = None
-        self.addresses = {a for known in self.found.values() for a in known.seen_s}
-        excess = sum(len(known.seen_s) for known in self.found.values()) - MOST_ADDRESSES
+        self.addresses = {a for machine in self.machines.values() for a in machine.seen_s}
+        excess = sum(len(machine.seen_s) for machine in self.machines.values()) - MOST_ADDRESSES
         while excess > 0:
-            by_count = sorted(self.found.items(), key=lambda item: -len(item[1].seen_s))
-            mac, known = by_count[0]
+            by_count = sorted(self.machines.items(), key=lambda item: -len(item[1].seen_s))
+            mac, machine = by_count[0]
             second = len(by_count[1][1].seen_s) if len(by_count) > 1 else 0
-            count = min(excess, max(len(known.seen_s) - second, 1))
-            known.seen_s = dict(list(known.seen_s.items())[: len(known.seen_s) - count])
+            count = min(excess, max(len(machine.seen_s) - second, 1))
+            machine.seen_s = dict(list(machine.seen_s.items())[: len(machine.seen_s) - count])
             excess -= count
             self.dropped = mac
 
@@ -226,24 +226,24 @@ class Roster:
         inside, holder = self.seen_inside(), self.holders()
         for station in self.gateway.stations:
             mac = macs[station.name]
-            known = self.found.get(mac or "", Found())
+            machine = self.machines.get(mac or "", Machine())
             # Stations that share a MAC address are distinguished by the addresses of the file.
-            seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
+            seen = sorted_(machine.seen_s) if mac and owners[mac] == 1 else []
             own = (a for a in seen if holder[a] == mac)
             every = dict.fromkeys((*station.addresses, *own, *inside.get(station.name, ())))
             free = tuple(a for a in every if self.owner(a) in (None, station))
-            ap = station.ap or self.ap_of(known, (*free, *station.subnets))
+            ap = station.ap or self.ap_of(machine, (*free, *station.subnets))
             present.append(replace(station, ap=ap, addresses=free, mac=mac))
         names = {station.name for station in present}
         if self.gateway.finds_stations:
-            for mac, known in self.found.items():
-                seen = [a for a in sorted_(known.seen_s) if self.owner(a) is None]
+            for mac, machine in self.machines.items():
+                seen = [a for a in sorted_(machine.seen_s) if self.owner(a) is None]
                 if owners[mac] == 1 or mac in self.listed or not seen:
                     continue
                 held = tuple(a for a in seen if holder[a] == mac)
-                name = known.name if known.name and known.name not in names else mac
+                name = machine.name if machine.name and machine.name not in names else mac
                 names.add(name)
-                present.append(KnownStation(name, self.ap_of(known, held), held, mac))
+                present.append(KnownStation(name, self.ap_of(machine, held), held, mac))
         listed = {station.name for station in self.gateway.stations}
         group_of = self.gateway.group_of
         present = [
@@ -253,14 +253,14 @@ class Roster:
 
     def is_seen(self, station: KnownStation) -> bool:
         """Return whether the MAC address of a station was seen with any IP address."""
-        known = self.found.get(station.mac or "")
-        return known is not None and bool(known.seen_s)
+        machine = self.machines.get(station.mac or "")
+        return machine is not None and bool(machine.seen_s)
 
     def holders(self) -> dict[Address, str]:
         """Return the MAC address that was last seen with each address, such as after a lease."""
         newest: dict[Address, tuple[float, str]] = {}
-        for mac, known in self.found.items():
-            for address, seen_s in known.seen_s.items():
+        for mac, machine in self.machines.items():
+            for address, seen_s in machine.seen_s.items():
                 if address not in newest or seen_s > newest[address][0]:
                     newest[address] = seen_s, mac
         return {address: mac for address, (_, mac) in newest.items()}
@@ -270,8 +270,8 @@ class Roster:
         if not self.lengths:
             return {}
         results: dict[str, dict[Address, float]] = {}
-        for known in self.found.values():
-            for address, seen_s in known.seen_s.items():
+        for machine in self.machines.values():
+            for address, seen_s in machine.seen_s.items():
                 if address not in self.owners and (owner := self.owner(address)) is not None:
                     results.setdefault(owner.name, {})[address] = seen_s
         return {
@@ -279,7 +279,7 @@ class Roster:
             for name, seen in results.items()
         }
 
-    def ap_of(self, known: Found, addresses: Iterable[Address | Subnet]) -> str | None:
+    def ap_of(self, machine: Machine, addresses: Iterable[Address | Subnet]) -> str | None:
         """Return the access point of a station.
 
         It is the only one, or the one that a source names, or the only one at the station's
@@ -288,9 +288,9 @@ class Roster:
         aps = self.gateway.aps
         if len(aps) == 1:
             return aps[0].name
-        if known.ap in [ap.name for ap in aps]:  # another file may have given it another name
-            return known.ap
-        here = [ap for ap in aps if ap.interface == known.interface] or aps
+        if machine.ap in [ap.name for ap in aps]:  # Another file may have given it another name.
+            return machine.ap
+        here = [ap for ap in aps if ap.interface == machine.interface] or aps
         if len(here) == 1:
             return here[0].name
         for ap in here:
@@ -305,5 +305,5 @@ def prefix_of(address: Address, length: int) -> int:
 
 
 def sorted_(addresses: Iterable[Address]) -> list[Address]:
-    """Addresses in an order that does not depend on when they were seen."""
+    """Return addresses in an order that does not depend on the times of reports."""
     return sorted(addresses, key=lambda address: (address.version, int(address)))

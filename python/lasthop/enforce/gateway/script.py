@@ -1,8 +1,8 @@
 """A gateway as one POSIX shell script, for a router that has no Python.
 
-The commands are those of `plan`, word by word; what the script does with stations that come and go
-is made of the same messages, with shell variables in the places of addresses and numbers. What of a
-file a script cannot do is refused.
+The commands are those of `plan`, word by word. The commands for stations that come and go are the
+same messages, with shell variables in the places of addresses and numbers. Settings that a script
+does not support are refused.
 """
 
 import zlib
@@ -20,22 +20,22 @@ from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import mac_of
 
 ASKED = 5
-"""Most stations of an access point that are pinged in a second."""
+"""Largest number of stations of an access point that are pinged per second."""
 GROW, RISE = 1.04, 1.01
 """Factors of C each second: without a queue, and with a short one."""
 FALL, FALL_AT_ONCE = 0.95, 0.7
-"""Factors of C each second with a longer queue, and of what has passed with a long one.
+"""Factors per second: of C with a longer queue, and of the rate that has passed with a long one.
 
-A step is made once a second, with an answer to a ping that left just before. A growth of 4 % so is
-a queue of 40 ms at most before it is seen, which is the default threshold.
+A step is made once per second, with an answer to a ping that was just sent. A growth of 4 % makes a
+queue of at most 40 ms before it is noticed, which is the default threshold.
 """
 IDLE_S = 60
-"""A nap where nothing is to be done. [s]"""
+"""Pause of the script if nothing is to be done. [s]"""
 RUN = "/var/run"
-"""Where the script's directory is made: in memory, on OpenWrt."""
+"""Parent of the script's directory. OpenWrt has it in memory."""
 
 EXAMPLE = "02:00:5e:12:34:99"
-"""MAC address whose messages are taken as a pattern."""
+"""MAC address of the messages that are patterns."""
 TRIED_CLASS = tc.classid(1, 1)
 EXAMPLE_BPS = 87_654_321 * 8
 EXAMPLE_QUANTUM = 7_654_321
@@ -43,12 +43,12 @@ EXAMPLE_LEAF = 0xABCD
 
 
 def script(gateway: Gateway) -> str:
-    """The script for a gateway.
+    """Return the script for a gateway.
 
     Raises
     ------
     UserError
-        For what needs `lasthop gateway` itself.
+        If a setting needs `lasthop gateway` itself.
     """
     refuse_what_needs_python(gateway)
     text = (files("lasthop.enforce.gateway") / "share" / "gateway.sh").read_text(encoding="utf-8")
@@ -71,12 +71,12 @@ def script(gateway: Gateway) -> str:
 
 
 def percent(factor: float) -> str:
-    """A change by a factor, without its sign."""
+    """Return the change by a factor, without its sign."""
     return f"{abs(factor - 1) * 100:.0f} %"
 
 
 def refuse_what_needs_python(gateway: Gateway) -> None:
-    """`UserError` for the first setting that a script cannot follow."""
+    """Raise `UserError` for the first setting that a script does not support."""
     neighbours = gateway.discovery.neighbours
     for ap in gateway.aps:
         where = f"`gateway.ap.{ap.name}.snmp`"
@@ -117,10 +117,9 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
 
 
 def packages(gateway: Gateway) -> str:
-    """Packages of OpenWrt that the script needs."""
+    """Return the packages of OpenWrt that the script needs."""
     names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
-    layout = of_the_file(gateway)
-    if layout.hashing_aps():
+    if of_the_file(gateway).hashing_aps():
         names.append("kmod-sched-bpf")
     if gateway.discipline in ("sfq", "codel"):
         names.append("kmod-sched")
@@ -131,7 +130,7 @@ def packages(gateway: Gateway) -> str:
 
 
 def settings(gateway: Gateway) -> Iterator[str]:
-    """Variables of the script."""
+    """Yield the variables of the script."""
     ifb = ifb_name(gateway)
     to_block, from_block = blocks_of(gateway.lan)
     layout = Layout(gateway, tc.Device(ifb, 0))
@@ -163,7 +162,7 @@ def settings(gateway: Gateway) -> Iterator[str]:
 
 
 def functions(gateway: Gateway) -> Iterator[str]:
-    """Functions of the script that depend on the file."""
+    """Yield the functions of the script that depend on the file."""
     layout = of_the_file(gateway)
     names = dict.fromkeys((gateway.wan, *gateway.lans))
     yield function("check_interfaces", [f"is_there {quote(name)}" for name in names])
@@ -176,9 +175,9 @@ def functions(gateway: Gateway) -> Iterator[str]:
         ],
     )
     yield function(f"can_{layout.discipline}", [try_leaf(layout)])
-    yield function("set_rate", [set_rate(gateway)])
-    yield function("add_leaf", cases(gateway))
-    yield function("remove_leaf", [remove_leaf(gateway)])
+    yield function("set_rate", [set_rate(layout)])
+    yield function("add_leaf", cases(layout))
+    yield function("remove_leaf", [remove_leaf(layout)])
     add, remove = entries(gateway)
     yield function("add_mac", [" &&\n        ".join(add)])
     yield function("remove_mac", [" &&\n        ".join(remove)])
@@ -191,31 +190,31 @@ def functions(gateway: Gateway) -> Iterator[str]:
 
 
 def function(name: str, lines: Sequence[str]) -> str:
-    """A shell function."""
+    """Return a shell function."""
     return "\n".join([f"{name}() {{", *(f"    {line}" for line in lines), "}"])
 
 
 def printing(name: str, lines: Sequence[str]) -> str:
-    """A shell function that prints lines."""
+    """Return a shell function that prints lines."""
     if not lines:
         return function(name, [":"])
     return function(name, [f"echo {quote(line)}" for line in lines])
 
 
 def words(text: str) -> list[str]:
-    """The words of a command of `plan`; names of interfaces have no blanks."""
+    """Return the words of a command of `plan`; names of interfaces have no blanks."""
     head, bytecode, code = text.partition(" bytecode '")
     return head.split(" ") + (["bytecode", code.removesuffix("'")] if bytecode else [])
 
 
 def quoted(text: str, variables: Mapping[str, str] | None = None) -> str:
-    """A command of `plan` for the shell, with variables in the places of these words."""
+    """Return a command of `plan` for the shell, with variables in the places of these words."""
     places = variables or {}
     return " ".join(places.get(word) or quote(word) for word in words(text))
 
 
 def tried(text: str) -> str:
-    """A command that must go well."""
+    """Return a command that must succeed."""
     command = words(text)
     if command[0] == "ethtool":
         return f"no_gro {quote(command[2])}"
@@ -223,7 +222,7 @@ def tried(text: str) -> str:
 
 
 def of_the_file(gateway: Gateway) -> Layout:
-    """The layout with the stations that `plan` sets up."""
+    """Return the layout with the stations that `plan` sets up."""
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     for station in gateway.stations:
         if station.can_be_placed:
@@ -232,16 +231,15 @@ def of_the_file(gateway: Gateway) -> Layout:
 
 
 def try_leaf(layout: Layout) -> str:
-    """Give a class of the interface on which things are tried the queue of leaves."""
+    """Return the command that tries the queue of leaves on another interface."""
     device, queue = tc.Device("TRY", 0), layout.queues[layout.gateway.aps[0].name, None]
-    return quoted(leaf_queue.add(device, TRIED_CLASS, queue).said, {"TRY": '"$TRY"'})
+    return quoted(leaf_queue.add(device, TRIED_CLASS, queue).command, {"TRY": '"$TRY"'})
 
 
-def set_rate(gateway: Gateway) -> str:
-    """Give an access point's class (1) a rate (2) [bit/s] and a burst (3) [bytes]."""
-    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
-    ap = gateway.aps[0]
-    text = layout.rate(ap, EXAMPLE_BPS).said
+def set_rate(layout: Layout) -> str:
+    """Return the command that sets rate (2) and burst (3) of a class (1). [bit/s, bytes]"""
+    ap = layout.gateway.aps[0]
+    text = layout.rate(ap, EXAMPLE_BPS).command
     command = words(text)
     burst = command[command.index("burst") + 1]
     number = tc.shown(layout.ap_class[ap.name])
@@ -249,25 +247,23 @@ def set_rate(gateway: Gateway) -> str:
     return quoted(text, places)
 
 
-def cases(gateway: Gateway) -> list[str]:
-    """Give an access point (1) a leaf (2) with a quantum (3) [bytes]."""
-    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+def cases(layout: Layout) -> list[str]:
+    """Return the lines that add a leaf (2) with a quantum (3) to an access point (1). [bytes]"""
     lines = ['case "$1" in']
-    for ap in gateway.aps:
+    for ap in layout.gateway.aps:
         leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
         places = {tc.shown(leaf): '"$2"', str(EXAMPLE_QUANTUM): '"$3"'}
-        texts = [request.said for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
+        texts = [request.command for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
         lines.append(f"{tc.shown(layout.ap_class[ap.name])})")
         lines.append("    " + " &&\n            ".join(quoted(each, places) for each in texts))
         lines.append("    ;;")
     return [*lines, "esac"]
 
 
-def remove_leaf(gateway: Gateway) -> str:
-    """Remove a leaf (1)."""
-    layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
+def remove_leaf(layout: Layout) -> str:
+    """Return the command that removes a leaf (1)."""
     leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
-    return quoted(tc.del_class(layout.ifb, leaf).said, {tc.shown(leaf): '"$1"'})
+    return quoted(tc.del_class(layout.ifb, leaf).command, {tc.shown(leaf): '"$1"'})
 
 
 def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
@@ -300,8 +296,8 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
         return results
 
     return (
-        [quoted(each.said, places(each.said, 2, 7)) for each in add],
-        [quoted(each.said, places(each.said, 1, 2)) for each in remove],
+        [quoted(each.command, places(each.command, 2, 7)) for each in add],
+        [quoted(each.command, places(each.command, 1, 2)) for each in remove],
     )
 
 
@@ -309,7 +305,7 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
 
 
 def listed(layout: Layout) -> Iterator[str]:
-    """Addresses of the file, as the script keeps them; stations have numbers."""
+    """Yield the addresses of the file in the format of the script; stations have numbers."""
     for number, name in enumerate_names(layout.gateway):
         member = layout.members.get(name)
         if member is None:
@@ -321,12 +317,12 @@ def listed(layout: Layout) -> Iterator[str]:
 
 
 def enumerate_names(gateway: Gateway) -> Iterable[tuple[str, str]]:
-    """What the script calls the stations of the file, and their names."""
+    """Yield the names in the script and in the file of all stations."""
     return ((f"s{k}", station.name) for k, station in enumerate(gateway.stations, start=1))
 
 
 def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
-    """What the script must know of access points, of MAC addresses, of addresses to ignore."""
+    """Yield the lines about access points, MAC addresses, and addresses to ignore."""
     for ap in gateway.aps:
         number, result = tc.shown(layout.ap_class[ap.name]), int(gateway.discovery.neighbours)
         anybody = KnownStation("anybody", ap.name, ())
@@ -353,7 +349,7 @@ def place_of(layout: Layout, station: KnownStation) -> str:
 
 
 def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
-    """Whether a station of an access point has a leaf of its own, and the classes where not."""
+    """Return whether stations of an access point have their own leaves, and the shared classes."""
     fixed = layout.fixed[ap.name]
     match ap.fairness:
         case "flow":
@@ -366,7 +362,7 @@ def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
 
 
 def estimated(layout: Layout) -> Iterator[str]:
-    """Access points whose C is estimated: class, least and largest C [bit/s], thresholds [ms]."""
+    """Yield estimated access points: class, limits of C [bit/s], thresholds [ms]."""
     for ap in layout.gateway.aps:
         if ap.rate_bps is None:
             number, most = tc.shown(layout.ap_class[ap.name]), whole_bytes(ap.max_bps)
@@ -376,5 +372,5 @@ def estimated(layout: Layout) -> Iterator[str]:
 
 
 def whole_bytes(rate_bps: int) -> int:
-    """A rate as the kernel keeps it. [bit/s]"""
+    """Return a rate as the kernel stores it, in whole bytes. [bit/s]"""
     return max(rate_bps // 8, 1) * 8

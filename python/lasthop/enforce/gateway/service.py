@@ -1,23 +1,18 @@
-"""A gateway that is up: it finds stations, pings them, sets rates, heals, and answers questions.
+"""A gateway that is up. It finds stations, pings them, sets rates, repairs changes, and replies.
 
-`Loop` says when, `Rates`, `Stations` and `Healing` do it, `Control` answers; here is what they have
-in common: setting up, counting, and taking over another file.
+`Loop` decides on the times. `Rates`, `Stations`, `Healing` and `Control` do the work. This module
+sets them up, counts, and applies another file.
 """
 
 import os
-import signal
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
-from lasthop.daemon.control import Control
 from lasthop.daemon.healing import Healing
-from lasthop.daemon.log import say
-from lasthop.daemon.loop import Loop, in_words
-from lasthop.daemon.service_kind import Show
-from lasthop.daemon.state import State
+from lasthop.daemon.service import Service
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.admission import Remembered
 from lasthop.enforce.gateway.cautions import without_programs
@@ -25,6 +20,7 @@ from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.counting import Counting
 from lasthop.enforce.gateway.layout import refuse_what_does_not_fit
 from lasthop.enforce.gateway.leaves import unmanaged, why
+from lasthop.enforce.gateway.metrics import serve_metrics
 from lasthop.enforce.gateway.observed import Observed
 from lasthop.enforce.gateway.rates import Rates
 from lasthop.enforce.gateway.roster import Roster
@@ -35,70 +31,61 @@ from lasthop.enforce.gateway.weights import range_of_rates
 from lasthop.errors import UserError
 
 PATIENCE_S = 1.0
-"""So long another thread waits for the loop. [s]"""
+"""Time for which another thread waits for the loop. [s]"""
 
 
-class Service:
-    """A gateway in the making, running, and taken down again.
+class GatewayService(Service[Gateway]):
+    """A gateway while it is set up, while it runs, and while it is taken down.
 
     Parameters
     ----------
-    gateway : Gateway
-    state : State
+    context : ServiceContext
         Its lock is held by this process.
-    again : callable
-        Reads the file anew, for a reload.
-    say : callable
-        Takes a line of the log.
     """
 
-    def __init__(
-        self,
-        gateway: Gateway,
-        state: State,
-        again: Callable[[], Gateway],
-        say: Callable[[str], None] = say,
-    ) -> None:
-        self.state = state
-        self.again = again
-        self.say = say
-        self.shaping = Shaping(gateway, Shaper(gateway, state.log), Observed(gateway))
-        self.loop = Loop(say)
+    def __init__(self, context: ServiceContext[Gateway]) -> None:
+        super().__init__(context)
+        gateway, log = context.wanted, context.state.log
+        self.shaping = Shaping(gateway, Shaper(gateway, log), Observed(gateway))
         self.rates = Rates(self.shaping, self.loop.watch, self.loop.unwatch)
-        self.memory = Remembered(state)
+        self.memory = Remembered(context.state)
         self.stations = Stations(self.shaping, self.rates.forget, self.memory)
-        self.healing = Healing(self.shaping, self.loop, say, self.set_up, self.listen_anew)
+        self.healing = Healing(self.shaping, self.loop, context.say, self.set_up, self.listen_again)
         self.counting = Counting(self.shaping, self.loop, self.count, self.rates.ping)
-        self.started_s = time.time()
-        self.show: Show | None = None
+        self.counting.is_watched = context.show is not None
         self.latest: dict[str, Any] = {}
-        """The status as it was told last."""
+        """The last status."""
         self.status()
+
+    @property
+    def kernel_state(self) -> Shaper:
+        """Classes and filters in the kernel."""
+        return self.shaping.shaper
 
     # Up and down.
 
-    def up(self) -> None:
-        """Take back what a process that was killed has left, look around, and set up."""
-        remaining = self.shaping.shaper.changes.undo_all()
-        if remaining:
-            raise UserError(f"{self.state.log.path}: {remaining[0]}", "undo the named change first")
+    def published(self) -> AbstractContextManager[None]:
+        """Serve metrics, if the file asks for them."""
+        return serve_metrics(self.context.wanted.metrics, self.status_for_others)
+
+    def prepare(self) -> None:
+        """Look for stations."""
         self.shaping.shaper.check()
         self.stations.look_now()
-        self.set_up()
 
     def set_up(self) -> None:
-        """Set up the kernel for who is there, and all that watches it."""
+        """Set up the kernel for the present stations, and everything that watches it."""
         self.healing.attend_to_all()
         self.shaping.shaper.up(self.stations.wanted())
         self.stations.weigh()
         self.healing.attend()
-        self.listen_anew()
+        self.listen_again()
         self.shaping.observed = Observed(self.shaping.gateway)
         self.rates.set_up()
         self.loop.at(time.monotonic(), self.rates.ping)
 
-    def listen_anew(self) -> None:
-        """Listen at the interfaces towards stations that are there now."""
+    def listen_again(self) -> None:
+        """Listen at the interfaces towards stations that exist now."""
         present = {
             name: number
             for name, number in self.healing.numbers.items()
@@ -106,88 +93,49 @@ class Service:
         }
         self.counting.listen_anew(present)
         self.rates.listen_anew()
-        self.stations.meet_at(present.values())
+        self.stations.newcomers.attend(present.values())
         self.stations.listen_anew()
 
-    def down(self) -> list[str]:
-        """Take everything back; what could not be, in words."""
-        return self.shaping.shaper.down()
-
     def close(self) -> None:
-        """Let go of sockets."""
+        """Close all sockets."""
         self.shaping.shaper.close()
         self.healing.close()
         self.rates.close()
         self.counting.close()
         self.stations.close()
 
-    def run(self, is_up: Callable[[], None], show: Show | None) -> None:
-        """Run until SIGTERM, SIGINT or a request to stop.
-
-        `is_up` is called once all is set up; `show` gets the status every second.
-        """
-        control = Control(self.state, self, config.read)
-        self.show, self.counting.is_watched = show, show is not None
+    def run(self) -> None:
+        """Run until SIGTERM, SIGINT or a request to stop."""
         with ExitStack() as stack:
             workers = stack.enter_context(ThreadPoolExecutor(1, "discovery"))
-            asked = control.open(stack)
-            self.loop.watch(asked, lambda: control.serve(asked))
-            self.loop.take_signals(stack, {signal.SIGHUP: self.reload_and_say})
+            self.listen(stack, config.read)
             for raw in self.rates.pinger.sockets.values():
                 self.loop.watch(raw, self.rates.take_answers)
-            is_up()
+            self.context.is_up()
             self.loop.every(self.rates.until_ping, self.rates.ping)
             self.loop.every(self.counting.until_count, self.count)
             self.stations.watch(self.loop, workers)
             self.loop.run()
 
-    def stop(self) -> None:
-        """End once what is being done is done."""
-        self.loop.stop()
-
     # What the kernel says.
 
     def count(self) -> None:
-        """Hear of stations, and read all counters."""
+        """Read the sources of stations, and all counters."""
         self.stations.listen()
         self.counting.count()
-        if self.show is not None:
-            self.show(self.status())
+        if self.context.show is not None:
+            self.context.show(self.status())
 
     def status_for_others(self) -> dict[str, Any]:
-        """The status, for another thread; as it was, if the loop is busy for long."""
+        """Return the status for another thread; the last one if the loop is busy for long."""
         return self.loop.ask(self.status, PATIENCE_S) or self.latest
 
     def heal(self) -> None:
-        """Look at everything now, and put right what others have changed."""
+        """Check everything now, and repair changes of other programs."""
         self.healing.doubt()
         self.healing.inspect()
 
     # Another file.
-
-    def reload_and_say(self) -> None:
-        """Read the file anew; if it is refused, the log says why."""
-        for line in self.reload():
-            self.say(f"reload refused: {line}")
-
-    def reload(self, again: Callable[[], Gateway] | None = None) -> list[str]:
-        """Read the file anew, or another one from now on; if anything is wrong with it, in words,
-        what is in force stays so.
-        """
-        wanted = again or self.again
-        try:
-            new = wanted()
-            self.refuse(new)
-        except UserError as error:
-            return str(error).splitlines()
-        except Exception as error:
-            return [in_words(error)]
-        try:
-            self.take_over(new)
-        except Exception as error:
-            return [in_words(error)]
-        self.again = wanted
-        return []
 
     def refuse(self, new: Gateway) -> None:
         """Refuse, before anything is touched, a file that cannot be taken over."""
@@ -205,14 +153,14 @@ class Service:
             shaper.check(is_up=True)
 
     def take_over(self, new: Gateway) -> None:
-        """Do what another file says; if that fails, what the old one says again."""
+        """Apply another file. If that fails, apply the old one again."""
         shaping, stations = self.shaping, self.stations
         old, shaping.gateway = shaping.gateway, new
         if old == new:
             return
         before, roster = shaping.shaper, stations.roster
         stations.roster = carried_over(roster, new)
-        # What was wrong with the old sources is over, also what a look under way finds.
+        # Faults of the old sources are over, also those of a look that has not ended.
         stations.looking, stations.faults = None, []
         try:
             if before.layout is not None and same_classes(old, new):
@@ -235,17 +183,17 @@ class Service:
         before.close()
 
     def let(self, gateway: Gateway) -> None:
-        """Let stations of this file in, whose classes are those that there are."""
+        """Apply the stations of a file whose classes are those of the present one."""
         shaper = self.shaping.shaper
         shaper.gateway = shaper.running().gateway = self.shaping.observed.gateway = gateway
         self.stations.listen_anew()
         self.stations.settle(self.stations.wanted())
 
     def status(self) -> dict[str, Any]:
-        """What there is to know, for people and programs, with counters a second old at most."""
+        """Return the status, with counters that are at most a second old."""
         self.counting.count_again()
         now, shaping = time.monotonic(), self.shaping
-        stations = self.stations.weighed(self.rates.said_of(shaping.observed.stations(), now))
+        stations = self.stations.weighed(self.rates.with_pings(shaping.observed.stations(), now))
         discipline = shaping.layout.discipline if shaping.layout is not None else None
         self.latest = {
             "name": shaping.gateway.name,
@@ -279,7 +227,7 @@ class Service:
 
 
 def same_classes(old: Gateway, new: Gateway) -> bool:
-    """Whether only stations and discovery differ, so that nobody else need notice."""
+    """Return whether only stations and discovery differ, so that the classes remain."""
     shares = [[(g.name, g.share, g.max_bps) for g in gateway.groups] for gateway in (old, new)]
     return (
         shares[0] == shares[1]
@@ -292,8 +240,8 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
 
 
 def carried_over(roster: Roster, gateway: Gateway) -> Roster:
-    """The roster for another file, with all that was found."""
+    """Return the roster for another file, with all machines that are known."""
     new = Roster(gateway)
-    new.found, new.routers, new.ports = roster.found, roster.routers, roster.ports
+    new.machines, new.routers, new.ports = roster.machines, roster.routers, roster.ports
     new.take_bindings(roster)
     return new

@@ -1,4 +1,4 @@
-"""Carries a layout out on this machine, and takes it back."""
+"""Set up a layout on this machine, and revert it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
@@ -17,6 +17,7 @@ from lasthop.enforce.gateway.classification import (
     Surroundings,
 )
 from lasthop.enforce.gateway.config import Gateway, KnownStation
+from lasthop.enforce.gateway.entries import Entries, keys_of
 from lasthop.enforce.gateway.inspection import ALL, Part, look
 from lasthop.enforce.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.enforce.gateway.leaves import assumed, is_chosen
@@ -26,13 +27,13 @@ from lasthop.errors import UserError
 from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.changes import check_hooks_are_free, mac_of
-from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
+from lasthop.linux.counters import Counters, class_counter, class_counters, qdiscs, queue_counters
 from lasthop.linux.neighbours import own_addresses, subnets_at
 from lasthop.linux.netlink import KernelError, Request, is_missing
 from lasthop.linux.undo import UndoLog
 
 REMOVALS = (tc.DELFILTER, tc.DELCLASS)
-"""Messages that remove something."""
+"""Types of messages that remove something."""
 
 
 class Shaper(KernelState):
@@ -60,12 +61,12 @@ class Shaper(KernelState):
         self.on_link: list[tc.Subnet] = []
         """Subnets of the interfaces towards access points, at the last look."""
         self.layout: Layout | None = None
-        """None while nothing is set up."""
+        """Layout in the kernel; None while nothing is set up."""
 
     def check(self, *, is_up: bool = False) -> None:
-        """Refuse what can be known to fail before anything is changed.
+        """Refuse everything that is known to fail, before anything is changed.
 
-        What carries the gateway's own marks is well if it is up already.
+        Parts with the gateway's own marks are accepted if it is up already.
         """
         own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
         present = links.every_link(self.kernel)
@@ -93,7 +94,7 @@ class Shaper(KernelState):
             self.set_up(list(stations))
 
     def set_up(self, stations: list[KnownStation]) -> None:
-        """Set everything up: packets are redirected by the last messages, when all is there."""
+        """Set everything up. The last messages redirect packets, when everything else exists."""
         gateway = self.gateway
         wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
@@ -109,7 +110,7 @@ class Shaper(KernelState):
             self.changes.add_hooks(lan, layout.hooks)
         joins: list[Request] = []
         for station in stations:
-            with suppress(UserError):  # for want of numbers; the others are shaped
+            with suppress(UserError):  # There are no numbers for it; the others are shaped.
                 joins += layout.join(station)
         self.changes.carry_out(joins)
         self.fill(layout)
@@ -123,7 +124,7 @@ class Shaper(KernelState):
         return [tc.Device(name, present[name].number) for name in names if name in present]
 
     def down(self, *, unload: bool = True) -> list[str]:
-        """Take everything back; what could not be, in words.
+        """Revert all changes; return what could not be reverted, in words.
 
         Without `unload` the programs stay loaded for the next `up`, since the kernel takes a tenth
         of a second to verify them.
@@ -163,13 +164,13 @@ class Shaper(KernelState):
         numbers = {name: present[name].number for name in self.gateway.lans if name in present}
         own = own_addresses(self.kernel)
         self.on_link = subnets_at(self.kernel, set(numbers.values()))
-        self.programs.apply(layout.table(numbers, own, self.on_link, self.others))
+        self.programs.apply(Entries(layout, self.on_link, self.others).table(numbers, own))
 
     def by_address(self) -> dict[str, str]:
         """Return the stations that are classified by IP address, with the reasons."""
         if self.layout is None or self.programs is None:
             return {}
-        return self.layout.by_address(self.on_link, self.others)
+        return Entries(self.layout, self.on_link, self.others).by_address
 
     def moves(self) -> dict[str, int]:
         """Return how often the MAC address of each member has changed its interface."""
@@ -186,14 +187,18 @@ class Shaper(KernelState):
         for ap in self.gateway.aps:
             counted = self.classified(ap.name) or []
             for direction, result in zip(("from_stations", "to_stations"), counted, strict=True):
-                row: dict[str, Any] = {"ap": ap.name, "direction": direction}
-                row["redirected_bytes"] = sum(result[kind].bytes for kind in REDIRECTED)
-                row["exempt_bytes"] = {kind.name.lower(): result[kind].bytes for kind in EXEMPT}
-                row["unclassified_bytes"] = result[Kind.UNCLASSIFIED].bytes
-                row["multicast_bytes"] = result[Kind.MULTICAST].bytes
-                row["forged_bytes"] = result[Kind.FORGED].bytes
-                row["unmatched_bytes"] = result[Kind.UNMATCHED].bytes
-                rows.append(row)
+                rows.append(
+                    {
+                        "ap": ap.name,
+                        "direction": direction,
+                        "redirected_bytes": sum(result[kind].bytes for kind in REDIRECTED),
+                        "exempt_bytes": {each.name.lower(): result[each].bytes for each in EXEMPT},
+                        "unclassified_bytes": result[Kind.UNCLASSIFIED].bytes,
+                        "multicast_bytes": result[Kind.MULTICAST].bytes,
+                        "forged_bytes": result[Kind.FORGED].bytes,
+                        "unmatched_bytes": result[Kind.UNMATCHED].bytes,
+                    }
+                )
         return rows
 
     def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
@@ -223,10 +228,10 @@ class Shaper(KernelState):
             raise
 
     def leave(self, name: str) -> None:
-        """Take a station's place away."""
+        """Remove the place of a station."""
         layout = self.running()
         if self.programs is not None:
-            self.programs.remove(layout.keys_of(layout.members[name]))
+            self.programs.remove(keys_of(layout.members[name]))
         self.carry(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
@@ -238,7 +243,7 @@ class Shaper(KernelState):
         self.carry(self.running().identify(name, mac))
 
     def set_rate(self, ap: str, rate_bps: int) -> None:
-        """Give an access point's bottleneck a rate: one message. [bit/s]"""
+        """Set the rate of an access point's bottleneck, by one message. [bit/s]"""
         layout = self.running()
         self.changes.carry_out([layout.rate(self.gateway.ap(ap), rate_bps)])
         self.rates[ap] = rate_bps
@@ -248,26 +253,27 @@ class Shaper(KernelState):
         self.carry(self.running().weigh(read))
 
     def counters(self) -> dict[int, Counters]:
-        """What every class has sent, dropped and holds."""
+        """Return the counters of all classes."""
         layout = self.running()
         result = class_counters(self.kernel, layout.ifb.number)
         if layout.discipline in leaf_queue.MANAGED:
-            for number, drops in leaf_drops(self.kernel, layout.ifb.number).items():
+            for number, queue in queue_counters(self.kernel, layout.ifb.number).items():
                 if number in result:
+                    drops = queue.dropped_packets
                     result[number] = result[number]._replace(dropped_packets=drops)
         return result
 
     def passed_bytes(self, ap: str) -> int:
-        """What has left an access point's class. [bytes]"""
+        """Return the bytes that have left an access point's class."""
         layout = self.running()
         return class_counter(self.kernel, layout.ifb.number, layout.ap_class[ap]).sent_bytes
 
     def differences(self, parts: Set[Part] = ALL) -> list[Difference]:
-        """What of these parts is not as it ought to be: others can change it."""
+        """Return differences of these parts, which other programs can change."""
         return look(self.kernel, self.running(), self.rates, parts)
 
     def faults(self) -> list[str]:
-        """What is not as it ought to be, in words."""
+        """Return all differences, in words."""
         return summarised(self.differences())
 
     def repair(self, differences: Iterable[Difference]) -> None:
@@ -284,7 +290,7 @@ class Shaper(KernelState):
                 self.changes.carry_out(list(some))
 
     def remove(self, requests: list[Request]) -> None:
-        """Remove things one by one; what is gone already is well."""
+        """Remove objects one by one. Objects that are already gone are ignored."""
         for request in requests:
             try:
                 self.changes.carry_out([request])
@@ -293,14 +299,14 @@ class Shaper(KernelState):
                     raise
 
     def running(self) -> Layout:
-        """The layout, which is there once everything is set up."""
+        """Return the layout, which exists once everything is set up."""
         if self.layout is None:
             raise UserError(f"gateway {self.gateway.name}: the gateway is not up")
         return self.layout
 
 
 def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> None:
-    """Say whose hooks are if their block has the number of a gateway's."""
+    """Return the owner of hooks whose block has the number of a gateway's."""
     if block >> 16 != MAJOR:
         return
     lans = [name for name in present if block in (each.number for each in blocks_of(name))]
@@ -329,22 +335,22 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     if is_chosen(gateway):
         lines.append(f"# leaves: {assumed(gateway)}, if the kernel has it; see `check`")
     lines += [
-        links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).said,
-        links.set_up(ifb.name).said,
+        links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).command,
+        links.set_up(ifb.name).command,
         *(programs.load() if programs is not None else ()),
-        *(request.said for request in layout.foundation(rates)),
+        *(request.command for request in layout.foundation(rates)),
     ]
     devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
     lines += [offload.shell_command(device.name, False) for device in devices]
-    lines += [links.set_segments(device.name, links.ONE_SEGMENT).said for device in devices[1:]]
-    lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
+    lines += [links.set_segments(device.name, links.ONE_SEGMENT).command for device in devices[1:]]
+    lines += [tc.hooks(device, *layout.hooks).command for device in devices[1:]]
     requests: list[Request] = []
     for station in gateway.stations:
         if station.can_be_placed:
             requests += layout.join(station)
-    lines += [request.said for request in requests]
+    lines += [request.command for request in requests]
     if programs is not None:
         numbers = {name: k for k, name in enumerate(gateway.lans, start=1)}
-        table = layout.table(numbers, ())
+        table = Entries(layout).table(numbers, ())
         lines += programs.fill(table, {k: name for name, k in numbers.items()})
-    return lines + [request.said for request in layout.start()]
+    return lines + [request.command for request in layout.start()]

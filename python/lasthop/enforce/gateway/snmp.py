@@ -1,7 +1,7 @@
 """An access point's table of associated stations, by SNMP version 2c (RFC 3416).
 
-The column's index ends in the six bytes of a station's MAC address, its value is an IP address: so
-cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB, which paper 002 names (footnote 3). Another
+The index of the column ends with the six bytes of a station's MAC address. The value is an IP
+address, as in cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB (paper 002, footnote 3). Another
 column can have the stations' data rates, such as cDot11ClientCurrentTxRateSet of the same MIB.
 """
 
@@ -24,11 +24,11 @@ MAX_NUMBER_BYTES = 9
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1
 ROWS = 25
-"""Rows of one answer; they fit a datagram."""
+"""Number of rows of an answer, which fit into a datagram."""
 TRIES, PATIENCE_S = 3, 1.0
-"""So often a question is put, and for so long each time its answer is waited for. [-], [s]"""
+"""Number of attempts of a request, and the time to wait for each answer. [-, s]"""
 WALK_S = 10.0
-"""A table that takes longer is given up. [s]"""
+"""Time limit for a table. [s]"""
 MOST_ROWS = 10_000
 RATE_BITS = 0x7F
 """Bits of an octet of a set of rates that are the rate; the other one marks basic rates."""
@@ -42,7 +42,7 @@ class Association(NamedTuple):
 
 
 def associations(agent: Snmp) -> list[Association]:
-    """Stations of an access point; `UserError` without an answer, or all of it in `WALK_S`."""
+    """Return the stations of an access point; `UserError` without all answers in `WALK_S`."""
     return [
         Association(mac, address_of(value))
         for mac, kind, value in walk(agent, agent.table)
@@ -63,7 +63,7 @@ def rates_of(agent: Snmp) -> Iterator[tuple[str, int | None]]:
 def rate_of(kind: int, value: bytes) -> int | None:
     """Return the rate in a row: a number, or the largest of a set of rates, one in each octet.
 
-    Numbers in letters are refused: as a set of rates they would be others.
+    Numbers as text are refused, since they would be read as a set of rates.
     """
     if kind in NUMBERS:
         is_number = 0 < len(value) <= MAX_NUMBER_BYTES
@@ -75,9 +75,9 @@ def rate_of(kind: int, value: bytes) -> int | None:
 
 
 def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
-    """MAC address, kind and value of each row of a column.
+    """Yield the MAC address, type and value of each row of a column.
 
-    `UserError` without an answer, or all of it in `WALK_S`.
+    Raise `UserError` without all answers in `WALK_S`.
     """
     column = tuple(map(int, oid.split(".")))
     until_s = time.monotonic() + WALK_S
@@ -103,7 +103,7 @@ def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
 
 
 def address_of(value: bytes) -> Address | None:
-    """The address in a row, if it is there: four bytes, sixteen, or its text."""
+    """Return the address in a row, if there is one: four bytes, sixteen, or text."""
     if len(value) in (4, 16) and any(value):
         return ip_address(value)
     try:
@@ -118,10 +118,9 @@ Row = tuple[tuple[int, ...], int, bytes]
 
 
 def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float) -> list[Row]:
-    """The rows behind an object identifier, as many as come at once.
+    """Return the rows after an object identifier, as many as an answer has.
 
-    `until_s` is the end of all patience, on the clock that never jumps [s]. Whatever else arrives
-    prolongs none of it.
+    `until_s` is the deadline on the monotonic clock. [s] Other packets do not prolong it.
     """
     number = random.randrange(1, 1 << 31)
     binding = field(SEQUENCE, field(OID, oid_bytes(after)) + field(NULL, b""))
@@ -151,7 +150,7 @@ def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float)
 
 
 def rows_of(data: bytes, number: int) -> list[Row] | None:
-    """The rows of an answer; None if it answers something else."""
+    """Return the rows of an answer; None if it answers another request."""
     try:
         (_, message), *_ = fields(data)
         _, _, (kind, pdu) = list(fields(message))[:3]
@@ -171,7 +170,7 @@ def rows_of(data: bytes, number: int) -> list[Row] | None:
 
 
 def fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Fields of the basic encoding rules, as tag and content; `IndexError` if one is cut."""
+    """Yield the tag and content of BER fields; `IndexError` if one is truncated."""
     at = 0
     while at < len(data):
         tag, length = data[at], data[at + 1]
@@ -187,7 +186,7 @@ def fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def field(tag: int, content: bytes) -> bytes:
-    """A field of the basic encoding rules."""
+    """Return a field in the basic encoding rules (BER)."""
     size = len(content)
     if size < 0x80:
         return bytes((tag, size)) + content
@@ -196,12 +195,12 @@ def field(tag: int, content: bytes) -> bytes:
 
 
 def integer(value: int) -> bytes:
-    """A whole number that is not negative."""
+    """Return a field with an integer that is not negative."""
     return field(INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "big"))
 
 
 def oid_bytes(oid: tuple[int, ...]) -> bytes:
-    """An object identifier's content: the first two numbers together, each in groups of 7 bits."""
+    """Return the content of an object identifier: numbers in groups of 7 bits."""
     content = bytearray()
     for number in (40 * oid[0] + oid[1], *oid[2:]):
         groups = [number & 0x7F]
@@ -212,7 +211,7 @@ def oid_bytes(oid: tuple[int, ...]) -> bytes:
 
 
 def oid_of(content: bytes) -> tuple[int, ...]:
-    """An object identifier from its content."""
+    """Return an object identifier from its content."""
     numbers, number = [], 0
     for byte in content:
         number = number << 7 | byte & 0x7F

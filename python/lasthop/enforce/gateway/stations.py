@@ -1,11 +1,11 @@
-"""Stations of a gateway that is up: who is there, and who therefore has a place.
+"""Stations of a gateway that is up: those that are present, and those that have a leaf.
 
-Looking for stations may wait for an access point and has a thread of its own.
+The search for stations may wait for an access point, and has a thread of its own.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -17,10 +17,11 @@ from lasthop.enforce.gateway.cautions import by_address, cautions
 from lasthop.enforce.gateway.classification import Surroundings
 from lasthop.enforce.gateway.config import KnownStation
 from lasthop.enforce.gateway.discovery import bridge_ports, listen, look
-from lasthop.enforce.gateway.layout import UNKNOWN_MAC, Member
+from lasthop.enforce.gateway.entries import UNKNOWN_MAC
+from lasthop.enforce.gateway.layout import Member
 from lasthop.enforce.gateway.phy_rates import PhyRates
 from lasthop.enforce.gateway.ports import WINDOW_S
-from lasthop.enforce.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
+from lasthop.enforce.gateway.roster import MOST_ADDRESSES, MOST_MACHINES, Roster, Sighting
 from lasthop.enforce.gateway.shaping import Shaping
 from lasthop.errors import UserError
 from lasthop.linux.bpf import BpfError
@@ -30,25 +31,25 @@ from lasthop.linux.newcomers import Newcomers
 from lasthop.linux.tc import Address
 
 MEETING_S = 1.0
-"""Least time between two looks, however many come. [s]"""
+"""Minimum time between two looks, even if many stations arrive. [s]"""
 MOST_MOVES = 10
 """Changes of interface between two looks from which a MAC address is at two interfaces. [-]"""
 MOST_MET = 1000
-"""Neighbours that are remembered as met."""
+"""Largest number of neighbours that are remembered as met."""
 
 
-Found: TypeAlias = tuple[list[Sighting], list[str]]
-"""What sources say, and what is wrong with them, in words."""
+Sightings: TypeAlias = tuple[list[Sighting], list[str]]
+"""Sightings of all sources, and messages about faults of sources."""
 
 
 class Stations:
-    """Who is there, and what has been found out about it.
+    """Stations that are present, with everything that is known about them.
 
     Parameters
     ----------
     shaping : Shaping
     left : callable
-        Told of each station that has left.
+        Called with the name of each station that has left.
     memory : Memory, optional
         MAC addresses that were admitted in the last run.
     """
@@ -69,36 +70,36 @@ class Stations:
         self.roster = Roster(shaping.gateway)
         self.phy_rates = PhyRates()
         self.heard = Heard(())
-        self.looking: Future[Found] | None = None
-        self.found: Found | None = None
-        """What the last look has found."""
+        self.looking: Future[Sightings] | None = None
+        self.last_sightings: Sightings | None = None
+        """Result of the last look."""
         self.looked_s = 0.0
-        """When the last look began, on the clock that never jumps."""
+        """Start of the last look on the monotonic clock. [s]"""
         self.is_late = False
-        """Whether a look was wanted while another was under way."""
+        """Whether another look was requested during the present one."""
         self.newcomers = Newcomers(())
         self.met: set[Address] = set()
-        """Neighbours of whom the kernel has told, though they may be no stations."""
+        """Neighbours that the kernel has reported; they need not be stations."""
         self.faults: list[str] = []
-        """What is wrong with the sources of the last look, in words."""
+        """Messages about faults of the sources of the last look."""
         self.warnings: list[str] = []
         self.bypassed: list[str] = []
         """Faults about hardware flowtables that contain an interface towards stations."""
         self.refused: list[str] = []
-        """Stations that have no place, or not all their addresses, and why."""
+        """Messages about stations without a leaf, or without one of their addresses."""
 
     def look_now(self) -> None:
-        """Look around, and wait for it."""
+        """Query all sources, and wait for them."""
         remaining = self.memory.read()
         self.admission.known = dict.fromkeys(remaining.admitted)
         self.roster.bindings.restore(remaining.ignored, time.monotonic())
-        self.found = look(self.shaping.gateway)
-        seen, self.faults = self.found
+        self.last_sightings = look(self.shaping.gateway)
+        seen, self.faults = self.last_sightings
         self.roster.see(seen, time.monotonic())
         self.see_rates(seen)
 
     def watch(self, loop: Loop, workers: Executor) -> None:
-        """Look for stations every now and then, and when the kernel tells of a newcomer."""
+        """Look for stations periodically, and when the kernel reports a new neighbour."""
 
         def begin() -> None:
             self.discover(workers, lambda: loop.tell(taken))
@@ -120,9 +121,9 @@ class Stations:
         loop.watch(self.newcomers.socket, meet)
 
     def discover(self, workers: Executor, done: Callable[[], None]) -> None:
-        """Start a look, and take what the last one has found, if that has not been done.
+        """Start a look, and process the result of the last one, if that has not been done.
 
-        `done` is called by another thread at its end, if it has found what the last one has not.
+        `done` is called by another thread at its end, if its result differs from the last one.
         """
         self.take_look()
         if self.looking is not None:
@@ -133,13 +134,14 @@ class Stations:
         self.looking.add_done_callback(lambda ended: done() if self.is_news(ended) else None)
         self.look_at_machine()
 
-    def is_news(self, ended: Future[Found]) -> bool:
-        """Whether what a look has found is to be taken at once; asked by another thread."""
-        before, self.found = self.found, None if ended.exception() else ended.result()
-        return self.is_late or self.found is None or self.found != before
+    def is_news(self, ended: Future[Sightings]) -> bool:
+        """Return whether the result of a look is to be processed now; called by another thread."""
+        before = self.last_sightings
+        self.last_sightings = None if ended.exception() else ended.result()
+        return self.is_late or self.last_sightings is None or self.last_sightings != before
 
     def take_look(self) -> bool:
-        """Take what the last look has found; whether another was wanted meanwhile."""
+        """Process the result of the last look; return whether another was requested meanwhile."""
         if self.looking is None or not self.looking.done():
             return False
         done, self.looking = self.looking, None
@@ -148,37 +150,33 @@ class Stations:
         return self.is_late
 
     def are_new(self, addresses: Iterable[Address]) -> bool:
-        """Whether somebody is among these whom the last looks have not found."""
+        """Return whether one of these neighbours is new."""
         roster = self.roster
         new = set(addresses) - roster.addresses - self.met - roster.bindings.by_address.keys()
         self.met = (self.met if len(self.met) < MOST_MET else set()) | new
         return bool(new)
 
     def listen(self) -> None:
-        """Take who has been heard at ports of bridges."""
+        """Process the hosts that were heard at ports of bridges."""
         seen = list(listen(self.shaping.gateway, self.heard))
         if seen:
             self.see(seen)
 
     def listen_anew(self) -> None:
-        """Listen where the machine has no neighbours."""
+        """Listen at ports of bridges, where the kernel has no neighbours."""
         self.heard.close()
         self.heard = Heard(bridge_ports(self.shaping.gateway))
         self.look_at_machine()
 
-    def meet_at(self, interfaces: Collection[int]) -> None:
-        """Hear of newcomers at the interfaces of these numbers."""
-        self.newcomers.attend(interfaces)
-
     def look_at_machine(self) -> None:
-        """Find out what to mind; what the kernel does not tell is no reason to end."""
+        """Look for flowtables and such. The gateway continues if the kernel does not answer."""
         with suppress(UserError):
             past = bypasses(self.shaping.gateway)
             self.warnings = [*cautions(self.shaping.gateway), *past.warnings]
             self.bypassed = past.faults
 
     def see(self, seen: Iterable[Sighting]) -> None:
-        """Take what sources say now, and let stations leave and join accordingly."""
+        """Process sightings, and let stations leave and join accordingly."""
         self.roster.see(seen, time.monotonic())
         self.see_rates(seen)
         self.see_moves()
@@ -226,7 +224,7 @@ class Stations:
 
     @property
     def members(self) -> Mapping[str, Member]:
-        """Stations that have a place; none while nothing is shaped."""
+        """Stations that have a leaf; none while nothing is shaped."""
         layout = self.shaping.layout
         return {} if layout is None else layout.members
 
@@ -249,7 +247,7 @@ class Stations:
         return results
 
     def settle(self, wanted: Sequence[KnownStation]) -> None:
-        """Let stations leave and join, so that exactly these have a place."""
+        """Let stations leave and join, so that exactly these have a leaf."""
         shaper = self.shaping.shaper
         if shaper.layout is None:
             return
@@ -285,7 +283,7 @@ class Stations:
                         shaper.readdress(name, station.addresses)
                 except KernelError:
                     raise
-                except UserError as error:  # there are no numbers left
+                except UserError as error:  # There are no numbers left.
                     refused.append(f"{name}: {error}")
             shaper.fill_all()
             self.weigh()
@@ -294,7 +292,7 @@ class Stations:
         self.refused = refused
 
     def refusals(self) -> list[str]:
-        """Who has no place since there are too many, in words."""
+        """Return messages about stations that are not shaped because there are too many."""
         lines = []
         if self.refused:
             more = f" (and {len(self.refused) - 1} more)" if len(self.refused) > 1 else ""
@@ -306,7 +304,7 @@ class Stations:
             )
         if self.roster.is_full:
             lines.append(
-                f"more than {MOST_FOUND} machines are found: later machines are not shaped"
+                f"more than {MOST_MACHINES} machines are found: later machines are not shaped"
             )
         return lines
 
@@ -353,6 +351,6 @@ class Stations:
         )
 
     def close(self) -> None:
-        """Let go of sockets."""
+        """Close all sockets."""
         self.heard.close()
         self.newcomers.close()

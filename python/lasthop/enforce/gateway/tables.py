@@ -11,15 +11,11 @@ These filters cannot give each station an allowance for ARP, DNS and DHCP.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
-from typing import TypeAlias
 
 from lasthop.errors import UserError
 from lasthop.linux import tc
 from lasthop.linux.netlink import Request
-from lasthop.linux.tc import Address, Block, Device, Subnet
-
-Key: TypeAlias = str | Address | Subnet
-"""A MAC address, an IP address or a subnet."""
+from lasthop.linux.tc import Address, Block, Device, Key
 
 FAMILIES = (4, 6)
 MOST_ALIKE = 0xFFF
@@ -65,7 +61,7 @@ class Tables:
         self.major = major
         self.majors = [major, *majors]
         self.outer = outer
-        self.taken: dict[tuple[object, int], set[int]] = {}
+        self.taken: dict[tuple[int, int], set[int]] = {}
         """Numbers in use, by kind of table and bucket."""
         self.placed: dict[str, tuple[Classes, dict[Key, int]]] = {}
         """Classes of each station, and the numbers of its entries in the buckets."""
@@ -74,51 +70,45 @@ class Tables:
 
     def frames(self, echoes: int, groups: int) -> Iterator[Request]:
         """Yield the filters without stations: for echoes, empty tables with links, multicast."""
+        ifb, major = self.ifb, self.major
         for family in FAMILIES:
             for kind in tc.ECHOES[family]:
-                yield tc.u32_echo(
-                    self.ifb, family, kind, echoes, order=ECHOES[family], major=self.major
-                )
-        for major in self.majors:
-            yield from self.tables(major)
-        yield tc.u32_group(self.ifb, groups, order=OF_GROUPS, major=self.major)
+                matches = tc.echo_matches(family, kind)
+                yield tc.u32_filter(ifb, family, matches, echoes, order=ECHOES[family], major=major)
+        for each in self.majors:
+            yield from self.tables(each)
+        yield tc.u32_filter(ifb, tc.ANY, [tc.TO_GROUP], groups, order=OF_GROUPS, major=major)
 
     def tables(self, major: int) -> Iterator[Request]:
         """Yield the empty tables of a hierarchy, and the filters that link to them."""
-        for table in (MACS_TO, MACS_FROM):
-            yield tc.u32_table(self.ifb, tc.ANY, table, major, order=OF_MACS)
-        for table in (MACS_TO, MACS_FROM):
-            source = table == MACS_FROM
-            yield tc.link_macs(self.ifb, table, source=source, order=OF_MACS, major=major)
+        ifb = self.ifb
+        macs = ((MACS_TO, 0x000000FF, -12), (MACS_FROM, 0x00FF0000, -4))
+        for table, _, _ in macs:
+            yield tc.u32_table(ifb, tc.ANY, table, major, order=OF_MACS)
+        for table, mask, offset in macs:
+            yield tc.u32_link(ifb, tc.ANY, table, mask, offset, major=major, order=OF_MACS)
         for family in FAMILIES:
             order = OF_ADDRESSES[family]
-            for first, hash_mask in ((0, 0xFF), (SUBNETS, 0)):
-                for way in (TO, FROM):
-                    table = first + number_of(way, family)
-                    yield tc.u32_table(self.ifb, family, table, major, order=order)
-                for way in (TO, FROM):
-                    yield tc.link_table(
-                        self.ifb,
-                        family,
-                        first + number_of(way, family),
-                        source=way == FROM,
-                        protocol=None,
-                        major=major,
-                        order=order,
-                        hash_mask=hash_mask,
-                    )
+            for first, mask in ((0, 0xFF), (SUBNETS, 0)):
+                tables = [(first + number_of(way, family), way == FROM) for way in (TO, FROM)]
+                for table, _ in tables:
+                    yield tc.u32_table(ifb, family, table, major, order=order)
+                for table, source in tables:
+                    offset = tc.last_word(family, source)
+                    yield tc.u32_link(ifb, family, table, mask, offset, major=major, order=order)
 
     def hook(
         self, block: Block, ignored: Iterable[Address], *, from_stations: bool, spares_udp: bool
     ) -> Iterator[Request]:
         """Yield the filters of a hook: redirect all packets except those of ignored machines."""
         for address in sorted(ignored, key=lambda each: (each.version, int(each))):
-            order = PASSING[address.version]
-            yield tc.u32_host_passes(block, address, source=from_stations, order=order)
+            matches, version = tc.address_matches(address, from_stations), address.version
+            yield tc.u32_passes(block, version, matches, order=PASSING[version])
         if from_stations and spares_udp:
             for family in FAMILIES:
-                yield tc.u32_passes(block, family, tc.UDP, order=PASSING[family])
-        yield tc.u32_redirect(block, self.ifb, order=REDIRECTING)
+                matches = [tc.protocol_match(family, tc.UDP)]
+                yield tc.u32_passes(block, family, matches, order=PASSING[family])
+        yield tc.u32_filter(block, tc.ANY, [tc.EVERYTHING], self.ifb, order=REDIRECTING)
 
     # Stations.
 
@@ -149,47 +139,23 @@ class Tables:
 
     def entries(self, place: Classes, key: Key, node: int) -> Iterator[Request]:
         """Yield the entries of an address, in each hierarchy that its frames pass through."""
+        order = order_of(key)
         for major in self.majors_of(place):
             for way, leaf in ((TO, place.to), (FROM, place.up)):
                 flow = self.outer(leaf) if major == self.major else leaf
-                if isinstance(key, str):
-                    yield tc.mac_entry(
-                        self.ifb,
-                        MACS_FROM if way == FROM else MACS_TO,
-                        node,
-                        key,
-                        source=way == FROM,
-                        flow=flow,
-                        order=OF_MACS,
-                        major=major,
-                    )
-                else:
-                    yield tc.u32_entry(
-                        self.ifb,
-                        table_of(way, key),
-                        node,
-                        key,
-                        source=way == FROM,
-                        flow=flow,
-                        major=major,
-                        order=OF_ADDRESSES[key.version],
-                    )
+                table, source = table_of(way, key), way == FROM
+                yield tc.u32_entry(
+                    self.ifb, table, node, key, flow, source=source, major=major, order=order
+                )
 
     def free(self, place: Classes, key: Key, node: int) -> list[Request]:
         """Remove an address from the tables."""
         self.taken[bucket_of(key)].discard(node)
-        results = []
-        for major in self.majors_of(place):
-            for way in (TO, FROM):
-                if isinstance(key, str):
-                    table = MACS_FROM if way == FROM else MACS_TO
-                    results.append(
-                        tc.del_mac(self.ifb, table, node, key, order=OF_MACS, major=major)
-                    )
-                else:
-                    table, order = table_of(way, key), OF_ADDRESSES[key.version]
-                    results.append(tc.del_filter(self.ifb, table, node, key, major, order=order))
-        return results
+        return [
+            tc.del_entry(self.ifb, table_of(way, key), node, key, major, order=order_of(key))
+            for major in self.majors_of(place)
+            for way in (TO, FROM)
+        ]
 
     def majors_of(self, place: Classes) -> list[int]:
         """Return the numbers of the hierarchies that a station's packets pass through."""
@@ -223,14 +189,19 @@ def number_of(table: int, family: int) -> int:
     return table + (family == 6) * 2
 
 
-def table_of(way: int, key: Address | Subnet) -> int:
+def table_of(way: int, key: Key) -> int:
     """Return the number of the table of an address or a subnet."""
+    if isinstance(key, str):
+        return MACS_FROM if way == FROM else MACS_TO
     first = SUBNETS if isinstance(key, IPv4Network | IPv6Network) else 0
     return first + number_of(way, key.version)
 
 
-def bucket_of(key: Key) -> tuple[object, int]:
-    """Return the kind of table and the bucket of an address."""
-    if isinstance(key, str):
-        return "mac", tc.mac_bytes(key)[-1]
+def order_of(key: Key) -> int:
+    """Return the preference of the filters of an address."""
+    return OF_MACS if isinstance(key, str) else OF_ADDRESSES[key.version]
+
+
+def bucket_of(key: Key) -> tuple[int, int]:
+    """Return the table and the bucket of an address."""
     return table_of(TO, key), tc.bucket(key)

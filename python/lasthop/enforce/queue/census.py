@@ -1,8 +1,8 @@
-"""Long-lived flows that leave by an interface, and their round-trip times: listened for.
+"""Long-lived flows that leave by an interface, and their round-trip times, by listening.
 
-What leaves is seen behind the queue, and the kernel stamps what it sees: a round trip is that
-without the queue. Of each flow the least of many counts, since other queues on its way, and the
-receiver, delay some of them.
+Packets are captured after the queue, with time stamps of the kernel. Round trips are therefore
+without the queue. The smallest one of each flow counts, since other queues of its path and the
+receiver delay some of them.
 """
 
 import select
@@ -22,12 +22,12 @@ from lasthop.linux.ping import SO_TIMESTAMPNS, arrival_s
 from lasthop.linux.segments import Flow, RoundTripProbe, Segment, parsed
 
 FULL_BYTES = 1000
-"""A segment of so many bytes is one of a flow that has more to send."""
+"""Length of a segment from which its flow has more data to send. [bytes]"""
 MOST_FLOWS = 4096
-"""Flows that are kept apart; further ones are not counted."""
+"""Largest number of flows; further flows are not counted."""
 BUFFER_BYTES = 8 << 20
 SHOWN_S = 0.25
-"""Time between two calls that tell how long it has listened. [s]"""
+"""Time between two reports of the progress. [s]"""
 EVERY_SEGMENT = (
     *placed(of_tcp(IPv4Address(0))),
     *placed(of_tcp(IPv6Address(0))),
@@ -41,11 +41,11 @@ class Heard(NamedTuple):
     over_s: float
     """Time of listening. [s]"""
     rtts_s: tuple[float, ...]
-    """Least round-trip time of each long-lived flow that told one, ascending. [s]"""
+    """Smallest round-trip time of each long-lived flow that has one, ascending. [s]"""
     flows: int
-    """Long-lived ones."""
+    """Number of long-lived flows."""
     others: int
-    """Flows with data that are not."""
+    """Number of other flows with data."""
 
     @property
     def rtt_s(self) -> float | None:
@@ -55,21 +55,21 @@ class Heard(NamedTuple):
 
 @dataclass
 class Sender:
-    """What is known of a flow."""
+    """State of a flow."""
 
     look: RoundTripProbe = field(default_factory=RoundTripProbe)
     full: set[float] = field(default_factory=set)
-    """When it sent a full segment, in tenths of seconds. [s]"""
+    """Times of full segments, in tenths of seconds. [s]"""
     least_s: float | None = None
 
 
 class Census:
-    """Flows by what passes.
+    """Flows of the captured packets.
 
     Parameters
     ----------
     began_s : float
-        When listening began, on the clock of the packets' stamps.
+        Start of listening, on the clock of the packets' time stamps. [s]
     """
 
     def __init__(self, began_s: float) -> None:
@@ -77,7 +77,7 @@ class Census:
         self.senders: dict[Flow, Sender] = {}
 
     def leaves(self, segment: Segment, at_s: float) -> None:
-        """A segment leaves."""
+        """Process a segment that leaves."""
         payload = (segment.end - segment.start) & 0xFFFFFFFF
         flow = segment.to_station
         if not payload or (flow not in self.senders and len(self.senders) >= MOST_FLOWS):
@@ -90,17 +90,17 @@ class Census:
         sender.look.leaves(segment, at_s)
 
     def comes(self, segment: Segment, at_s: float) -> None:
-        """A segment comes in."""
+        """Process a segment that arrives."""
         sender = self.senders.get(segment.from_station)
         if sender is None or (trip := sender.look.returns(segment, at_s)) is None:
             return
         if sender.least_s is None or trip.rtt_s < sender.least_s:
             sender.least_s = trip.rtt_s
 
-    def found(self, over_s: float) -> Heard:
-        """Who is there after so long: who sent in each third of the time is long-lived.
+    def heard(self, over_s: float) -> Heard:
+        """Return the flows after this time. A flow that sent in each third of it is long-lived.
 
-        What was stamped just before the first third or just behind the last belongs to it.
+        Packets just before the first third or just after the last one belong to it.
         """
         long = [
             each
@@ -120,14 +120,14 @@ def listen(
     ----------
     interface : str
     over_s : float
-        How long, at least a second. [s]
+        Time to listen, at least a second. [s]
     progress : callable, optional
-        Told of seconds passed and seconds in all.
+        Called with the seconds that have passed, and all seconds.
 
     Raises
     ------
     UserError
-        If it cannot be listened to, or is gone.
+        If the interface cannot be captured, or is gone.
     """
     try:
         heard = packet_socket(interface, EVERY_SEGMENT, BUFFER_BYTES)
@@ -145,23 +145,23 @@ def listen(
                     take(heard, census)
             except OSError as error:
                 raise UserError(f"{interface}: no longer heard: {error.strerror}") from None
-    return census.found(over_s)
+    return census.heard(over_s)
 
 
 def take(heard: socket.socket, census: Census) -> None:
-    """Take what has been heard by now."""
+    """Process the packets that have arrived."""
     for _ in range(MOST_AT_ONCE):
         try:
             packet, ancillary, _, (_, _, kind, *_) = heard.recvmsg(HEADERS_BYTES, 64)
         except BlockingIOError:
-            return  # nothing more
+            return  # There is nothing more.
         if (segment := parsed(packet)) is not None:
             tell = census.leaves if kind == OUTGOING else census.comes
             tell(segment, arrival_s(ancillary))
 
 
 def in_words(heard: Heard, wanted: LinkQueue) -> str:
-    """A line about who is there."""
+    """Return a line about the flows."""
     flows = f"{heard.flows or 'no'} long-lived flow{'' if heard.flows == 1 else 's'}"
     rtts = ""
     if heard.rtt_s is not None:

@@ -8,20 +8,21 @@ from lasthop import _core
 from lasthop.daemon.configuration import reader, subnets_of
 from lasthop.linux.tc import Subnet
 from lasthop.scenario.from_json import named, read_as
+from lasthop.scenario.queues import Queue
 
 
 def members_of(trees: Sequence[Mapping[str, Any]]) -> "tuple[Members, ...]":
-    """Classes in JSON."""
+    """Read classes from JSON."""
     return tuple(read_as(Members, tree) for tree in trees)
 
 
 @dataclass(frozen=True)
 class Members:
-    """A class, and who is in it."""
+    """A class and its members."""
 
     name: str
     target: float
-    """Its part of what all classes together are to have. [-]"""
+    """Its share of the total of all classes. [-]"""
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     macs: Annotated[tuple[str, ...], tuple]
     mark: int | None
@@ -34,12 +35,12 @@ class LinkQueue:
     name: str
     interface: str
     link: str | None
-    """The scenario's link that it stands for."""
+    """The link of the scenario that it represents."""
     rate_bps: int
     queue_packets: int
-    """Its limit, the packet in service included."""
-    queue: Mapping[str, Any]
-    """Its discipline and what that is told, units in the names."""
+    """Its limit, including the packet in service."""
+    queue: Queue
+    """Its discipline and settings."""
     classes: Annotated[tuple[Members, ...], members_of]
     incoming: Annotated[tuple[str, ...], tuple] = named("from")
     """Interfaces without receive offload."""
@@ -47,7 +48,7 @@ class LinkQueue:
     @property
     def discipline(self) -> str:
         """Name of its discipline in scenarios."""
-        return str(self.queue["discipline"])
+        return self.queue.discipline
 
 
 read = reader(LinkQueue, _core.check_interface)

@@ -1,10 +1,10 @@
-"""What the kernel is to have at an interface: a shaper, a queue, a program in front of it. Pure.
+"""Requests for an interface: a shaper, a queue, a program in front of it. Pure functions.
 
-A hierarchy of token buckets with one class lets packets leave at the rate; the class's queue is the
-scenario's. A token bucket in front of it splits packets of merged segments, such as those of a
+A hierarchy of token buckets with one class sends packets at the rate. The queue of the class is
+that of the scenario. A token bucket in front of it splits packets of merged segments, as those of a
 virtual machine, so that the queue counts segments. It never delays a packet. The kernel's queues
-count what waits, a scenario's limit the packet in service too: what HTB has let go and not yet paid
-for.
+count waiting packets. The limit of a scenario includes the packet in service, for which HTB still
+owes tokens.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from lasthop.linux import classifier, disciplines, tc
 from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import DIRECT_PACKETS, PACKET_BYTES
+from lasthop.scenario.queues import Codel, FqCodel, Pie, Red, Vbs
 
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 SPLITTER = tc.classid(tc.SPLITTER, 0)
@@ -24,11 +25,11 @@ FRAME_BYTES = 100
 """Longest header of a frame, with room for tags."""
 CLASS = tc.classid(tc.OURS, ONLY)
 LEAST_PACKETS = 2
-"""One that is in service, and one that waits."""
+"""One packet in service, and one that waits."""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}
-"""Disciplines that are a program in front of a FIFO."""
+"""Disciplines that consist of a program in front of a FIFO."""
 HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
-"""Disciplines that Linux can have."""
+"""Disciplines that Linux supports."""
 
 
 @dataclass(frozen=True)
@@ -61,61 +62,60 @@ class Layout:
         return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY, parent=inside)
 
     def shaper(self, *, change: bool = False) -> Request:
-        """The class with the rate."""
+        """Return the request for the class with the rate."""
         rate = self.wanted.rate_bps
         return tc.htb_class(
             self.device,
             CLASS,
             ROOT,
             rate_bps=rate,
-            ceil_bps=rate,
             burst_bytes=max(PACKET_BYTES, int(rate / 8 * tc.BURST_S)),
             quantum_bytes=PACKET_BYTES,
             change=change,
         )
 
     def queue(self) -> Request:
-        """The queue of the class."""
+        """Return the request for the queue of the class."""
         return discipline_of(self.wanted).request(self.device, CLASS)
 
     def inside(self) -> Iterator[Request]:
-        """What hangs below the root, in order."""
+        """Yield the requests for everything below the root, in order."""
         yield self.tree()
         yield self.shaper()
         yield self.queue()
 
     def hierarchy(self) -> Iterator[Request]:
-        """All queues and classes."""
+        """Yield the requests for all queues and classes."""
         yield self.root()
         yield from self.inside()
 
     def filters(self) -> Iterator[Request]:
-        """The program in front of the queue."""
+        """Yield the request for the program in front of the queue."""
         if self.program is not None:
             name = PROGRAMS[self.wanted.discipline]
             yield classifier.attach(self.device, ROOT, self.program, name_of(name), f"{name}.o")
 
 
 def has_program(wanted: LinkQueue) -> bool:
-    """Whether a program stands in front of the queue."""
+    """Return whether a program is in front of the queue."""
     return wanted.discipline in PROGRAMS
 
 
 def discipline_of(wanted: LinkQueue) -> Discipline:
-    """The kernel's discipline for a queue of a scenario.
+    """Return the kernel's discipline for a queue of a scenario.
 
     Raises
     ------
     UserError
         If there is none.
     """
-    text, limit = wanted.queue, wanted.queue_packets
+    queue, limit = wanted.queue, wanted.queue_packets
     if wanted.discipline == "dualpi2":
         raise UserError(
             "interface.queue: lasthop only simulates dualpi2; Linux has it from 6.17 on",
             "tc qdisc replace dev DEVICE root dualpi2",
         )
-    if text.get("ce_threshold_s") is not None:
+    if isinstance(queue, Codel) and queue.ce_threshold_s is not None:
         raise UserError(
             "interface.queue: ce_threshold is supported only in simulations; expected off"
         )
@@ -130,69 +130,53 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
             f"has left the queue; expected at least {LEAST_PACKETS}"
         )
     waiting = limit - 1
-    match wanted.discipline:
-        case "codel":
-            return disciplines.codel(waiting, text["target_s"], text["interval_s"], ecn=text["ecn"])
-        case "fq_codel":
-            return disciplines.fq_codel(
-                waiting,
-                text["target_s"],
-                text["interval_s"],
-                text["queues"],
-                text["quantum_bytes"],
-                ecn=text["ecn"],
-            )
-        case "pie":
-            return disciplines.pie(
-                waiting,
-                text["target_s"],
-                text["update_s"],
-                text["alpha_per_s"],
-                text["beta_per_s"],
-                ecn=text["ecn"],
-            )
-        case "red":
+    us = disciplines.microseconds
+    match queue:
+        case FqCodel():
+            times = us(queue.target_s), us(queue.interval_s)
+            flows = queue.queues, queue.quantum_bytes
+            return disciplines.fq_codel(waiting, *times, *flows, ecn=queue.ecn)
+        case Codel():
+            times = us(queue.target_s), us(queue.interval_s)
+            return disciplines.codel(waiting, *times, ecn=queue.ecn)
+        case Pie():
+            times = us(queue.target_s), us(queue.update_s)
+            weights = queue.alpha_per_s, queue.beta_per_s
+            return disciplines.pie(waiting, *times, *weights, ecn=queue.ecn)
+        case Red():
             return disciplines.red(
                 waiting,
-                text["min_th_packets"],
-                text["max_th_packets"],
-                text["max_p"],
-                red_weight(wanted),
+                queue.min_th_packets,
+                queue.max_th_packets,
+                queue.max_p,
+                red_weight(queue, wanted.rate_bps),
                 wanted.rate_bps,
-                red_packet_bytes(wanted),
-                ecn=text["ecn"],
+                # Thresholds and limit are counted in packets of this length.
+                queue.mean_packet_bytes if queue.counts_bytes else PACKET_BYTES,
+                ecn=queue.ecn,
             )
-    # with a program in front, what is behind it never refuses
+    # After a program, the queue never drops a packet.
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
 
 
-def red_packet_bytes(wanted: LinkQueue) -> int:
-    """Length of the packets in which thresholds and limit are counted. [bytes]
-
-    A frame's, or what the file says if it counts bytes.
-    """
-    return int(wanted.queue["mean_packet_bytes"]) if wanted.queue["bytes"] else PACKET_BYTES
-
-
-def red_weight(wanted: LinkQueue) -> float:
-    """Weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second. [-]"""
-    weight = wanted.queue["weight"]
-    if isinstance(weight, str):
-        packets_per_s = wanted.rate_bps / (8 * PACKET_BYTES)
+def red_weight(red: Red, rate_bps: int) -> float:
+    """Return the weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second."""
+    if isinstance(red.weight, str):
+        packets_per_s = rate_bps / (8 * PACKET_BYTES)
         return min(10 / packets_per_s, 0.5)
-    return float(weight)
+    return float(red.weight)
 
 
 def cautions(wanted: LinkQueue) -> list[str]:
-    """Where the kernel's queue is not quite the scenario's, in words."""
+    """Return the differences of the kernel's queue from that of the scenario, in words."""
     results = []
-    if wanted.discipline == "red":
-        weight = red_weight(wanted)
+    if isinstance(wanted.queue, Red):
+        weight = red_weight(wanted.queue, wanted.rate_bps)
         results.append(
             "the kernel's RED counts bytes and uses the power of two closest to the weight "
             f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
         )
-    if wanted.queue.get("algorithm") == "printed":
+    if isinstance(wanted.queue, Vbs) and wanted.queue.algorithm == "printed":
         results.append(
             'algorithm "printed" blocks with a short queue too, and starves the link; '
             '"corrected" and "regulated" do not'

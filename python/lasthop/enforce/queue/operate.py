@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from lasthop.daemon.kernel_state import undo_everything
 from lasthop.daemon.service_kind import ServiceContext, ServiceKind
 from lasthop.daemon.state import State, state_of
 from lasthop.enforce.queue import config
@@ -10,24 +9,23 @@ from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import cautions
 from lasthop.enforce.queue.shaped import Shaped
 from lasthop.enforce.queue.trial import try_out
-from lasthop.errors import UserError
 from lasthop.linux import links, offload, rights
 from lasthop.linux.netlink import Socket
 
 
 def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
-    """What to mind on this machine.
+    """Return warnings about this machine.
 
     Parameters
     ----------
     wanted : LinkQueue
     directory : Path, optional
-        Where lock and undo log of what is up are.
+        Directory of the lock and the undo log.
 
     Raises
     ------
     UserError
-        For what would make `up` fail.
+        If `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
         return [f"this machine was not examined: this needs {lacks}, which root has"]
@@ -41,14 +39,14 @@ def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
 
 
 def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
-    """Refuse what can be known to fail before a file is written."""
+    """Raise `UserError` if `up` is known to fail, before a file is written."""
     with Shaped(wanted, state.log) as shaped:
         shaped.check(is_up=is_up or bool(state.log.records()))
     try_out(wanted)
 
 
 def warnings(wanted: LinkQueue) -> list[str]:
-    """What to mind, in words."""
+    """Return warnings, in words."""
     result = cautions(wanted)
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:
@@ -77,21 +75,9 @@ def others(wanted: LinkQueue) -> list[str]:
 
 def serve(context: ServiceContext[LinkQueue]) -> None:
     """Run a shaped queue until it is stopped."""
-    from lasthop.enforce.queue.service import Service
+    from lasthop.enforce.queue.service import QueueService
 
-    service = Service(context)
-    try:
-        try:
-            service.up()
-            service.run()
-        finally:
-            remaining = service.down()
-        if remaining:
-            raise UserError(remaining[0], f"{context.state.log.path} lists the remaining changes")
-    finally:
-        service.close()
+    QueueService(context).serve()
 
 
-QUEUE = ServiceKind(
-    "queue", config.read, lambda wanted: wanted.interface, refuse, serve, undo_everything
-)
+QUEUE = ServiceKind("queue", config.read, lambda wanted: wanted.interface, refuse, serve)

@@ -1,6 +1,6 @@
-"""PI in front of a queue: the program, what it is told, and what it has counted.
+"""PI in front of a queue: the program, its settings and its counters.
 
-The program is `crates/bpf/pi.bpf.c`; its law is the engine's, in whole numbers.
+The program is `crates/bpf/pi.bpf.c`. Its algorithm is that of the engine, in integers.
 """
 
 import struct
@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.program import Program
+from lasthop.scenario import typed
 
 PART = 1 << 48
-"""One, in weights and probabilities."""
+"""The value 1 of weights and probabilities."""
 SETTING = struct.Struct("=QQQIIII")
 """a, b, time between steps, target, limit, whether it marks."""
 STATE = struct.Struct("=QQQQQQ")
@@ -18,7 +19,7 @@ STATE = struct.Struct("=QQQQQQ")
 
 
 class PiState(NamedTuple):
-    """What the program has (struct pi of pi.h)."""
+    """State of the program (struct pi of pi.h)."""
 
     next_ns: int
     probability: int
@@ -47,13 +48,13 @@ class Pi(Program):
         self.apply(wanted)
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Let settings be these from now on; counters and probability go on."""
-        queue = wanted.queue
-        weights = (round(queue[each] * PART) for each in ("a", "b"))
-        update_ns, marks = round(queue["update_s"] * 1e9), int(queue["ecn"])
-        packets = queue["target_packets"], wanted.queue_packets
-        self.tell(0, SETTING.pack(*weights, update_ns, *packets, marks, 0))
+        """Apply settings. The counters and the probability continue."""
+        pi = wanted.queue
+        assert isinstance(pi, typed.Pi)
+        times = round(pi.a * PART), round(pi.b * PART), round(pi.update_s * 1e9)
+        packets = pi.target_packets, wanted.queue_packets
+        self.tell(0, SETTING.pack(*times, *packets, pi.ecn, 0))
 
     def state(self) -> PiState:
-        """What the program has."""
+        """Return the state of the program."""
         return PiState(*STATE.unpack_from(self.value, SETTING.size))

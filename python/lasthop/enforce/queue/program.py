@@ -1,8 +1,7 @@
-"""A BPF program in front of a queue, and the map in which it keeps what it is told and counts."""
+"""A BPF program in front of a queue, and the map with its settings and counters."""
 
 import mmap
 from importlib.resources import files
-from typing import Self
 
 from lasthop.errors import UserError
 from lasthop.linux.bpf import BpfError
@@ -19,9 +18,9 @@ class Program:
     name : str
         Name of the object, without its ending.
     structure : str
-        What the map's value is, in the program.
+        Name of the structure of the map's value, in the program.
     what : str
-        What messages call it.
+        Name of the program in messages.
 
     Raises
     ------
@@ -36,34 +35,28 @@ class Program:
             raise UserError(f"{what}: {error.strerror}", NEEDS) from None
         self.structure = self.classifier.structure(structure)
         self.value = mmap.mmap(self.classifier.maps["queue"], self.structure.size)
-        """What the map has: what is written there the program reads, and what it counts goes on."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        """Value of the map, which is shared with the program in memory."""
 
     @property
     def descriptor(self) -> int:
-        """What stands for the program."""
+        """Descriptor of the program."""
         return self.classifier.program
 
     def tell(self, at: int, what: bytes) -> None:
-        """Write to the map: a program that reads a field meanwhile sees what was or what is."""
+        """Write to the map. A program that reads a field gets the old or the new value."""
         self.value[at : at + len(what)] = what
 
     def close(self) -> None:
-        """Let go; a program that is attached stays."""
+        """Close the program and the map. An attached program remains."""
         self.value.close()
         self.classifier.close()
 
 
 def name_of(name: str) -> str:
-    """What the kernel calls a program."""
+    """Return the name of a program in the kernel."""
     return f"lasthop_{name}"
 
 
 def object_of(name: str) -> bytes:
-    """A program as compiled."""
+    """Return a compiled program."""
     return files("lasthop.enforce.queue").joinpath("share", f"{name}.o").read_bytes()

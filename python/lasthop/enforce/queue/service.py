@@ -1,15 +1,12 @@
-"""A queue that is up: it is looked after, counted, changed, and answers questions."""
+"""A queue that is up: it is inspected, counted, changed, and reports its status."""
 
 import os
-import signal
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
-from lasthop.daemon.control import Control
 from lasthop.daemon.healing import Healing
-from lasthop.daemon.loop import Loop, in_words
+from lasthop.daemon.service import Service
 from lasthop.daemon.service_kind import ServiceContext
 from lasthop.enforce.queue import config, pi
 from lasthop.enforce.queue.config import LinkQueue
@@ -25,81 +22,62 @@ from lasthop.linux.counters import Counters
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
 LOOKED_S = 30.0
-"""Time between two looks at everything: of `gso_max_segs` no event tells. [s]"""
+"""Time between two inspections of everything, since `gso_max_segs` has no events. [s]"""
 
 
 class Reading(NamedTuple):
-    """Counters as they stood."""
+    """Counters at a time."""
 
     at_s: float
-    """On the clock that never jumps."""
+    """Time on the monotonic clock. [s]"""
     root: Counters
     queue: Counters
     classes: list[ClassState]
 
 
-class Service:
-    """A queue in the making, running, and taken down again.
+class QueueService(Service[LinkQueue]):
+    """A queue while it is set up, while it runs, and while it is taken down.
 
     Parameters
     ----------
-    context : Life
+    context : ServiceContext
     """
 
     def __init__(self, context: ServiceContext[LinkQueue]) -> None:
-        self.context = context
-        self.again = context.read_again
-        self.say = context.say
+        super().__init__(context)
         self.shaped = Shaped(context.wanted, context.state.log)
-        self.loop = Loop(context.say)
         self.healing = Healing(self.shaped, self.loop, context.say, self.set_up, lambda: None)
-        self.started_s = time.time()
         self.readings: list[Reading] = []
-        """The last two."""
+        """The last two readings."""
 
-    def up(self) -> None:
-        """Take back what a process that was killed has left, and set up."""
-        remaining = self.shaped.changes.undo_all()
-        if remaining:
-            raise UserError(
-                f"{self.context.state.log.path}: {remaining[0]}", "undo the named change first"
-            )
-        self.set_up()
+    @property
+    def kernel_state(self) -> Shaped:
+        """Shaper and queue in the kernel."""
+        return self.shaped
 
     def set_up(self) -> None:
-        """Set up the kernel, and hear of what others change."""
+        """Set up the kernel, and receive events of changes by other programs."""
         self.healing.attend_to_all()
         self.shaped.up()
         self.healing.attend()
         self.readings = []
 
-    def down(self) -> list[str]:
-        """Take everything back; what could not be, in words."""
-        return self.shaped.down()
-
     def close(self) -> None:
-        """Let go of sockets."""
+        """Close all sockets."""
         self.healing.close()
         self.shaped.close()
 
     def run(self) -> None:
         """Run until SIGTERM, SIGINT or a request to stop."""
-        control = Control(self.context.state, self, config.read)
         with ExitStack() as stack:
-            asked = control.open(stack)
-            self.loop.watch(asked, lambda: control.serve(asked))
-            self.loop.take_signals(stack, {signal.SIGHUP: self.reload_and_say})
+            self.listen(stack, config.read)
             self.context.is_up()
             self.count()
             self.loop.every(lambda: COUNTED_S, self.count)
             self.loop.every(lambda: LOOKED_S, self.healing.doubt)
             self.loop.run()
 
-    def stop(self) -> None:
-        """End once what is being done is done."""
-        self.loop.stop()
-
-    # What the kernel says.
+    # Counters of the kernel.
 
     def count(self) -> None:
         """Read the counters."""
@@ -113,7 +91,7 @@ class Service:
             self.context.show(self.status())
 
     def status(self) -> dict[str, Any]:
-        """What there is to know, for people and programs."""
+        """Return the status, for people and programs."""
         wanted = self.shaped.wanted
         return {
             "name": wanted.name,
@@ -130,7 +108,7 @@ class Service:
         }
 
     def counted(self) -> dict[str, Any]:
-        """What has been counted; rates are of the last second."""
+        """Return the counters, with rates of the last second."""
         if not self.readings:
             return {"classes": []}
         first, last = self.readings[0], self.readings[-1]
@@ -150,7 +128,7 @@ class Service:
         }
 
     def merged(self) -> list[str]:
-        """Whether packets of the queue are several in one, in words."""
+        """Return a warning if packets of the queue are merged segments."""
         queue = self.readings[-1].queue if self.readings else None
         if queue is None or not queue.backlog_packets:
             return []
@@ -164,7 +142,7 @@ class Service:
         return []
 
     def of_pi(self) -> dict[str, Any]:
-        """What PI does to packets, if it is there."""
+        """Return the state of PI, if the queue has it."""
         if not isinstance(self.shaped.program, Pi):
             return {}
         state = self.shaped.program.state()
@@ -176,7 +154,7 @@ class Service:
     def counted_of_classes(
         self, first: Reading, last: Reading, over_s: float
     ) -> list[dict[str, Any]]:
-        """What each class has, and what is of none."""
+        """Return the state of each class, and of packets of no class."""
         wanted = self.shaped.wanted
         if not wanted.classes:
             return []
@@ -199,27 +177,6 @@ class Service:
 
     # Another file.
 
-    def reload_and_say(self) -> None:
-        """Read the file anew; if it is refused, the log says why."""
-        for line in self.reload():
-            self.say(f"reload refused: {line}")
-
-    def reload(self, again: Callable[[], LinkQueue] | None = None) -> list[str]:
-        """Read the file anew, or another one from now on; if anything is wrong with it, in words,
-        what is in force stays so.
-        """
-        wanted = again or self.again
-        try:
-            new = wanted()
-            self.refuse(new)
-            self.take_over(new)
-        except UserError as error:
-            return str(error).splitlines()
-        except Exception as error:
-            return [in_words(error)]
-        self.again = wanted
-        return []
-
     def refuse(self, new: LinkQueue) -> None:
         """Refuse, before anything is touched, a file that cannot be taken over."""
         interface = self.shaped.wanted.interface
@@ -233,7 +190,7 @@ class Service:
         try_out(new)
 
     def take_over(self, new: LinkQueue) -> None:
-        """Do what another file says; if that fails, what the old one says again."""
+        """Apply another file. If that fails, apply the old one again."""
         shaped = self.shaped
         old = shaped.wanted
         if old == new:
@@ -250,15 +207,15 @@ class Service:
             shaped.wanted = old
             with suppress(UserError):
                 self.set_up()
-            self.healing.doubt()  # it tries again if even that has failed
+            self.healing.doubt()  # It tries again if even this has failed.
             raise
 
 
 def backlog_packets(queue: Counters) -> int:
-    """Packets in a queue, the one in service included."""
+    """Return the packets in a queue, including the one in service."""
     return queue.backlog_packets + (queue.backlog_packets > 0)
 
 
 def per_s(amount: float, over_s: float) -> float | None:
-    """A rate; None over no time, or where counters begin anew."""
+    """Return a rate; None without a duration, or if counters start again."""
     return amount / over_s if over_s > 0 and amount >= 0 else None

@@ -1,13 +1,14 @@
-"""Carries a layout out on this machine, looks after it, and takes it back."""
+"""Set up a layout on this machine, inspect it, and revert it."""
 
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from enum import Enum, auto
 from typing import Any
 
-from lasthop.daemon.differences import Body, Difference, inside
+from lasthop.daemon.differences import Body, Difference, filters, hierarchy, inside
 from lasthop.daemon.kernel_state import KernelState
+from lasthop.daemon.sides import of_side
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import CLASS, ROOT, SPLITTER, Layout, discipline_of, has_program
 from lasthop.enforce.queue.pi import Pi
@@ -15,16 +16,12 @@ from lasthop.enforce.queue.sharing import Sharing
 from lasthop.errors import UserError
 from lasthop.linux import disciplines, links, offload, tc
 from lasthop.linux.changes import (
-    Merging,
     Repair,
     Root,
     Segments,
     check_root_is_free,
 )
 from lasthop.linux.counters import (
-    GETCLASS,
-    GETFILTER,
-    GETQDISC,
     Counters,
     qdiscs,
     queue_counters,
@@ -36,14 +33,14 @@ from lasthop.linux.undo import UndoLog
 
 
 class Part(Enum):
-    """What is looked at as a whole."""
+    """A part that is inspected as a whole."""
 
     INTERFACES = auto()
-    """The interface and those that packets come in by: there, up, without offload."""
+    """The interface and those of incoming packets: present, up, without offload."""
     QUEUE = auto()
     """Shaper and queue."""
     PROGRAM = auto()
-    """What stands in front of the queue."""
+    """The program in front of the queue."""
 
 
 ALL = frozenset(Part)
@@ -71,7 +68,7 @@ class Shaped(KernelState):
         """None while nothing is set up."""
         self.program: Sharing | Pi | None = None
         self.faults: list[str] = []
-        """What is wrong with what is in force, in words."""
+        """Warnings about the present state, in words."""
 
     def unload_programs(self) -> None:
         """Close the program."""
@@ -98,7 +95,7 @@ class Shaped(KernelState):
             self.set_up()
 
     def set_up(self) -> None:
-        """Set everything up: the program comes last, when the queue is there."""
+        """Set everything up. The program is last, after the queue."""
         device = self.device()
         self.program = self.load(device)
         program = None if self.program is None else self.program.descriptor
@@ -113,7 +110,7 @@ class Shaped(KernelState):
         self.layout = layout
 
     def load(self, device: tc.Device) -> Sharing | Pi | None:
-        """The program in front of the queue, if there is to be one."""
+        """Return the program in front of the queue, if it needs one."""
         match self.wanted.discipline:
             case "vbs":
                 hardware = links.every_link(self.kernel)[device.name].hardware
@@ -123,7 +120,7 @@ class Shaped(KernelState):
         return None
 
     def add_root(self, layout: Layout) -> None:
-        """Put the splitter at the root. If the kernel has none, name the option that is missing."""
+        """Add the splitter at the root. If the kernel has none, name the missing option."""
         try:
             self.changes.add_root(layout.device, layout.root())
         except KernelError as error:
@@ -132,7 +129,7 @@ class Shaped(KernelState):
             raise UserError("this kernel has no tbf (CONFIG_NET_SCH_TBF)") from None
 
     def add_queue(self, layout: Layout) -> None:
-        """Give the class its queue; one that the kernel lacks is named by its option."""
+        """Add the queue of the class. If the kernel lacks it, name the missing option."""
         try:
             self.changes.carry_out([layout.queue()])
         except KernelError as error:
@@ -144,14 +141,14 @@ class Shaped(KernelState):
             ) from None
 
     def down(self) -> list[str]:
-        """Take everything back; what could not be, in words."""
+        """Revert all changes; return what could not be reverted, in words."""
         self.layout = None
         remaining = self.changes.undo_all()
         self.unload_programs()
         return remaining
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Let another file be in force in the place of one that differs in values alone."""
+        """Apply another file that differs only in values."""
         layout = self.running()
         new = replace(layout, wanted=wanted)
         self.changes.carry_out([new.shaper(change=True), tc.changing(new.queue())])
@@ -161,53 +158,53 @@ class Shaped(KernelState):
 
     @property
     def sharing(self) -> Sharing | None:
-        """The program by which classes share the queue, if they do."""
+        """Program by which classes share the queue, if they do."""
         return self.program if isinstance(self.program, Sharing) else None
 
-    # What there is.
+    # State.
 
     def device(self) -> tc.Device:
         """The interface."""
         return tc.Device(self.wanted.interface, links.index_of(self.wanted.interface))
 
     def running(self) -> Layout:
-        """The layout, which is there once everything is set up."""
+        """Return the layout, which exists once everything is set up."""
         if self.layout is None:
             raise UserError(f"queue of {self.wanted.interface}: the queue is not up")
         return self.layout
 
     def counters(self) -> tuple[Counters, Counters]:
-        """Counters of the hierarchy, and of the queue in it."""
+        """Return the counters of the hierarchy, and of the queue in it."""
         result = queue_counters(self.kernel, self.running().device.number)
         nothing = Counters(0, 0, 0, 0, 0)
         return result.get(tc.ROOT, nothing), result.get(CLASS, nothing)
 
-    # What healing asks for.
+    # Methods for healing.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
         """Nothing that is done later can be refused."""
 
     @property
     def is_set_up(self) -> bool:
-        """Whether anything is in force."""
+        """Whether anything is set up."""
         return self.layout is not None
 
     @property
     def interfaces(self) -> Sequence[str]:
-        """The interface, and those that packets come in by."""
+        """The interface, and those of incoming packets."""
         return (self.wanted.interface, *self.wanted.incoming)
 
     @property
     def container(self) -> str:
-        """What holds all that is ours, in words."""
+        """The object that has everything of ours, in words."""
         return f"the queue of {self.wanted.interface}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """What to hear of, the interfaces that are there having these numbers."""
+        """Return the events to receive, for these numbers of the present interfaces."""
         return EventFilter(self.interfaces, list(numbers.values()), [])
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
-        """What is to be looked at after these events."""
+        """Return the parts to inspect after these events."""
         if events is None:
             return ALL
         results: set[Part] = set()
@@ -219,25 +216,17 @@ class Shaped(KernelState):
         return results
 
     def is_ours(self, interface: int) -> bool:
-        """Whether the queue is at the interface of this number."""
+        """Return whether the queue is at the interface of this number."""
         return self.layout is None or interface == self.layout.device.number
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
-        """What of these parts is not as it ought to be."""
+        """Return the differences of these parts."""
         results: list[Difference] = []
         present = links.every_link(self.kernel)
         link = present.get(self.wanted.interface)
-        if Part.INTERFACES in parts:
-            for name in self.interfaces:
-                if name not in present:
-                    results.append(Difference(("absence", name), f"interface {name} is gone"))
-                elif not present[name].is_up:
-                    results.append(Difference(("interface", name), f"interface {name} is down"))
-            for name in self.wanted.incoming:
-                if name in present and offload.merges(name):
-                    text = f"receive offload of {name} is on"
-                    merging = Merging(tc.Device(name, present[name].number))
-                    results.append(Difference(("merging", name), text, [merging]))
+        for name in self.interfaces if Part.INTERFACES in parts else ():
+            merges = name in self.wanted.incoming and name in present and offload.merges(name)
+            results += of_side(name, None, present.get(name), merges=merges)
         if link is None:
             return results
         device = tc.Device(self.wanted.interface, link.number)
@@ -249,10 +238,10 @@ class Shaped(KernelState):
         return self.differences_inside(device, parts) + results
 
     def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
-        """What is not as it ought to be of queue and program."""
+        """Return the differences of the queue and the program."""
         results: list[Difference] = []
         layout = self.running()
-        if layout.device != device:  # the interface went and came: nothing of ours is at it
+        if layout.device != device:  # The interface has returned, without anything of ours.
             self.layout = layout = replace(layout, device=device)
             parts = ALL
         roots = [each for each in qdiscs(self.kernel, device.number) if each.parent == tc.ROOT]
@@ -273,26 +262,23 @@ class Shaped(KernelState):
         has: list[Body] = []
         if Part.QUEUE in parts:
             wanted += layout.hierarchy()
-            has += self.hierarchy(device)
+            has += [
+                each for each in hierarchy(self.kernel, device.number) if is_in_hierarchy(each[1])
+            ]
         if Part.PROGRAM in parts:
             wanted += layout.filters()
-            question = device.header(parent=ROOT)
-            has += [(tc.NEWFILTER, body) for body in self.kernel.dump(GETFILTER, question)]
+            has += filters(self.kernel, [device.header(parent=ROOT)])
         return results + inside(device, wanted, has, {})
 
-    def hierarchy(self, device: tc.Device) -> Iterator[Body]:
-        """Queueing disciplines and classes below our root."""
-        question = TCMSG.pack(0, device.number, 0, 0, 0)
-        for asked, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
-            for body in self.kernel.dump(asked, question):
-                _, index, handle, parent, _ = TCMSG.unpack_from(body)
-                ours = parent in (ROOT, CLASS) or handle >> 16 in (tc.OURS, tc.SPLITTER)
-                if index == device.number and ours:
-                    yield kind, body
+
+def is_in_hierarchy(body: bytes) -> bool:
+    """Return whether a discipline or class is below our root."""
+    _, _, handle, parent, _ = TCMSG.unpack_from(body)
+    return parent in (ROOT, CLASS) or handle >> 16 in (tc.OURS, tc.SPLITTER)
 
 
 def check_is_there(key: str, name: str) -> None:
-    """Refuse an interface that a file names and that is not there."""
+    """Refuse an interface that does not exist."""
     try:
         links.index_of(name)
     except UserError as error:
@@ -300,7 +286,7 @@ def check_is_there(key: str, name: str) -> None:
 
 
 def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
-    """Whether what differs can be changed in place."""
+    """Return whether the differences of two files can be changed in place."""
     return (
         (old.interface, old.incoming, old.discipline)
         == (new.interface, new.incoming, new.discipline)
@@ -310,10 +296,10 @@ def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
 
 
 def plan(wanted: LinkQueue) -> list[str]:
-    """The commands that do what `up` does."""
+    """Return the commands that do the same as `up`."""
     device = tc.Device(wanted.interface, 0)
     layout = Layout(wanted, device, 0 if has_program(wanted) else None)
     lines = [offload.shell_command(name, False) for name in wanted.incoming]
-    lines.append(links.set_segments(device.name, links.ONE_SEGMENT).said)
-    lines += [request.said for request in (*layout.hierarchy(), *layout.filters())]
+    lines.append(links.set_segments(device.name, links.ONE_SEGMENT).command)
+    lines += [request.command for request in (*layout.hierarchy(), *layout.filters())]
     return lines

@@ -1,6 +1,6 @@
-"""Virtual buffer sharing in front of a queue: the program, what it is told, what it counts.
+"""Virtual buffer sharing in front of a queue: the program, its settings and its counters.
 
-The program is `crates/bpf/sharing.bpf.c`; its algorithms are the engine's, in whole numbers.
+The program is `crates/bpf/sharing.bpf.c`. Its algorithms are those of the engine, in integers.
 """
 
 import struct
@@ -12,31 +12,32 @@ from lasthop.enforce.queue.program import Program
 from lasthop.linux import bpf
 from lasthop.linux.links import ETHERNET
 from lasthop.linux.tc import Subnet
+from lasthop.scenario.queues import Vbs
 
 ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
 HELD = 4
-"""Probabilities stay as they are set from outside."""
+"""Algorithm that keeps the probabilities that are set from outside."""
 PART = 1 << 32
-"""One, in parts and probabilities."""
+"""The value 1 of shares and probabilities."""
 PACKET = 1 << 24
 """One packet of the target occupancy."""
 PACKETS2 = 1 << 32
 MOST = (1 << 64) - 1
 ETHERNET_BYTES = 14
 SETTING = struct.Struct("=IIIIQQQ")
-"""Law, classes, limit, header, target occupancy, tolerance, time between steps."""
+"""Algorithm, classes, limit, header, target occupancy, tolerance, time between steps."""
 CLASS = struct.Struct("=8Q")
 WORD = struct.Struct("=Q")
 TARGET_AT, BLOCKING_AT = 0, 8
-"""Where what is written from outside stands in a class. [bytes]"""
+"""Offsets of fields of a class that are written from outside. [bytes]"""
 PREFIX = struct.Struct("=IB16s3x")
 """Bits that count, version, address (struct prefix of sharing.bpf.c)."""
 NONE = 63
-"""Number of the class of packets that are of none."""
+"""Number of the class for packets of no class."""
 
 
 class ClassState(NamedTuple):
-    """A class as the program has it (struct class of sharing.h)."""
+    """State of a class in the program (struct class of sharing.h)."""
 
     target: int
     blocking: int
@@ -49,7 +50,7 @@ class ClassState(NamedTuple):
 
     @property
     def packets(self) -> int:
-        """Those in the queue."""
+        """Packets in the queue."""
         return self.offered - self.lost - self.left
 
 
@@ -61,7 +62,7 @@ class Sharing(Program):
     wanted : LinkQueue
         With `vbs`.
     hardware : int
-        What packets of the interface begin with (ARPHRD).
+        Type of the header of packets of the interface (ARPHRD).
 
     Raises
     ------
@@ -76,7 +77,7 @@ class Sharing(Program):
         self.apply(wanted)
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Let settings, targets and members be these from now on; counters go on."""
+        """Apply settings, targets and members. The counters continue."""
         self.tell(self.structure.place("setting"), SETTING.pack(*self.setting(wanted)))
         for number, each in enumerate(wanted.classes):
             self.tell(self.class_at(number) + TARGET_AT, WORD.pack(int(each.target * PART)))
@@ -89,32 +90,31 @@ class Sharing(Program):
         self.members = members
 
     def setting(self, wanted: LinkQueue) -> tuple[int, ...]:
-        """What the program is told of the queue."""
-        queue = wanted.queue
-        occupancy = queue["occupancy"] * wanted.queue_packets
-        update_s = queue["update_s"] or 0.0
+        """Return the settings of the program."""
+        vbs = wanted.queue
+        assert isinstance(vbs, Vbs)
         return (
-            ALGORITHMS[queue["algorithm"]],
+            ALGORITHMS[vbs.algorithm],
             len(wanted.classes),
             wanted.queue_packets,
             self.header_bytes,
-            round(occupancy * PACKET),
-            min(int(queue["tol_packets2"] * PACKETS2), MOST),
-            round(update_s * 1e9),
+            round(vbs.occupancy * wanted.queue_packets * PACKET),
+            min(int(vbs.tol_packets2 * PACKETS2), MOST),
+            round((vbs.update_s or 0.0) * 1e9),
         )
 
     def hold(self, probabilities: list[float]) -> None:
-        """Block with these probabilities from now on, whatever the queue; no algorithm runs."""
+        """Block with these probabilities from now on, without an algorithm."""
         self.tell(self.structure.place("setting"), struct.pack("=I", HELD))
         for number, each in enumerate(probabilities):
             self.tell(self.class_at(number) + BLOCKING_AT, WORD.pack(round(each * PART)))
 
     def class_at(self, number: int) -> int:
-        """Where a class stands in the map's value. [bytes]"""
+        """Return the offset of a class in the map's value. [bytes]"""
         return self.structure.place("class") + number * CLASS.size
 
     def states(self, count: int) -> list[ClassState]:
-        """The first so many classes, and the one of packets that are of none."""
+        """Return the states of the first classes, and of the class of other packets."""
         return [
             ClassState(*CLASS.unpack_from(self.value, self.class_at(number)))
             for number in (*range(count), NONE)
@@ -122,7 +122,7 @@ class Sharing(Program):
 
 
 def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], int]]:
-    """Map and key of each member, and the number of its class."""
+    """Yield the map and the key of each member, and the number of its class."""
     for number, each in enumerate(classes):
         if each.mark is not None:
             yield ("marks", struct.pack("=I", each.mark)), number
@@ -133,5 +133,5 @@ def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], i
 
 
 def prefix_of(subnet: Subnet) -> bytes:
-    """A prefix as the program looks for it: the version counts as the first eight bits."""
+    """Return the key of a prefix. The version is its first eight bits."""
     return PREFIX.pack(8 + subnet.prefixlen, subnet.version, subnet.network_address.packed)

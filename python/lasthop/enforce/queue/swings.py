@@ -1,4 +1,4 @@
-"""Whether a shaped queue would swing, by the fluid models of paper 004."""
+"""Stability of a shaped queue, by the fluid models of paper 004."""
 
 import json
 from dataclasses import replace
@@ -9,27 +9,28 @@ from lasthop.errors import ScenarioError, UserError
 from lasthop.models.errors import ModelError
 from lasthop.models.red.fluid import fluid
 from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.queues import Pi, Queue, Red
 from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import roots
 
 OPTIONS = {"dumbbell.flows": "--flows", "dumbbell.rtt": "--rtt", "tcp.congestion": "--congestion"}
-"""The option that a value of the scenario comes from."""
+"""Option of each value of the scenario."""
 WINDOW_PACKETS = 65_535
-"""A receive window that limits nobody."""
+"""A receive window that limits no flow. [packets]"""
 
 
 class Verdict(NamedTuple):
-    """What a fluid model says of a queue."""
+    """Result of a fluid model for a queue."""
 
     swings: bool | None
     """None if no model fits."""
     period_s: float | None
     why: str
-    """Why no model fits, or what makes the answer doubtful."""
+    """Reason why no model fits, or why the result is uncertain."""
 
 
 def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict:
-    """Whether the queue would swing under long-lived flows.
+    """Return whether the queue would oscillate with long-lived flows.
 
     Parameters
     ----------
@@ -43,22 +44,22 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
     Raises
     ------
     UserError
-        For a value that no scenario may have.
+        For a value that scenarios do not support.
     """
     if wanted.discipline == "vbs":
-        wanted = replace(wanted, queue={"discipline": "drop_tail"})  # for what else is wrong
+        wanted = replace(wanted, queue=Queue(discipline="drop_tail"))  # To report other errors.
         scenario_of(wanted, flows, rtt, congestion)
         return Verdict(None, None, "no fluid model supports virtual buffer sharing")
     return verdict_of(scenario_of(wanted, flows, rtt, congestion))
 
 
 def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Scenario:
-    """So many flows through this queue alone.
+    """Return the scenario of this number of flows through the queue.
 
     Raises
     ------
     UserError
-        For a value that no scenario may have.
+        For a value that scenarios do not support.
     """
     try:
         return Scenario(json.dumps(dumbbell(wanted, flows, rtt, congestion)))
@@ -69,7 +70,7 @@ def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Sce
 
 
 def verdict_of(scenario: Scenario) -> Verdict:
-    """Whether the queue of a scenario would swing."""
+    """Return whether the queue of a scenario would oscillate."""
     try:
         result = fluid(scenario.to_dict())
         spectrum = roots(result.case, 2)
@@ -79,7 +80,7 @@ def verdict_of(scenario: Scenario) -> Verdict:
 
 
 def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[str, Any]:
-    """The scenario: so many flows through this queue alone."""
+    """Return the tree of the scenario of this number of flows through the queue."""
     return {
         "duration": "60 s",
         "queue": queue_of(wanted),
@@ -93,35 +94,34 @@ def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[s
 
 
 def queue_of(wanted: LinkQueue) -> dict[str, Any]:
-    """The queue as files say it."""
+    """Return the queue as in files."""
     queue = wanted.queue
-    match wanted.discipline:
-        case "red":
-            red = {
-                "min_th": queue["min_th_packets"],
-                "max_th": queue["max_th_packets"],
-                "max_p": queue["max_p"],
-                "weight": queue["weight"],
-                "gentle": queue["gentle"],
-                "bytes": queue["bytes"],
-                "mean_packet": f"{queue['mean_packet_bytes']} B",
+    settings: dict[str, object] = {}
+    match queue:
+        case Red():
+            settings = {
+                "min_th": queue.min_th_packets,
+                "max_th": queue.max_th_packets,
+                "max_p": queue.max_p,
+                "weight": queue.weight,
+                "gentle": queue.gentle,
+                "bytes": queue.counts_bytes,
+                "mean_packet": f"{queue.mean_packet_bytes} B",
             }
-            return {"limit": wanted.queue_packets, "red": red}
-        case "drop_tail" | "threshold":
+        case Pi():
+            settings = {
+                "target": queue.target_packets,
+                "a": queue.a,
+                "b": queue.b,
+                "update": f"{queue.update_s} s",
+            }
+        case Queue(discipline="drop_tail" | "threshold"):
             return {"threshold": wanted.queue_packets}
-        case "pi":
-            pi = {
-                "target": queue["target_packets"],
-                "a": queue["a"],
-                "b": queue["b"],
-                "update": f"{queue['update_s']} s",
-            }
-            return {"limit": wanted.queue_packets, "pi": pi}
-    return {"limit": wanted.queue_packets, wanted.discipline: {}}
+    return {"limit": wanted.queue_packets, queue.discipline: settings}
 
 
 def in_words(result: Verdict, text: str) -> str:
-    """A line about the queue, under what is said."""
+    """Return a line about the queue; `text` names the traffic."""
     if result.swings is None:
         return f"{text}: it is unknown whether the queue would oscillate: {result.why}"
     what = "the queue would oscillate" if result.swings else "the queue would be stable"

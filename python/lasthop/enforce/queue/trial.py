@@ -1,4 +1,4 @@
-"""A queue is tried where it harms nobody: at an interface of a network namespace of its own."""
+"""Trial of a queue without effect: at an interface of another network namespace."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ TRIED, OTHER = "tried", "other"
 
 
 def try_out(wanted: LinkQueue) -> None:
-    """Set a queue up once, on this machine's kernel; not where this process may make no namespace.
+    """Set up a queue once on this machine's kernel, if this process may make a namespace.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is wrong with the interfaces of a gateway: pure functions."""
+"""Faults of the interfaces of a service, and their repairs: pure functions."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from lasthop.linux.tc import Device
 
 
 def of_ifb(device: Device, present: dict[str, Link]) -> Difference | None:
-    """What is wrong with the IFB itself."""
+    """Return the fault of an IFB, if it has any."""
     name = ("interface", device.name)
     link = present.get(device.name)
     if link is None or link.number != device.number:
@@ -25,10 +25,10 @@ def of_side(
     name: str,
     blocks: tuple[int, int] | None,
     link: Link | None,
-    qdiscs: Sequence[Qdisc],
-    merges: bool,
+    qdiscs: Sequence[Qdisc] = (),
+    merges: bool = False,
 ) -> list[Difference]:
-    """What is wrong with an interface, whose packets are to meet two blocks of filters, or none."""
+    """Return the faults of an interface, whose packets meet two blocks of filters, or none."""
     if link is None:
         return [Difference(("absence", name), f"interface {name} is gone")]
     device, result = Device(name, link.number), []

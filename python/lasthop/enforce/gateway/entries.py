@@ -1,0 +1,226 @@
+"""Entries that the maps of the classifier's programs are to have, for a layout.
+
+A member has one entry by its MAC address. It has entries by its IP addresses only where frames of
+that MAC address can be those of other stations, or where its own frames have another one.
+"""
+
+import struct
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from lasthop.enforce.gateway.classification import (
+    ACCESS,
+    BY_ADDRESS,
+    GROUP,
+    HAS_IGNORED,
+    UNCLASSIFIED_AT,
+    Place,
+    Surroundings,
+    Table,
+    interface_key,
+    leaf_key,
+    mac_key,
+    own_key,
+    prefix_key,
+    settings,
+)
+from lasthop.enforce.gateway.config import is_in
+from lasthop.enforce.gateway.layout import MAJOR, Layout, Member
+from lasthop.linux.tc import Address, Subnet
+
+FIRST_AP_NUMBER = 1 << 17
+"""First number of allowances of packets of no station, at the first access point."""
+STRANGERS = 16
+"""Numbers of each access point, over which MAC addresses of no station are spread. [-]"""
+FIRST_IGNORED_NUMBER = 1 << 18
+"""First number of allowances of machines in `discover.ignore`."""
+NO_SURROUNDINGS = Surroundings()
+NOWHERE = Place(0, 0, 0, 0)
+"""Map value of a MAC address or an IP address without a leaf."""
+MOST_WAITING = 4096
+"""Largest number of waiting MAC addresses whose access points the program knows."""
+UNKNOWN_MAC = "no MAC address is known"
+SHARED_MAC = "several stations have one MAC address"
+ROUTED_MAC = "the MAC address is that of a router"
+ROUTED = "a router is between `lan` and the address"
+"""Reasons for which a station is classified by its IP addresses."""
+
+
+@dataclass
+class Entries:
+    """The entries for a layout as it is now.
+
+    Parameters
+    ----------
+    layout : Layout
+    on_link : collection of networks
+        Subnets of the interfaces towards access points. Frames of other addresses have the MAC
+        address of a router, so they are classified by IP address. Without subnets, as at the port
+        of a bridge, all addresses are on the link.
+    others : Surroundings
+    """
+
+    layout: Layout
+    on_link: Collection[Subnet] = ()
+    others: Surroundings = NO_SURROUNDINGS
+
+    def table(self, interfaces: Mapping[str, int], own: Iterable[Address]) -> Table:
+        """Return all entries.
+
+        Parameters
+        ----------
+        interfaces : mapping of str to int
+            Numbers of the interfaces towards access points that exist now.
+        own : iterable of Address
+            Addresses of this machine, whose pings are exempt.
+        """
+        table: Table = {("own", own_key(address)): struct.pack("=I", 1) for address in own}
+        table |= self.access_points(interfaces)
+        table |= self.machines()
+        for name in self.layout.members:
+            table |= self.member(name)
+        table |= self.groups()
+        for address, mac in self.others.ignored.items():
+            entry = NOWHERE._replace(number=self.ignored_numbers[mac])
+            table["prefixes", prefix_key(address)] = entry.packed(HAS_IGNORED)
+        return table
+
+    def access_points(self, interfaces: Mapping[str, int]) -> Table:
+        """Return the leaves of access points for packets of no station, and their interfaces."""
+        table: Table = {}
+        aps, others = self.layout.gateway.aps, self.others
+        places = {
+            ap.name: Place(*self.layout.shared[ap.name], k, FIRST_AP_NUMBER + STRANGERS * k)
+            for k, ap in enumerate(aps)
+        }
+        for k, (unclassified, multicast, _, number, _) in enumerate(places.values()):
+            value = ACCESS.pack(unclassified & 0xFFFF, multicast & 0xFFFF, number)
+            table["aps", interface_key(k)] = value
+        first_at = {ap.interface: k for k, ap in reversed(list(enumerate(aps)))}
+        for name, k in first_at.items():
+            if name in interfaces:
+                table["interfaces", interface_key(interfaces[name])] = struct.pack("=I", k)
+        table["setup", bytes(4)] = settings(self.layout.ifb.number)
+        if len(first_at) < len(aps):
+            # The interface does not identify the access point, so addresses do.
+            for ap in aps:
+                for subnet in ap.subnets:
+                    table["prefixes", prefix_key(subnet)] = places[ap.name].packed(UNCLASSIFIED_AT)
+            for mac, name in islice(others.waiting.items(), MOST_WAITING):
+                table["macs", mac_key(mac)] = places[name].packed(UNCLASSIFIED_AT)
+        return table
+
+    def machines(self) -> Table:
+        """Return the entries of MAC addresses of routers, and of machines to ignore."""
+        table: Table = {}
+        for mac in self.shared_routers | self.ignored_numbers.keys():
+            flags = BY_ADDRESS * (mac in self.shared_routers) | self.ignored_flag(mac)
+            entry = NOWHERE._replace(number=self.ignored_numbers.get(mac, 0))
+            table["macs", mac_key(mac)] = entry.packed(flags)
+        return table
+
+    def member(self, name: str) -> Table:
+        """Return the entries of a member."""
+        table: Table = {}
+        layout, member = self.layout, self.layout.members[name]
+        mac, reason = member.station.mac, self.by_address.get(name)
+        order, passes = self.order[member.ap.name], member.ap.udp == "down"
+        place = Place(member.leaf, member.uplink, order, layout.numbers[name], passes)
+        if mac is not None:
+            flags = self.ignored_flag(mac) | BY_ADDRESS * (reason in (SHARED_MAC, ROUTED_MAC))
+            table["macs", mac_key(mac)] = place.packed(flags)
+        keys: list[Address | Subnet] = []
+        if not layout.is_by_mac_only(name):
+            keys += member.station.subnets
+        if reason is not None:
+            is_by_mac = mac is not None and reason == ROUTED
+            keys += [each for each in member.addresses if not is_by_mac or self.is_routed(each)]
+        return table | {("prefixes", prefix_key(key)): place.packed() for key in keys}
+
+    def groups(self) -> Table:
+        """Return the groups of leaves that are inside one."""
+        table: Table = {}
+        leaves = [each.leaf for each in self.layout.members.values()]
+        leaves += [unclassified for unclassified, _ in self.layout.shared.values()]
+        for leaf in leaves:
+            if (bundle := self.layout.by_leaf.get(leaf >> 16)) is not None:
+                table["groups", leaf_key(leaf)] = GROUP.pack(bundle.leaf & 0xFFFF, bundle.major)
+        return table
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """Numbers of access points in the programs."""
+        return {ap.name: k for k, ap in enumerate(self.layout.gateway.aps)}
+
+    @cached_property
+    def ignored_numbers(self) -> dict[str, int]:
+        """Numbers of allowances of machines to ignore, by MAC address."""
+        layout = self.layout
+        owner_of = {m.station.mac: name for name, m in layout.members.items() if m.station.mac}
+        return {
+            mac: layout.numbers[owner_of[mac]] if mac in owner_of else FIRST_IGNORED_NUMBER + k
+            for k, mac in enumerate(sorted(set(self.others.ignored.values())))
+        }
+
+    def ignored_flag(self, mac: str) -> int:
+        """Return the flag of a MAC address that machines to ignore have."""
+        return HAS_IGNORED * (mac in self.ignored_numbers)
+
+    @cached_property
+    def by_address(self) -> dict[str, str]:
+        """The members that are classified by IP address, with the reasons."""
+        members = self.layout.members
+        owners = Counter(each.station.mac for each in members.values() if each.station.mac)
+        reasons = {}
+        for name, member in members.items():
+            mac = member.station.mac
+            behind = self.others.routers.get(mac or "", ())
+            keys = member.addresses if self.layout.is_by_mac_only(name) else member.keys
+            routed = any(self.is_routed(key) for key in keys if not is_in(key, behind))
+            if mac is None:
+                reasons[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
+            elif mac in self.shared_routers:
+                reasons[name] = ROUTED_MAC
+            elif owners[mac] > 1:
+                reasons[name] = SHARED_MAC
+            elif routed:
+                reasons[name] = ROUTED
+        return reasons
+
+    @cached_property
+    def shared_routers(self) -> set[str]:
+        """MAC addresses of routers through which this machine reaches other stations.
+
+        A router that reaches no other station is not one of them: all its frames belong to it. An
+        example is a router with a delegated prefix.
+        """
+        return {
+            mac
+            for mac, subnets in self.others.routers.items()
+            if any(
+                is_in(address, subnets)
+                for member in self.layout.members.values()
+                if member.station.mac != mac
+                for address in member.keys
+            )
+        }
+
+    def is_routed(self, address: Address | Subnet) -> bool:
+        """Return whether packets of an address come through a router.
+
+        This is known only if the interfaces towards access points have addresses.
+        """
+        return bool(self.on_link) and not is_in(address, self.on_link)
+
+
+def keys_of(member: Member) -> list[tuple[str, bytes]]:
+    """Return the keys of all entries that a member may have."""
+    keys = [("prefixes", prefix_key(each)) for each in member.keys]
+    if member.station.mac is not None:
+        keys.append(("macs", mac_key(member.station.mac)))
+    if member.leaf >> 16 != MAJOR:
+        keys.append(("groups", leaf_key(member.leaf)))
+    return keys

@@ -1,0 +1,20 @@
+"""Status of a gateway, as the process of the gateway reports it."""
+
+from dataclasses import dataclass
+
+from lasthop.daemon.tables import Row
+
+
+@dataclass(frozen=True)
+class Status:
+    """Rows of a status by what they are about, and its messages."""
+
+    aps: tuple[Row, ...]
+    stations: tuple[Row, ...]
+    shaping: bool = False
+    warnings: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    leaves: Row | None = None
+    groups: tuple[Row, ...] = ()
+    filters: tuple[Row, ...] = ()
+    ports: tuple[Row, ...] = ()

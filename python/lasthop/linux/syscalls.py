@@ -1,0 +1,21 @@
+"""Functions of libc that Python does not have."""
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(name: str, *arguments: object) -> int:
+    """Return the result of a function of libc.
+
+    Raises
+    ------
+    OSError
+        If the function failed.
+    """
+    result: int = getattr(libc, name)(*arguments)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
