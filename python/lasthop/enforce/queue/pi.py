@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.program import Program
-from lasthop.scenario import typed
+from lasthop.scenario import queues
 
 PART = 1 << 48
 """The value 1 of weights and probabilities."""
@@ -50,7 +50,7 @@ class Pi(Program):
     def apply(self, wanted: LinkQueue) -> None:
         """Apply settings. The counters and the probability continue."""
         pi = wanted.queue
-        assert isinstance(pi, typed.Pi)
+        assert isinstance(pi, queues.Pi)
         times = round(pi.a * PART), round(pi.b * PART), round(pi.update_s * 1e9)
         packets = pi.target_packets, wanted.queue_packets
         self.tell(0, SETTING.pack(*times, *packets, pi.ecn, 0))

@@ -8,8 +8,8 @@ from lasthop.enforce.queue.config import LinkQueue
 from lasthop.errors import ScenarioError, UserError
 from lasthop.models.errors import ModelError
 from lasthop.models.red.fluid import fluid
-from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.queues import Pi, Queue, Red
+from lasthop.scenario.scenario import Scenario
 from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import roots
 
