@@ -92,8 +92,8 @@ class Chunk:
     """Runs that one worker does, one after another."""
 
     tasks: tuple[Task, ...]
-    kept: tuple[str, ...]
-    """Parts that are kept of each run: names of `KEPT`."""
+    contents: tuple[str, ...]
+    """Parts of each run that are stored: names of `KEPT`."""
     threads: int = 1
     """Threads over which the replications of a run are spread."""
     tails: bool = False
@@ -157,7 +157,7 @@ def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
     simulated_s = 0.0
     with PROCESSOR.shared() as spent, deaf(isinstance(watch, Alone)):
         for task, length_s, output in _outputs(chunk, watch):
-            runs[task.key] = {what: KEPT[what](output) for what in chunk.kept}
+            runs[task.key] = {what: KEPT[what](output) for what in chunk.contents}
             simulated_s += length_s
         part = packed(runs)
     return Finished(part, tuple(runs), spent(), simulated_s)

@@ -125,7 +125,7 @@ class ProgressCounters:
         if answer is not None and not answer:
             self.stopped.set()
         if time.monotonic() - self._written_s >= WRITE_S:
-            self._write(progress, "draining" if progress["draining"] else "running")
+            self._write(progress, "draining" if self.draining.is_set() else "running")
 
     def _progress(self) -> BatchProgress:
         runs = self._under_way.values()

@@ -16,8 +16,8 @@ from lasthop.answers.fairness import judged
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.simulate import simulate
 from lasthop.tuning.calls import Calls
-from lasthop.tuning.costs import costs, goodputs
-from lasthop.tuning.delays import CallDelay, Elsewhere, call_delays, elsewhere
+from lasthop.tuning.costs import costs
+from lasthop.tuning.delays import CallDelay, Elsewhere, call_delays, elsewhere, means_of
 from lasthop.tuning.hostapd import hostapd
 from lasthop.tuning.measures import estimated, means, paired, sampled
 from lasthop.tuning.parts import Loss, losers
@@ -221,7 +221,7 @@ class Tuning(Shown):
         ours, theirs = self.chosen.checked, self.present.checked
         if not self.recommended or ours is None or theirs is None:
             return []
-        rates = (goodputs(each.result.summary) for each in (theirs, ours))
+        rates = (means_of(each.result, "flows", "goodput_bps") for each in (theirs, ours))
         return list(costs(self.before, self.after, self.gains, *rates))
 
     @cached_property

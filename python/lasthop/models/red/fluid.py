@@ -209,7 +209,7 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
     }
 
 
-def model_of(law: Law, groups: list[Group]) -> Model:
+def model_of(law: Law, groups: list[Group]) -> Model[Any]:
     """Return the model of a discipline with one round-trip time per group."""
     if law.model == "threshold":
         if len(groups) > 1:
