@@ -17,8 +17,6 @@ from lasthop.batch.parts import Parts
 from lasthop.batch.sizes import CHUNK_S, Sizes
 from lasthop.errors import UserError
 
-__all__ = ["Batch", "BatchInterrupted", "BatchStopped"]
-
 TICK_S = 0.1
 """How often Ctrl-C is looked for. [s]"""
 

@@ -37,21 +37,6 @@ from lasthop.progress.cost_limits import Deadline
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
 
-__all__ = [
-    "CONFIDENCE",
-    "HIGHER_IS_BETTER",
-    "LOWER_IS_BETTER",
-    "REDUCTIONS",
-    "Difference",
-    "Measure",
-    "Paired",
-    "Verdict",
-    "are_identical",
-    "better_direction",
-    "judge",
-    "run",
-]
-
 CONFIDENCE = 0.99
 """Probability that all intervals of the differences shown together hold at the same time. [-]"""
 

@@ -24,8 +24,6 @@ from pathlib import Path
 from lasthop import _core
 from lasthop.scenario.from_json import Table, read_as
 
-__all__ = ["DamagedError", "Part", "packed"]
-
 FORMAT = 2
 ABOUT = "about.json"
 IN_MEMBER = 16

@@ -6,8 +6,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from lasthop.models.errors import Doubt
 
-__all__ = ["Check", "Each", "Messages", "Table", "violations"]
-
 T = TypeVar("T")
 
 

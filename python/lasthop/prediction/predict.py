@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from lasthop.models.red import Fluid
     from lasthop.scenario.typed import Scenario as Typed
 
-__all__ = ["fluid", "predict"]
-
 
 def fluid(
     scenario: ScenarioLike,

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from lasthop.stability.case import Case
 from lasthop.stability.models.pi import PiDerived
 
-__all__ = ["Loop", "designed", "loop", "loop_gain"]
-
 LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
 """Frequencies looked at, times the longest delay, and how many."""
 CROSSOVER = 0.13

@@ -19,7 +19,6 @@ from lasthop.sweep.points import Point
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SERIES", "frame", "write_tables"]
 
 SERIES = "series"
 

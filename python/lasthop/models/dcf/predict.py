@@ -8,7 +8,7 @@ from lasthop.models.answer import CellValues, Lists, Quantities, Values, predict
 from lasthop.models.checks import violations
 from lasthop.models.dcf import airtime, freezing, zones
 from lasthop.models.dcf.assumptions import FLOWS, Sender, doubts, of_senders
-from lasthop.models.dcf.saturation import Saturation
+from lasthop.models.dcf.saturation import Contender, Saturation
 from lasthop.models.dcf.zones import Category, category_of
 from lasthop.models.errors import ModelError, refuse
 from lasthop.progress.cost_limits import need
@@ -104,12 +104,20 @@ def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
     lead_s = airtime.eifs_lead_s(cell)
     if cell.countdown == "edca":
         return zones.solve(categories, cell.slot_s, cell.sifs_s, lead_s)
+    return freezing.solve(*contending(scenario, categories))
+
+
+def contending(
+    scenario: CellScenario, categories: Sequence[Category]
+) -> tuple[list[Contender], float, float]:
+    """Return senders with equal AIFSN as contenders, the slot time, and EIFS. [s, s]"""
+    cell = scenario.cell
     aifs_s = airtime.aifs_s(cell, categories[0].aifsn)
     nodes = [
         replace(category.contender, success_s=category.contender.success_s + aifs_s)
         for category in categories
     ]
-    return freezing.solve(nodes, cell.slot_s, lead_s + aifs_s)
+    return nodes, cell.slot_s, airtime.eifs_lead_s(cell) + aifs_s
 
 
 def _need(categories: Sequence[Category]) -> None:

@@ -16,8 +16,6 @@ from lasthop.stability.models.base import State
 from lasthop.stability.models.red import Red, RedDerived
 from lasthop.stability.parameters import COMPOUND, KAPPA, Choice, Number, Parameter
 
-__all__ = ["Pi"]
-
 STEEP = 1e100
 """Slope of a RED line so steep that its queue stays at the lower threshold. [1/packet]"""
 

@@ -19,38 +19,29 @@ from lasthop.stability.models.base import (
     window_rule,
 )
 from lasthop.stability.models.drop import Law
-from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed
+from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed, switched
 
 RTT = Number("rtt", 0.1, "s", "round-trip time without queueing, tau")
 CAPACITY = Number("capacity", 100.0, "packets/s", "capacity per flow, C")
 GAMMA = Number("gamma", 1e-4, "-", "gain of the queue average, per packet of one flow")
-WEIGHT = Number(
+WEIGHT = switched(
     "queue_weight",
-    0.0,
     "-",
     "w_q of a packet RED, from which gamma = flows * w_q; -1: ns-2's automatic; 0: use gamma",
     low=-1.0,
     high=1.0,
-    closed=True,
-    plain_above=0.0,
 )
 
-LINK = Number(
+LINK = switched(
     "link_capacity",
-    0.0,
     "packets/s",
     "capacity of the link, from which capacity = link_capacity / flows; 0: use capacity",
-    closed=True,
-    plain_above=0.0,
 )
 
-BUFFER = Number(
+BUFFER = switched(
     "buffer",
-    0.0,
     "packets",
     "most that the queue holds where constraints count, as thresholds count it; 0: no limit",
-    closed=True,
-    plain_above=0.0,
 )
 
 WIDEST = 1e12
