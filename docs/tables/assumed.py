@@ -1,7 +1,8 @@
 """Tables of the assumptions of each model. Messages name the numbers."""
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
+
+from lasthop.models.assumptions import BY_MODEL
 
 
 def assumed(model: str) -> Callable[[], Iterator[str]]:
@@ -10,8 +11,7 @@ def assumed(model: str) -> Callable[[], Iterator[str]]:
     def lines() -> Iterator[str]:
         yield "| number | the model assumes |"
         yield "|---|---|"
-        known = import_module(f"lasthop.models.{model}").ASSUMPTIONS
-        for number, words in known.items():
+        for number, words in BY_MODEL[model].items():
             plain = words.removeprefix("of ")
             yield f"| {'' if number == 'cell' else number} | {plain} |"
 

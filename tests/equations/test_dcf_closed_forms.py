@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from lasthop.models.dcf import airtime, anomaly, drop_tail, freezing
-from lasthop.models.dcf.saturation import Contender, contenders
+from lasthop.models.dcf.predict import contending, senders_of
+from lasthop.models.dcf.saturation import Contender
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import read
 
@@ -164,23 +165,11 @@ def scenario(flows, **station):
 
 def test_contenders_are_the_sending_stations_and_then_the_ap():
     flows = [greedy("b/up", "b"), greedy("a/up", "a"), greedy("a/down", "a", "down")]
-    nodes = contenders(scenario(flows))
+    known = scenario(flows)
+    nodes, _, eifs_s = contending(known, [sender.category for sender in senders_of(known)])
+    assert eifs_s == pytest.approx(airtime.eifs_s(CELL_B, 2))
     assert [node.cwmin for node in nodes] == [31, 31, 15]
-    assert nodes[0] == b_node(11e6)
+    assert replace(nodes[0], success_s=0.0) == replace(b_node(11e6), success_s=0.0)
+    assert nodes[0].success_s == pytest.approx(b_node(11e6).success_s)
     assert nodes[2].error_prob == 0.1
     assert nodes[2].first_frame_s == pytest.approx(airtime.frame_s(CELL_B, 1538, 5.5e6))
-
-
-def test_contenders_refuse_a_cell_that_is_not_saturated():
-    flow = greedy("a/up", "a")
-    flow["udp"]["arrivals"] = "poisson"
-    with pytest.raises(ValueError, match="a/up is not greedy"):
-        contenders(scenario([flow]))
-
-
-def test_contenders_refuse_categories_and_opportunities():
-    flow = greedy("a/up", "a") | {"category": "video"}
-    with pytest.raises(ValueError, match="see zones"):
-        contenders(scenario([flow]))
-    with pytest.raises(ValueError, match="see zones"):
-        contenders(scenario([greedy("a/up", "a")], txop_packets=3))

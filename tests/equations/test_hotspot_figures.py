@@ -4,7 +4,8 @@ import pytest
 
 from lasthop.models.hotspot.fairness import fairness_level, goodput
 from lasthop.models.hotspot.lossy import solve
-from lasthop.models.hotspot.station import station
+
+from .hotspot_station import station
 
 BUFFER, BETA = 75, 1.2
 

@@ -11,7 +11,9 @@ from lasthop.models.hotspot.lossless import (
     solve_void_rounds,
     station_queues,
 )
-from lasthop.models.hotspot.station import Connections, StationLoad, station
+from lasthop.models.hotspot.station import Connections, StationLoad
+
+from .hotspot_station import station
 
 counts = st.integers(0, 8)
 windows = st.integers(1, 64)

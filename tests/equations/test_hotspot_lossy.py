@@ -14,7 +14,8 @@ from lasthop.models.hotspot.lossy import (
     station_queue_of_uploads,
 )
 from lasthop.models.hotspot.padhye import sent_per_rtt
-from lasthop.models.hotspot.station import station
+
+from .hotspot_station import station
 
 cells = st.lists(
     st.builds(

@@ -56,8 +56,8 @@ def test_gain_is_flows_times_the_weight_of_an_arrival() -> None:
     translated = fluid(scenario())
     weight = -expm1(-1.0 / (30e6 / (8 * 500)))
     assert translated.case.values["queue_weight"] == pytest.approx(weight, rel=1e-12)
-    assert translated.case.derived["gamma"] == pytest.approx(20 * weight, rel=1e-12)
-    own = fluid(scenario(queue__red__weight=0.003)).case.derived["gamma"]
+    assert translated.case.decided["gamma"] == pytest.approx(20 * weight, rel=1e-12)
+    own = fluid(scenario(queue__red__weight=0.003)).case.decided["gamma"]
     assert own == pytest.approx(20 * 0.003, rel=1e-12)
     slow = fluid(scenario(queue__red__mean_packet="1500 B", queue__red__weight=0))
     assert slow.case.values["queue_weight"] == pytest.approx(-expm1(-1 / 2500), rel=1e-12)

@@ -2,7 +2,6 @@
 
 import pickle
 import re
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,7 @@ def numbers(model: str) -> set[str]:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_assumption_of_a_model_has_a_text(model: str) -> None:
-    words = import_module(f"lasthop.models.{model}").ASSUMPTIONS
+    words = BY_MODEL[model]
     named = numbers(model)
     assert len(named) > 3
     assert named - set(words) == WARNED_OF[model]

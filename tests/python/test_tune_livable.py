@@ -144,7 +144,7 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
     assert calls_of(lh.Scenario(LAPTOPS + PHONES)) == Calls("phone", own=True)
     own = calls_of(lh.Scenario(LAPTOPS))
     assert own == Calls("call", own=False)
-    flows = own.of(own.beside(lh.Scenario(LAPTOPS)), 3).typed.udp_flows
+    flows = own.of(own.alongside(lh.Scenario(LAPTOPS)), 3).typed.udp_flows
     assert [flow.station for flow in flows if flow.direction == "up"] == [
         "call-1",
         "call-2",

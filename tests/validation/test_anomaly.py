@@ -4,7 +4,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.models.dcf import anomaly
-from lasthop.models.dcf.saturation import contenders, failed_after_s
+from lasthop.models.dcf.predict import contending, senders_of
 
 
 def simulate(*rates_mbps):
@@ -27,7 +27,8 @@ def simulate(*rates_mbps):
 
 def closed_form_bps(scenario) -> float:
     known = scenario.typed
-    return anomaly.goodput_bps(contenders(known), known.cell.slot_s, failed_after_s(known))[0]
+    categories = [sender.category for sender in senders_of(known)]
+    return anomaly.goodput_bps(*contending(known, categories))[0]
 
 
 @pytest.mark.parametrize("rates_mbps", [(11, 2), (11, 1), (11, 5.5, 2)])

@@ -4,13 +4,12 @@ Every run has ten replications of 400 s and a fixed seed. A class's goodput is t
 members. The half width of its 95 % interval is asserted, so that noise never conceals an error.
 """
 
-from dataclasses import replace
-
 import pytest
 from scipy import stats
 
 import lasthop as lh
 from lasthop.models.dcf import airtime, freezing, zones
+from lasthop.models.dcf.predict import contending
 
 
 def up(**settings):
@@ -49,23 +48,24 @@ def simulate(stations, countdown):
     )
 
 
+def categories_of(scenario):
+    """Return the access categories in the order of the flows."""
+    return [zones.category_of(scenario, flow) for flow in scenario.udp_flows]
+
+
 def with_zones(result):
     scenario = result.scenario.typed
     cell = scenario.cell
     lead_s = airtime.eifs_lead_s(cell)
-    return zones.solve(zones.categories(scenario), cell.slot_s, cell.sifs_s, lead_s)
+    return zones.solve(categories_of(scenario), cell.slot_s, cell.sifs_s, lead_s)
 
 
 def with_freezing(result):
     """For equal AIFSN; opportunities as one long exchange."""
     scenario = result.scenario.typed
-    categories = zones.categories(scenario)
-    aifs_s = airtime.aifs_s(scenario.cell, categories[0].aifsn)
+    categories = categories_of(scenario)
     assert len({category.aifsn for category in categories}) == 1
-    contenders = [category.contender for category in categories]
-    nodes = [replace(contender, success_s=contender.success_s + aifs_s) for contender in contenders]
-    after_s = airtime.eifs_lead_s(scenario.cell) + aifs_s
-    return freezing.solve(nodes, scenario.cell.slot_s, after_s)
+    return freezing.solve(*contending(scenario, categories))
 
 
 def assert_classes_agree(result, theory, tolerance):

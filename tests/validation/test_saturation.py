@@ -8,7 +8,8 @@ import pytest
 
 import lasthop as lh
 from lasthop.models.dcf import bianchi, freezing
-from lasthop.models.dcf.saturation import Saturation, contenders, failed_after_s
+from lasthop.models.dcf.predict import contending, senders_of
+from lasthop.models.dcf.saturation import Saturation
 
 
 def simulate(phy, stations, **cell):
@@ -25,9 +26,14 @@ def simulate(phy, stations, **cell):
     )
 
 
-def solve(model, result) -> Saturation:
+def contenders(result):
+    """Return the contenders of a result, its slot time and EIFS. [s, s]"""
     scenario = result.scenario.typed
-    return model.solve(contenders(scenario), scenario.cell.slot_s, failed_after_s(scenario))
+    return contending(scenario, [sender.category for sender in senders_of(scenario)])
+
+
+def solve(model, result) -> Saturation:
+    return model.solve(*contenders(result))
 
 
 def goodput(result) -> float:
@@ -67,7 +73,7 @@ def test_the_effect_of_the_freezing_rule_shows():
 def test_a_single_station_sends_at_the_closed_rate():
     # Mean backoff 15.5 slots of 20 us between exchanges, no collision.
     result = simulate("802.11b", {"s": {"udp_up": "greedy"}})
-    node = contenders(result.scenario.typed)[0]
+    [node], _, _ = contenders(result)
     rate = 1 / (15.5 * 20e-6 + node.success_s)
     assert goodput(result) == pytest.approx(rate * 8 * 1472, rel=0.002)
 

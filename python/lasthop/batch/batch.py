@@ -17,8 +17,6 @@ from lasthop.batch.parts import Parts
 from lasthop.batch.sizes import CHUNK_S, Sizes
 from lasthop.errors import UserError
 
-__all__ = ["Batch", "BatchInterrupted", "BatchStopped"]
-
 TICK_S = 0.1
 """How often Ctrl-C is looked for. [s]"""
 
@@ -39,8 +37,8 @@ class Batch:
     ----------
     parts : Parts
         Finished runs.
-    kept : sequence of str
-        Names of the parts that are kept of each run: ``summary``, ``samples``, ``halves``,
+    contents : sequence of str
+        Names of the parts of each run that are stored: ``summary``, ``samples``, ``halves``,
         ``series``.
     threads : int
         Threads of this process that do the work, if there is no executor.
@@ -53,7 +51,7 @@ class Batch:
     """
 
     parts: Parts
-    kept: Sequence[str]
+    contents: Sequence[str]
     threads: int = 1
     executor: Executor | Workers | None = None
     tails: bool = False
@@ -77,7 +75,7 @@ class Batch:
             If a part cannot be written.
         """
         distinct = {task.key: task for task in tasks}
-        todo = [task for key, task in distinct.items() if not self.parts.has(key, self.kept)]
+        todo = [task for key, task in distinct.items() if not self.parts.has(key, self.contents)]
         if not todo:
             return
         if self.directory is not None:
@@ -175,7 +173,7 @@ class _Loop:
         while self._todo and len(self._pending) < most:
             count = self._sizes.next((task.length[1] for task in self._todo), len(self._todo))
             tasks = tuple(self._todo.popleft() for _ in range(count))
-            chunk = Chunk(tasks, tuple(self._batch.kept), self._threads, self._batch.tails)
+            chunk = Chunk(tasks, tuple(self._batch.contents), self._threads, self._batch.tails)
             watch = (self._tally,) if self._here else ()
             self._pending.add(self._workers.executor.submit(compute, chunk, *watch))
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from lasthop import _core
 from lasthop.batch.part import Run, packed
@@ -16,8 +15,6 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.source import File, Setting
 from lasthop.simulation.series_memory import values_sampled
 from lasthop.simulation.simulate import Progress
-
-__all__ = ["Alone", "Chunk", "Finished", "Task", "Watch", "compute"]
 
 KEPT: dict[str, Callable[[_core.SimulationOutput], str]] = {
     "summary": lambda output: output.summary_line,
@@ -92,8 +89,8 @@ class Chunk:
     """Runs that one worker does, one after another."""
 
     tasks: tuple[Task, ...]
-    kept: tuple[str, ...]
-    """Parts that are kept of each run: names of `KEPT`."""
+    contents: tuple[str, ...]
+    """Parts of each run that are stored: names of `KEPT`."""
     threads: int = 1
     """Threads over which the replications of a run are spread."""
     tails: bool = False
@@ -115,27 +112,15 @@ class Finished:
     """Simulated time of their replications. [s]"""
 
 
-class Watch(Protocol):
-    """An observer of runs in the same process."""
+class Watch:
+    """An observer of runs in the same process; this one stops nothing."""
 
     def see(self, key: str, replications: int, simulated_s: float) -> bool:
         """Note the progress of a run; return whether it may continue."""
-        ...
-
-    def may_begin(self) -> bool:
-        """Return whether another run may begin."""
-        ...
-
-
-class Alone:
-    """Nobody looks on."""
-
-    def see(self, key: str, replications: int, simulated_s: float) -> bool:
-        """Go on."""
         return True
 
     def may_begin(self) -> bool:
-        """Go on."""
+        """Return whether another run may begin."""
         return True
 
 
@@ -152,12 +137,11 @@ def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
             f"worker on {os.uname().nodename}: its engine, of lasthop {_core.VERSION}, differs",
             "install the same lasthop on all workers",
         )
-    watch = Alone() if watch is None else watch
     runs: dict[str, Run] = {}
     simulated_s = 0.0
-    with PROCESSOR.shared() as spent, deaf(isinstance(watch, Alone)):
-        for task, length_s, output in _outputs(chunk, watch):
-            runs[task.key] = {what: KEPT[what](output) for what in chunk.kept}
+    with PROCESSOR.shared() as spent, deaf(watch is None):
+        for task, length_s, output in _outputs(chunk, watch or Watch()):
+            runs[task.key] = {what: KEPT[what](output) for what in chunk.contents}
             simulated_s += length_s
         part = packed(runs)
     return Finished(part, tuple(runs), spent(), simulated_s)

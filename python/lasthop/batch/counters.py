@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lasthop.answers.saving import PROGRESS, text_writer, write_atomically
-from lasthop.batch.chunk import Finished
+from lasthop.batch.chunk import Finished, Watch
 from lasthop.simulation.simulate import Progress
-
-__all__ = ["BatchProgress", "ProgressCallback", "ProgressCounters"]
 
 WRITE_S = 1.0
 """The file is written this often. [s]"""
@@ -40,7 +38,7 @@ class BatchProgress(Progress):
 ProgressCallback: TypeAlias = Callable[[BatchProgress], bool | None]
 
 
-class ProgressCounters:
+class ProgressCounters(Watch):
     """Progress summed over runs that are done at the same time, or elsewhere.
 
     Parameters
@@ -76,8 +74,6 @@ class ProgressCounters:
         self._simulated_s = self._cpu_s = 0.0
         self._began_s = time.monotonic()
         self._written_s = -WRITE_S
-
-    # What whoever does the runs in this process tells; see `lasthop.batch.chunk.Watch`.
 
     def see(self, key: str, replications: int, simulated_s: float) -> bool:
         """Note the progress of a run; return whether it may continue."""
@@ -125,7 +121,7 @@ class ProgressCounters:
         if answer is not None and not answer:
             self.stopped.set()
         if time.monotonic() - self._written_s >= WRITE_S:
-            self._write(progress, "draining" if progress["draining"] else "running")
+            self._write(progress, "draining" if self.draining.is_set() else "running")
 
     def _progress(self) -> BatchProgress:
         runs = self._under_way.values()

@@ -13,8 +13,6 @@ from typing import Any
 from lasthop.errors import UserError
 from lasthop.extras import missing
 
-__all__ = ["Workers", "dask_cluster", "slurm", "went_away"]
-
 ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
 """Packages whose errors say that workers or a scheduler went away."""
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["counted_interrupts"]
-
 
 @contextmanager
 def counted_interrupts() -> Iterator[Callable[[], int]]:

@@ -37,21 +37,6 @@ from lasthop.progress.cost_limits import Deadline
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
 
-__all__ = [
-    "CONFIDENCE",
-    "HIGHER_IS_BETTER",
-    "LOWER_IS_BETTER",
-    "REDUCTIONS",
-    "Difference",
-    "Measure",
-    "Paired",
-    "Verdict",
-    "are_identical",
-    "better_direction",
-    "judge",
-    "run",
-]
-
 CONFIDENCE = 0.99
 """Probability that all intervals of the differences shown together hold at the same time. [-]"""
 
@@ -278,8 +263,8 @@ class Measure:
 
     def is_in(self, result: Result) -> bool:
         """Return whether some replication has a value of each item."""
-        found = result.sample_tree.get(self.list_name, {})
-        columns = (found.get(item, {}).get(self.quantity, ()) for item in self.items)
+        items = result.sample_tree.get(self.list_name, {})
+        columns = (items.get(item, {}).get(self.quantity, ()) for item in self.items)
         return all(any(value is not None for value in column) for column in columns)
 
 
@@ -360,7 +345,7 @@ def are_identical(first: Result, second: Result) -> bool:
 def _names(result: Result) -> dict[str, None]:
     """Names of stations and flows, in their order."""
     tree = result.sample_tree
-    return dict.fromkeys([*tree.get("stations", ()), *tree.get("flows", ())])
+    return dict.fromkeys(name for each in ("stations", "flows") for name in tree.get(each, ()))
 
 
 def run(

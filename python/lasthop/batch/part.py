@@ -18,12 +18,11 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lasthop import _core
-
-__all__ = ["DamagedError", "Part", "packed"]
+from lasthop.scenario.from_json import Table, read_as
 
 FORMAT = 2
 ABOUT = "about.json"
@@ -76,6 +75,15 @@ def _member(name: str) -> zipfile.ZipInfo:
     return member
 
 
+class About(Table):
+    """Table of contents of an archive."""
+
+    format: int
+    version: str
+    engine: str
+    members: Mapping[str, Sequence[str]]
+
+
 class Part:
     """An archive that is read.
 
@@ -97,11 +105,11 @@ class Part:
             self._archive = zipfile.ZipFile(
                 io.BytesIO(source) if isinstance(source, bytes) else source
             )
-            about = json.loads(self._archive.read(ABOUT))
-            self.engine = str(about["engine"])
-            self.version = str(about["version"])
-            self.format = int(about["format"])
-            self._members = about["members"] if self.usable else {}
+            about = read_as(About, json.loads(self._archive.read(ABOUT)))
+            self.version = about.version
+            self.usable = about.engine == _core.ENGINE and about.format == FORMAT
+            """Whether runs with the engine that is here would come out the same."""
+            self._members = about.members if self.usable else {}
             self._places = {
                 (key, what_of(name)): (name, at)
                 for name, keys in self._members.items()
@@ -130,11 +138,6 @@ class Part:
         for name, keys in self._members.items():
             if len(self._archive.read(name).split(b"\n")) != len(keys):
                 raise DamagedError(f"{name} has not a line for each run")
-
-    @property
-    def usable(self) -> bool:
-        """Whether runs with the engine that is here would come out the same."""
-        return self.engine == _core.ENGINE and self.format == FORMAT
 
     def runs(self) -> dict[str, set[str]]:
         """Return the names of the kept parts of each run, by its key."""

@@ -12,8 +12,6 @@ from lasthop.answers.saving import write_atomically
 from lasthop.batch.part import DamagedError, Part, name_of, packed
 from lasthop.errors import UserError
 
-__all__ = ["Parts"]
-
 FOLDER = "parts"
 NAME = re.compile(r"[0-9a-f]{16}\.zip")
 

@@ -11,8 +11,6 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import threads_asked
 
-__all__ = ["Simulations"]
-
 KEPT = ("summary", "samples", "halves", "series")
 """Parts that are kept of each, so that a `Result` can be made of it."""
 

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from itertools import islice
 from math import ceil
 
-__all__ = ["CHUNK_S", "Sizes"]
-
 CHUNK_S = 10.0
 """Work of a chunk. [s]"""
 

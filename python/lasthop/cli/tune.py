@@ -220,7 +220,7 @@ def tune(
     )
     used = categories_in_use(scenario)
     if used and objective == "calls":
-        used = categories_in_use(calls_of(scenario).beside(scenario))
+        used = categories_in_use(calls_of(scenario).alongside(scenario))
     if category is not None and category not in used:
         raise UserError(
             f"--category {category}: no flow uses it", f"categories in use: {', '.join(used)}"

@@ -82,7 +82,7 @@ def filled(flow: UdpFlow, scenario: Typed) -> Filled:
     if scenario.vsb is None:
         return Filled(f"ap{category}", station.downlink_rate_bps, passing, on_air=True)
     # Until the bottleneck begins, the queue of the access point is filled.
-    shared_bps = scenario.vsb.get("rate_bps") or 0.0
+    shared_bps = scenario.vsb.rate_bps or 0.0
     return Filled("", max(station.downlink_rate_bps, shared_bps), passing)
 
 

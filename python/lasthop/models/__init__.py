@@ -1,8 +1,8 @@
 """Analytical models, which predict a scenario without simulating it.
 
-Each subject is a package with two functions, ``suits`` and ``predict``, and with ``ASSUMPTIONS``. A
-model decides whether it suits a scenario. It reads the checked scenario as typed values
-(`reading`), and answers in the form of a simulation's result (`answer`). No model calls the engine.
+Each subject is a package with two functions, ``suits`` and ``predict``. A model decides whether it
+suits a scenario. It reads the checked scenario as typed values, and answers in the form of a
+simulation's result (`answer`). No model calls the engine.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from importlib import import_module
 
 from lasthop.errors import UserError
 from lasthop.models.answer import Quantities
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import ConvergenceError, ModelError, in_words
 from lasthop.scenario.typed import Readable, Scenario, read
 
@@ -31,7 +32,7 @@ class Model:
         """Return the prediction; raise `ModelError` if the scenario breaks an assumption."""
         package = import_module(f"lasthop.models.{self.name}")
         results: Quantities
-        with in_words(self.name, package.ASSUMPTIONS):
+        with in_words(self.name, BY_MODEL[self.name]):
             if hasattr(package, "Options"):
                 results = package.predict(scenario, package.Options.of(options, self.name))
             elif options:

@@ -1,18 +1,22 @@
 """Common parts of predictions: the envelope, and a value in it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
 from lasthop.answers.fairness import jain
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import Doubt, warning_text
-from lasthop.scenario.typed import Scenario
+from lasthop.scenario.typed import CellScenario, Flow, Scenario
 
 FORMAT = 1
 """Format of a saved prediction; that of the engine's results."""
 
 Quantities: TypeAlias = dict[str, Any]
 """Quantities of an item, by name."""
+
+Values: TypeAlias = dict[str, float]
+"""Values of an item, by quantity."""
 
 Lists: TypeAlias = Mapping[str, list[Quantities]]
 """Items by list, as in a simulation's result."""
@@ -23,36 +27,101 @@ def estimate(mean: float) -> Quantities:
     return {"mean": float(mean), "ci95": None}
 
 
+def item(name: str, **values: float | str | None) -> Quantities:
+    """Return an item of a list with its labels and quantities; values that are None are absent."""
+    known = {key: value for key, value in values.items() if value is not None}
+    quantities = {
+        key: value if isinstance(value, str) else estimate(value) for key, value in known.items()
+    }
+    return {"name": name, **quantities}
+
+
 def cell_item(
-    goodput_bps: float, active: float, stations: list[Quantities], flows: list[Quantities]
+    goodput_bps: float,
+    active: float,
+    competing_bps: Collection[float],
+    flows: Iterable[tuple[Flow, float]],
 ) -> Quantities:
-    """Return a cell with its goodput, its mean of active stations, and its fairness.
+    """Return a cell with its goodput, its mean number of active stations, and its fairness.
 
     Every flow of a model of a cell takes what it can get, so that all stations with flows compete.
+
+    Parameters
+    ----------
+    goodput_bps : float
+        Goodput of the cell. [bit/s]
+    active : float
+        Mean number of active stations.
+    competing_bps : collection of float
+        Goodputs of the stations with flows. [bit/s]
+    flows : iterable of (Flow, float)
+        Flows with their goodputs. [bit/s]
     """
-    shares = [station["goodput_bps"]["mean"] for station in stations if "goodput_bps" in station]
-    item: Quantities = {
-        "name": "cell",
-        "goodput_bps": estimate(goodput_bps),
-        "active_stations": estimate(active),
-    }
-    if (index := jain(shares)) is not None:
-        item["jain"] = estimate(index)
-    up, down = (
-        sum(flow["goodput_bps"]["mean"] for flow in flows if flow["direction"] == way)
-        for way in ("up", "down")
+    by_direction = {"up": 0.0, "down": 0.0}
+    for flow, own_bps in flows:
+        by_direction[flow.direction] += own_bps
+    up, down = by_direction.values()
+    return item(
+        "cell",
+        goodput_bps=goodput_bps,
+        active_stations=active,
+        jain=jain(competing_bps),
+        updown_ratio=up / down if up and down else None,
     )
-    if up and down:
-        item["updown_ratio"] = estimate(up / down)
-    return item
+
+
+class CellValues:
+    """Predicted values of a cell, its access point, stations and flows.
+
+    Attributes
+    ----------
+    goodput_bps : float
+        Goodput of the cell. [bit/s]
+    ap : dict
+        Values of the access point by quantity.
+    stations : dict
+        Values of each station by quantity, by the station's name.
+    flows : list
+        Flows with their goodputs [bit/s] and further values.
+    """
+
+    def __init__(self, scenario: CellScenario, goodput_bps: float) -> None:
+        self.goodput_bps = goodput_bps
+        self.ap: Values = {}
+        self.stations: dict[str, Values] = {station.name: {} for station in scenario.stations}
+        self.flows: list[tuple[Flow, float, Values]] = []
+
+    def shares(self, goodput_bps: float) -> Values:
+        """Return a goodput and its share of the cell's."""
+        return {"goodput_bps": goodput_bps, "goodput_share": goodput_bps / self.goodput_bps}
+
+    def lists(self, active: float) -> dict[str, list[Quantities]]:
+        """Return the lists of a result, with the mean number of active stations."""
+        competing = [own["goodput_bps"] for own in self.stations.values() if "goodput_bps" in own]
+        pairs = [(flow, goodput_bps) for flow, goodput_bps, _ in self.flows]
+        cell = cell_item(self.goodput_bps, active, competing, pairs)
+        flows = [
+            item(
+                flow.name,
+                station=flow.station,
+                direction=flow.direction,
+                **(self.shares(goodput_bps) | more),
+            )
+            for flow, goodput_bps, more in self.flows
+        ]
+        stations = [item(name, **values) for name, values in self.stations.items()]
+        return {
+            "flows": flows,
+            "stations": stations,
+            "aps": [item("ap", **self.ap)],
+            "cells": [cell],
+        }
 
 
 def prediction(
     model: str,
     scenario: Scenario,
     lists: Lists,
-    *,
-    assumptions: Mapping[str, str],
     warnings: Iterable[Doubt | str],
     **more: object,
 ) -> Quantities:
@@ -66,8 +135,6 @@ def prediction(
         Scenario of the prediction.
     lists : mapping of str to list
         Predictions, in the lists of a simulation's result.
-    assumptions : mapping of str to str
-        Assumptions of the model by number, as words after "the assumption".
     warnings : iterable of str or (str, str)
         Warnings about the prediction, each with the number of the assumption if it has one.
     **more
@@ -87,7 +154,7 @@ def prediction(
         **more,
         "assumptions": [
             f"{number}: {words.removeprefix('that ').removeprefix('of ')}"
-            for number, words in assumptions.items()
+            for number, words in BY_MODEL[model].items()
         ],
         "warnings": [warning_text(model, each) for each in warnings],
     }

@@ -6,8 +6,6 @@ explain` can print them everywhere.
 
 from collections.abc import Mapping
 
-__all__ = ["BY_MODEL", "CELL_ALONE", "SOURCES"]
-
 CELL_ALONE = "of only a WLAN cell and its wired link"
 """Common assumption of all models of a cell."""
 

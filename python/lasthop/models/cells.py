@@ -1,8 +1,11 @@
 """Common limits of the models of a WLAN cell and its wire."""
 
-from collections.abc import Iterator, Sequence
-from typing import TypeGuard
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import compress
+from math import inf
+from typing import NamedTuple, TypeGuard
 
+from lasthop.models.checks import Check, Table
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
 from lasthop.scenario.typed import (
     AggregatingCell,
@@ -11,7 +14,10 @@ from lasthop.scenario.typed import (
     Flow,
     Readable,
     Scenario,
+    SensorFlow,
     Station,
+    Tcp,
+    TcpFlow,
     UdpFlow,
     read,
 )
@@ -53,6 +59,20 @@ def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenar
     raise ModelError("cell", why)
 
 
+def aggregating_scenario(scenario: Readable) -> CellScenario:
+    """Return a scenario of a cell that aggregates, after checks.
+
+    Raises
+    ------
+    ModelError
+        It has no such cell.
+    """
+    result = read(scenario)
+    if not is_aggregating(result):
+        raise ModelError("cell", "there is no `cell` of 802.11n, ac or ax")
+    return result
+
+
 def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
     """What of a scenario no model of a cell and its wire knows, if anything."""
     if scenario.vsb:
@@ -72,21 +92,96 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
     return None
 
 
-def managed(scenario: CellScenario) -> Iterator[str]:
-    """Yield a message about each queue with another discipline than a drop-tail FIFO."""
-    seen = set()
-    for table, node in scenario.nodes():
-        discipline = node.queue.discipline
-        what = manages(table, discipline)
-        if discipline not in PLAIN and what not in seen:
-            seen.add(what)
-            yield what
-
-
 def manages(table: str, discipline: str) -> str:
     """Return a message about a discipline of the node with this table."""
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"
+
+
+class StationFlow(NamedTuple):
+    """A flow of a station, with the key path of its table."""
+
+    key: str
+    flow: Flow
+    scenario: CellScenario
+
+    @property
+    def is_udp(self) -> bool:
+        """Whether the flow is of datagrams."""
+        return isinstance(self.flow, UdpFlow)
+
+    @property
+    def is_sensor(self) -> bool:
+        """Whether the flow is the reports of a sensor."""
+        return isinstance(self.flow, SensorFlow)
+
+    @property
+    def tcp(self) -> Tcp | None:
+        """Settings of a TCP connection."""
+        return self.flow.tcp if isinstance(self.flow, TcpFlow) else None
+
+    @property
+    def segments(self) -> int | None:
+        """Segments after which a TCP connection ends."""
+        return self.tcp.segments if self.tcp else None
+
+
+def station_flows(scenario: CellScenario) -> Iterator[StationFlow]:
+    """Yield all flows with their key paths."""
+    for flow in scenario.flows:
+        yield StationFlow(scenario.flow_key(flow), flow, scenario)
+
+
+def any_connection(test: Callable[[Tcp], object]) -> Callable[[CellScenario], bool]:
+    """Return the test that a property holds for any connection of a scenario."""
+    return lambda scenario: any(test(flow.tcp) for flow in scenario.tcp_flows)
+
+
+def active_stations(scenario: CellScenario) -> tuple[Station, ...]:
+    """Return the stations that have flows; the others never contend."""
+    with_flows = {flow.station for flow in scenario.flows}
+    return tuple(station for station in scenario.stations if station.name in with_flows)
+
+
+NO_FLOW: Check[CellScenario] = Check(
+    "assumption 1", lambda scenario: not scenario.flows, "the scenario has no flow"
+)
+"""Check of models of saturated senders."""
+
+SATURATED: tuple[Check[StationFlow], ...] = (
+    Check("assumption 1", lambda flow: flow.tcp, "`{0.key}` is TCP"),
+    Check("assumption 1", lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
+)
+"""Checks of each flow in models of saturated senders."""
+
+
+def long_lived(assumption: str) -> tuple[Check[StationFlow], ...]:
+    """Return the checks that a flow is a long-lived TCP connection."""
+    return (
+        Check(assumption, lambda flow: flow.is_sensor, "`{0.key}` reports now and then"),
+        Check(assumption, lambda flow: flow.is_udp, "`{0.key}` is UDP"),
+        Check(
+            assumption, lambda flow: flow.segments is not None, "`{0.key}.segments` = {0.segments}"
+        ),
+    )
+
+
+def lossless_wire(assumption: str) -> Check[CellScenario]:
+    """Return the check that the wire loses no packets."""
+    message = "the wire loses packets, `wire.loss` = {0.wire.loss:g}"
+    return Check(assumption, lambda scenario: scenario.wire.loss > 0.0, message)
+
+
+def several_categories(scenario: CellScenario) -> Iterator[str]:
+    """Yield a message if flows have several access categories."""
+    if len(categories := sorted({flow.category for flow in scenario.flows})) > 1:
+        yield f"flows of several categories: {', '.join(categories)}"
+
+
+def managed(scenario: CellScenario) -> Iterator[str]:
+    """Yield a message about each queue with another discipline than a drop-tail FIFO."""
+    queues = ((table, node.queue.discipline) for table, node in scenario.nodes())
+    yield from dict.fromkeys(manages(*queue) for queue in queues if queue[1] not in PLAIN)
 
 
 def disturbing(stations: Sequence[Station]) -> Iterator[str]:
@@ -98,56 +193,94 @@ def disturbing(stations: Sequence[Station]) -> Iterator[str]:
     yield from changing(stations)
 
 
-def changing(stations: Sequence[Station]) -> Iterator[str]:
+def changing(stations: Iterable[Station]) -> Iterator[str]:
     """Yield causes of changes of stations' channels, for models of a steady state."""
     groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
     for table in groups:
         yield f"`{table}.channel` changes the channel"
 
 
+def changing_channels(scenario: CellScenario) -> Iterator[str]:
+    """Yield causes of changes of the channels of stations with flows."""
+    return changing(active_stations(scenario))
+
+
+POWER_SAVE: Check[Station] = Check(
+    "assumption 1",
+    lambda station: station.power_save_s is not None,
+    "`{0.table}.power_save` keeps packets back until the station wakes",
+)
+SNR: Check[Station] = Check(
+    "assumption 4",
+    lambda station: station.snr_db is not None,
+    "`{0.table}.snr` loses MPDUs by their length; the model supports `mcs` and `error`",
+)
+"""Checks of the stations of a cell that aggregates."""
+
+AGGREGATING: Table[CellScenario] = (
+    Check("cell", lambda scenario: scenario.vsb, "a virtual shared bottleneck divides the cell"),
+    lossless_wire("cell"),
+    Check(
+        "cell",
+        lambda scenario: any(flow.forward or flow.back for flow in scenario.flows),
+        "flows run over links beyond the cell's wire",
+    ),
+)
+"""Checks of a cell that aggregates, and of its wire."""
+
+
 ALWAYS_FULL = 1.1
 """Rate of datagrams over goodput from which on a sender always has some, for sure. [-]"""
 
 
-def unsaturated(
-    scenario: CellScenario, senders: Sequence[tuple[Sequence[Flow], float]]
-) -> list[Doubt]:
-    """Return which senders hardly have datagrams at all times.
+class Offer(NamedTuple):
+    """Datagrams that a sender, or a station to which the access point sends, has."""
 
-    Parameters
-    ----------
-    scenario : CellScenario
-    senders : sequence of (sequence of Flow, float)
-        UDP flows that share a queue, and the goodput of a saturated sender. [bit/s]
+    key: str
+    rate_bps: float
+    goodput_bps: float
+    """Goodput if it is saturated. [bit/s]"""
+
+
+def offered_bps(flows: Iterable[Flow]) -> float:
+    """Return the rate of flows of datagrams; infinite if one of them is greedy. [bit/s]"""
+    udps = (flow.udp for flow in flows if isinstance(flow, UdpFlow))
+    return sum(inf if udp.arrivals == "greedy" else udp.rate_bps for udp in udps)
+
+
+def unsaturated(scenario: CellScenario, offers: Sequence[Offer]) -> list[Doubt]:
+    """Return which senders hardly have datagrams at all times.
 
     Raises
     ------
     ModelError
         A sender has fewer datagrams than it can send, or the wire carries less than the cell.
+    """
+    short = [offer for offer in offers if offer.rate_bps < ALWAYS_FULL * offer.goodput_bps]
+    doubts = [
+        ("assumption 1", f"`{key}` offers {rate_bps / 1e6:.4g} Mb/s where {fit / 1e6:.4g} Mb/s fit")
+        for key, rate_bps, fit in short
+    ]
+    is_broken = [offer.rate_bps < offer.goodput_bps for offer in short]
+    broken = list(compress(doubts, is_broken))
+    slower_bps = scenario.wire.slower_bps
+    total_bps = sum(offer.goodput_bps for offer in offers)
+    if slower_bps is not None and slower_bps < ALWAYS_FULL * total_bps:
+        broken.append(("cell", "`wire.rate` is no higher than the throughput of the cell"))
+    refuse(broken)
+    return doubts
+
+
+def need_goodput(goodputs_bps: Iterable[float]) -> None:
+    """Refuse senders that deliver nothing.
+
+    Raises
+    ------
     ConvergenceError
         Collisions and losses leave no goodput.
     """
-    if not all(goodput_bps > 0.0 for _, goodput_bps in senders):
+    if not all(goodput_bps > 0.0 for goodput_bps in goodputs_bps):
         raise ConvergenceError("a sender delivers nothing: all its frames collide or are lost")
-    broken: list[Doubt] = []
-    doubted: list[Doubt] = []
-    for flows, goodput_bps in senders:
-        rate_bps = 0.0
-        for flow in flows:
-            assert isinstance(flow, UdpFlow)
-            greedy = flow.udp.arrivals == "greedy"
-            rate_bps += float("inf") if greedy else flow.udp.rate_bps
-        if rate_bps < ALWAYS_FULL * goodput_bps:
-            key = scenario.flow_key(flows[0])
-            what = (
-                f"`{key}` offers {rate_bps / 1e6:.4g} Mb/s where {goodput_bps / 1e6:.4g} Mb/s fit"
-            )
-            (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
-    slower_bps = scenario.wire.slower_bps
-    if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(own for _, own in senders):
-        broken.append(("cell", "`wire.rate` is no higher than the throughput of the cell"))
-    refuse(broken)
-    return doubted
 
 
 def unsteady(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
@@ -158,3 +291,8 @@ def unsteady(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
         yield f"flows that start after the warm-up, {late} of {len(flows)}"
     if early:
         yield f"flows that stop before the end, {early} of {len(flows)}"
+
+
+def unsteady_flows(scenario: CellScenario) -> Iterator[str]:
+    """Yield messages about flows of a cell that are not present for the whole measured time."""
+    return unsteady(scenario, scenario.flows)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from lasthop.scenario.typed import AggregatingCell, CellScenario, CsmaScenario, Scenario
 
-__all__ = ["StatedError", "stated_errors"]
-
 
 @dataclass(frozen=True)
 class StatedError:

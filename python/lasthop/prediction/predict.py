@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from lasthop.models.red import Fluid
     from lasthop.scenario.typed import Scenario as Typed
 
-__all__ = ["fluid", "predict"]
-
 
 def fluid(
     scenario: ScenarioLike,
@@ -133,12 +131,9 @@ def predict(
     with allowing(max_time_s, max_memory_bytes):
         chosen = models.choose(checked.typed) if model is None else model
         summary = models.predict(checked.typed, chosen, options)
-    summary["warnings"] = [
-        *cautions(checked.typed),
-        *_mean_rates(checked.typed),
-        *summary.get("warnings", ()),
-    ]
-    return Prediction(summary, checked)
+    own = Prediction(summary, checked).warnings
+    warnings = [*cautions(checked.typed), *_mean_rates(checked.typed), *own]
+    return Prediction(summary | {"warnings": warnings}, checked)
 
 
 def _mean_rates(scenario: "Typed") -> Iterator[str]:

@@ -7,8 +7,6 @@ from typing import Any
 from lasthop.answers.answer import Answer
 from lasthop.answers.reading import SUMMARY_ONLY, summary_of
 
-__all__ = ["Prediction", "read_prediction"]
-
 
 class Prediction(Answer):
     """Answer of a model."""

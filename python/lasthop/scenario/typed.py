@@ -367,6 +367,25 @@ class Program(Table):
     commands: tuple[str, ...]
 
 
+class StationGroup(Table):
+    """Stations with a share of a virtual shared bottleneck."""
+
+    share: float
+    max_bps: float | None
+    stations: tuple[str, ...]
+
+
+class SharedBottleneck(Table):
+    """Virtual shared bottleneck in front of a cell."""
+
+    fairness: str
+    udp: str
+    rate_bps: float | None
+    """Fixed rate; None if it is estimated. [bit/s]"""
+    start_s: float
+    groups: tuple[StationGroup, ...] = ()
+
+
 class Scenario(Table):
     """A checked scenario; a network of wires if it is of no class below."""
 
@@ -376,8 +395,7 @@ class Scenario(Table):
     replications: int
     seed: int
     wire: Wire
-    vsb: Mapping[str, Any] | None
-    """Settings of a virtual shared bottleneck, which the engine reads."""
+    vsb: SharedBottleneck | None
     stations: Sequence[Station]
     links: Sequence[Link]
     """Links of routers, then links of hosts."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.models import MODELS, Model
+from lasthop.stability.models.base import Derived
 from lasthop.stability.parameters import Number, checked, unknown
 from lasthop.stability.series import Series, unit_lines
 
@@ -69,12 +70,12 @@ class Case:
         Value of each parameter.
     """
 
-    model: Model
+    model: Model[Any]
     values: Mapping[str, Any]
 
     @classmethod
     def of(
-        cls, model: str | Model, settings: Mapping[str, Any] | None = None, **more: Any
+        cls, model: str | Model[Any], settings: Mapping[str, Any] | None = None, **more: Any
     ) -> "Case":
         """Return a case of a model, by its name, with some parameters set.
 
@@ -116,7 +117,7 @@ class Case:
         raise unknown(name, [each.name for each in numbers])
 
     @cached_property
-    def _solved(self) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    def _solved(self) -> tuple[Derived, NDArray[np.float64]]:
         with np.errstate(all="ignore"):
             p, rest = solved(self.model, self.values)
         if not np.all(np.isfinite(rest)):
@@ -130,10 +131,9 @@ class Case:
             if not np.all(np.isfinite(rest)):
                 return self.model.refusal(self.values)
         windows = sum(name.startswith("window") for name in self.model.states)
-        rule = p["rule"]
-        for loss in np.atleast_1d(rule.balance(rest[:windows], p)).ravel():
+        for loss in np.atleast_1d(p.balance(rest[:windows])).ravel():
             if not 0.0 < loss < 1.0:
-                return f"{rule.name} would need a loss probability of {loss:.3g}"
+                return f"{p.rule.name} would need a loss probability of {loss:.3g}"
         least, most = rest[:windows].min(), rest[:windows].max()
         name = max(("least_window", "least_rest"), key=lambda each: float(self.values[each]))
         if least <= self.values[name]:
@@ -147,14 +147,14 @@ class Case:
         )
 
     @property
-    def derived_or_given(self) -> Mapping[str, Any]:
-        """Parameters, with derived constants that do not need the equilibrium."""
+    def decided(self) -> Mapping[str, Any]:
+        """Parameters that others may override, as they count; they need no equilibrium."""
         with np.errstate(all="ignore"):
-            return solved(self.model, self.values)[0]
+            return solved(self.model, self.values)[0].decided
 
     @property
-    def derived(self) -> dict[str, Any]:
-        """Parameters, with all derived constants."""
+    def derived(self) -> Derived:
+        """Derived constants."""
         return self._solved[0]
 
     @property
@@ -197,7 +197,7 @@ class Case:
         with np.errstate(all="ignore"):
             return self.model.pieces(*self._solved_over(arrays))
 
-    def _solved_over(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    def _solved_over(self, arrays: Mapping[str, Any]) -> tuple[Derived, NDArray[np.float64]]:
         cleared = self.model.cleared(arrays)
         return solved(self.model, {**self.values, **cleared, **arrays})
 
@@ -207,19 +207,19 @@ class Case:
         return [float(each) for each in self.model.delays(self.derived, list(self.equilibrium))]
 
 
-def solved(model: Model, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+def solved(model: Model[Any], values: Mapping[str, Any]) -> tuple[Derived, NDArray[np.float64]]:
     """Return derived parameters and the equilibrium, NaN where a window is out of its range."""
     p, rest = model.solve(values)
     windows = [i for i, name in enumerate(model.states) if name.startswith("window")]
     least = np.maximum(values["least_window"], values["least_rest"])
     most = np.where(np.equal(values["most_window"], 0.0), np.inf, values["most_window"])
     sound = np.all((rest[windows] > least) & (rest[windows] < most), axis=0)
-    loss = p["rule"].balance(rest[windows], p)
+    loss = p.balance(rest[windows])
     sound &= np.all((loss > 0.0) & (loss < 1.0), axis=0)
     return p, np.where(sound, rest, np.nan)
 
 
-def linearised(model: Model, p: Mapping[str, Any], rest: NDArray[np.float64]) -> Linear:
+def linearised(model: Model[Any], p: Derived, rest: NDArray[np.float64]) -> Linear:
     """Return the linearised system at an equilibrium, or at many.
 
     A delay that depends on the state is frozen there: the state does not move at rest, so that a
@@ -233,8 +233,8 @@ def linearised(model: Model, p: Mapping[str, Any], rest: NDArray[np.float64]) ->
 
 
 def rates_along(
-    model: Model,
-    p: Mapping[str, Any],
+    model: Model[Any],
+    p: Derived,
     now: NDArray[np.float64],
     lagged: Sequence[NDArray[np.float64]],
 ) -> list[Series]:

@@ -55,7 +55,7 @@ def cells(
     corners = np.stack([(abscissa < 0.0)[k : high - 1 + k, j : wide - 1 + j] for k, j in _CORNERS])
     alike = np.all(corners == corners[0], axis=0)
     passed = {(i, j) for i, j in _passed(x, y, curves, shape) if alike[j, i]}
-    passed |= _beside(x, y, jumps, shape)
+    passed |= _neighbours(x, y, jumps, shape)
     if not passed:
         return []
     order = np.array(sorted(passed))
@@ -84,8 +84,8 @@ def _passed(
     return results
 
 
-def _beside(x: Axis, y: Axis, jumps: Array, shape: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """Return the two cells beside each jump, which is on a line of the grid."""
+def _neighbours(x: Axis, y: Axis, jumps: Array, shape: NDArray[np.int64]) -> set[tuple[int, int]]:
+    """Return the two cells next to each jump, which is on a line of the grid."""
     places = np.stack([_places(x, jumps[:, 0]), _places(y, jumps[:, 1])], axis=-1) * shape
     ends = [np.clip(np.floor(places + s).astype(int), 0, shape - 1) for s in (-1e-5, 1e-5)]
     return {(int(i), int(j)) for end in ends for i, j in end}

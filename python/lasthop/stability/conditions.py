@@ -7,6 +7,7 @@ from math import acos, atan2, pi, sqrt
 from typing import Any
 
 from lasthop.stability.case import Case
+from lasthop.stability.models.red import RedDerived
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,14 @@ class Condition:
 def conditions(case: Case) -> list[Condition]:
     """Return the papers' conditions for a case; empty if options of the case violate their
     assumptions."""
-    values = case.values
-    if values["kappa"] != 1.0:
+    name, p = case.model.name, case.derived
+    if p.kappa != 1.0:
         return []
-    name = case.model.name
     if name in ("threshold", "vbs"):
         return small_buffer(case, name)
-    if name not in ("red", "red-instant"):
+    if name not in ("red", "red-instant") or not isinstance(p, RedDerived):
         return []
-    rule = case.derived["rule"].name
-    of_the_paper = rule == "compound" and values["delay"] == "propagation"
-    if not of_the_paper or values["feedback"] != "loss":
+    if p.rule.name != "compound" or p.queueing or not p.served:
         return []
     return averaged(case) if name == "red" else instantaneous(case)
 
@@ -59,7 +57,7 @@ def small_buffer(case: Case, name: str) -> list[Condition]:
     .. math:: \tau\sqrt{a_2^2 - a_1^2} < \arccos(-a_1/a_2), \qquad a_2 \tau < \pi/2
     """
     a1, a2 = -float(case.linear.now[0, 0]), -float(case.linear.lagged[0, 0, 0])
-    tau = case.values["rtt"]
+    [tau] = case.derived.rtts
     exact, sufficient = (
         ("004 (40)", "004 (41)") if name == "threshold" else ("000 (26)", "000 (25)")
     )
@@ -79,17 +77,24 @@ def loop_coefficients(case: Case) -> tuple[float, float, float, float]:
     -----
     Manjunath & Raina, Eqs. (12), (13), of Compound TCP.
     """
-    w, loss, p = *_rest(case), case.derived
-    tau, k, gain = p["rtt"], p["k"], p["gamma"] * p["capacity"]
-    grow = p["alpha"] * w ** (k - 1.0)
-    rho = float(p["slope"])
+    (w, loss), p = _rest(case), _red(case)
+    alpha, k = (case.values[name] for name in ("alpha", "k"))
+    [tau], gain = p.rtts, p.gamma * p.capacity
+    grow = alpha * w ** (k - 1.0)
+    rho = float(p.law.slope)
     ease = (2.0 - k) * grow * (1.0 - loss)
     return (
         gain + ease / tau,
         gain * (rho * w + ease) / tau,
-        rho * gain * p["capacity"] * (2.0 - k) * grow / tau,
-        rho * gain * p["capacity"] * grow / (loss * tau),
+        rho * gain * p.capacity * (2.0 - k) * grow / tau,
+        rho * gain * p.capacity * grow / (loss * tau),
     )
+
+
+def _red(case: Case) -> RedDerived:
+    """Return the constants of a case of RED."""
+    assert isinstance(case.derived, RedDerived)
+    return case.derived
 
 
 def _rest(case: Case) -> tuple[float, float]:
@@ -113,7 +118,7 @@ def crossing_frequency(case: Case, turns: int = 0) -> float:
     Manjunath & Raina, before Eq. (15), which in its tangent loses the half plane.
     """
     a1, a2, a3, _ = loop_coefficients(case)
-    tau = case.values["rtt"]
+    [tau] = case.derived.rtts
     wanted = (1.0 + 2.0 * turns) * pi
 
     def lag(omega: float) -> float:
@@ -156,10 +161,11 @@ def averaged(case: Case) -> list[Condition]:
     :math:`\omega_c^2 \tau w^* / \tilde C` of (17) at :math:`\omega_c = \pi / 2 \tau`, where
     :math:`\tilde C \tau = (1-p^*) w^*`.
     """
-    tau = case.values["rtt"]
-    w, loss, p = *_rest(case), case.derived
-    top = p["slope"] * p["gamma"] * p["alpha"] * w ** p["k"] * p["capacity"] * tau / loss
-    bottom = p["gamma"] * (p["slope"] * w**2 + (2.0 - p["k"]) * p["beta"] * w**2 * loss)
+    (w, loss), p = _rest(case), _red(case)
+    alpha, k, beta = (case.values[name] for name in ("alpha", "k", "beta"))
+    [tau], slope = p.rtts, p.law.slope
+    top = slope * p.gamma * alpha * w**k * p.capacity * tau / loss
+    bottom = p.gamma * (slope * w**2 + (2.0 - k) * beta * w**2 * loss)
     return [
         Condition("004 (16)", "exact", largest_gain(case), 1.0),
         Condition(
@@ -175,9 +181,10 @@ def instantaneous(case: Case) -> list[Condition]:
 
     Without a frequency :math:`\omega_0` at which the loop's gain is 1, no delay destabilises.
     """
-    rho, w = case.derived["slope"], float(case.equilibrium[0])
-    loss, tau, k = _rest(case)[1], case.values["rtt"], case.values["k"]
-    ease, beta = (2.0 - k) * case.values["beta"] * loss, case.values["beta"]
+    (w, loss), p = _rest(case), _red(case)
+    k, beta = (case.values[name] for name in ("k", "beta"))
+    [tau], rho = p.rtts, p.law.slope
+    ease = (2.0 - k) * beta * loss
     root = sqrt((rho**2 - ease**2) ** 2 + 4.0 * rho**2 * beta**2)
     if root <= rho**2 + ease**2:
         return [Condition("004 (33)", "exact", 0.0, pi)]

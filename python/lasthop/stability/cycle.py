@@ -373,9 +373,9 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
     result = system(case, mesh, values, period)
     states, count = len(values), len(mesh.edges) - 1
     reach = float(result.delays.max()) / period
-    whole = ceil(reach)
-    first = int(np.searchsorted(mesh.edges, whole - reach, side="right")) - 1
-    old = DEGREE * (whole * count - max(first, 0))
+    periods = ceil(reach)
+    first = int(np.searchsorted(mesh.edges, periods - reach, side="right")) - 1
+    old = DEGREE * (periods * count - max(first, 0))
     total = old + mesh.size + 1  # Points from the oldest past to the end of the period.
     gauss = mesh.gauss
     matrix = np.zeros((states, len(gauss), states, total))

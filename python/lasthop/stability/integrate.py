@@ -232,7 +232,7 @@ class _Integration:
         self.case, self.until, self.tolerance = case, until, tolerance
         self.constrained = constrained
         self.model = case.model
-        self.p = _plain({**case.derived, "constrained": constrained})
+        self.p = case.derived.within_constraints(constrained)
         rest = [float(x) for x in case.equilibrium]
         self.scale = [max(abs(x), 1e-3) for x in rest]
         names = self.model.states
@@ -436,20 +436,6 @@ class _Integration:
             [c * part**j for j, c in enumerate(row)] for row in self.polynomials[k]
         ]
         self.times[k + 1], self.states[k + 1] = high, state
-
-
-def _plain(p: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as plain numbers, with which arithmetic is fastest."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, list):
-            return [_plain(v) if isinstance(v, dict) else plain(v) for v in value]
-        return float(value) if isinstance(value, (np.ndarray, np.floating)) else value
-
-    plained = {name: plain(value) for name, value in p.items()}
-    for piece in plained.get("pieces", ()):
-        piece["constrained"] = p["constrained"]
-    return plained
 
 
 def _constant(

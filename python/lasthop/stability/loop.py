@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.stability.case import Case
-
-__all__ = ["Loop", "designed", "loop", "loop_gain"]
+from lasthop.stability.models.pi import PiDerived
 
 LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
 """Frequencies looked at, times the longest delay, and how many."""
@@ -117,11 +116,12 @@ def loop(case: Case) -> Loop:
         gain_margin = max((x for x in factors if x < 1.0 + AT_THE_EDGE), default=None)
     delay = min((margin / w for w, _, margin in crossings), default=None)
     p = case.derived
+    assert isinstance(p, PiDerived)
     return Loop(
         case.values["a"],
         case.values["b"],
-        float(p["integral"]),
-        float(p["integral"] / p["proportional"]),
+        float(p.integral),
+        float(p.integral / p.proportional),
         crossover,
         None if crossover is None else degrees(margin),
         gain_margin,
@@ -142,11 +142,13 @@ def designed(case: Case) -> Case | None:
     margin of 75 degrees. For any window rule z is the window's pole, and K makes the gain 1. There
     must be one round-trip time, and steps fast enough for z.
     """
+    p = case.derived
+    assert isinstance(p, PiDerived)
     update, z = case.values["update"], -float(case.linear.now[0, 0])
     if len(case.delays) > 1 or z * update >= 2.0:
         return None
-    p, frequency = case.derived, CROSSOVER / case.delays[0]
-    controller = abs(p["proportional"] + p["integral"] / (1j * frequency))
+    frequency = CROSSOVER / case.delays[0]
+    controller = abs(p.proportional + p.integral / (1j * frequency))
     plant = abs(complex(loop_gain(case, frequency))) / controller
     k_pi = float(frequency / hypot(frequency / z, 1.0) / plant)
     a, b = k_pi / z + 0.5 * k_pi * update, k_pi / z - 0.5 * k_pi * update

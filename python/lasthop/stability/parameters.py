@@ -69,6 +69,11 @@ class Number:
         return start if self.high == inf else f"{start} to {self.high:g}"
 
 
+def switched(name: str, unit: str, meaning: str, *, low: float = 0.0, high: float = inf) -> Number:
+    """Return a parameter that 0, its default, switches off."""
+    return Number(name, 0.0, unit, meaning, low, high, closed=True, plain_above=0.0)
+
+
 @dataclass(frozen=True)
 class Choice:
     """A parameter that is one of several words."""
@@ -126,13 +131,10 @@ COMPOUND: tuple[Parameter, ...] = (
         "window at which it stops to shrink where constraints count, 1 for a real sender",
         closed=True,
     ),
-    Number(
+    switched(
         "most_window",
-        0.0,
         "packets",
         "window at which it stops to grow, the receive window of a real sender; 0: no limit",
-        closed=True,
-        plain_above=0.0,
     ),
     Number(
         "least_rest",

@@ -371,7 +371,7 @@ def _pushed(case: Case, last: Settled) -> History:
     before = last.history()
     rest, names = case.equilibrium, case.model.states
     push = [0.01 * x * n.startswith("window") for x, n in zip(rest, names, strict=True)]
-    bounds = case.model.bounds({**case.derived, "constrained": True})
+    bounds = case.model.bounds(case.derived)
     ends = [bounds.get(name, (-np.inf, np.inf)) for name in names]
 
     def history(time: float) -> list[float]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from lasthop.scenario.values import in_si
 
-__all__ = ["Column", "column"]
-
 WHOLE = re.compile(r"[+-]?\d{1,18}")
 TRUTH = {"true": True, "false": False}
 

@@ -15,8 +15,6 @@ from lasthop.scenario.files import UnreadableError, opened
 from lasthop.scenario.scenario import as_setting
 from lasthop.scenario.values import twice, values_of
 
-__all__ = ["MOST_POINTS", "Grid", "Over", "grid"]
-
 MOST_POINTS = 100_000
 """Points that a sweep may have."""
 

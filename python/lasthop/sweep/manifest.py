@@ -9,6 +9,7 @@ from lasthop import _core
 from lasthop.answers.envelope import fault_in_format
 from lasthop.answers.saving import MANIFEST, text_writer, write_atomically
 from lasthop.errors import UserError
+from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.origin import origin_of
 from lasthop.scenario.scenario import Scenario
 from lasthop.sweep.grid import Grid
@@ -41,7 +42,15 @@ def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[s
         write_atomically(path, text_writer(text))
 
 
-def grid_of(tree: Mapping[str, Any]) -> tuple[Grid, list[str]]:
+class Manifest(Table):
+    """Points of a sweep and their keys, as a manifest has them."""
+
+    paths: tuple[str, ...]
+    axes: tuple[tuple[tuple[str, ...], ...], ...]
+    points: tuple[str, ...]
+
+
+def grid_of(tree: Mapping[str, Any]) -> tuple[Grid, tuple[str, ...]]:
     """Return the points of a manifest and their keys.
 
     Raises
@@ -49,10 +58,9 @@ def grid_of(tree: Mapping[str, Any]) -> tuple[Grid, list[str]]:
     KeyError, TypeError, ValueError
         If it is none.
     """
-    paths = tuple(map(str, tree["paths"]))
-    axes = tuple(tuple(tuple(str(value) for value in row) for row in axis) for axis in tree["axes"])
-    grid, keys = Grid(paths, axes), [str(key) for key in tree["points"]]
-    width = sum(len(axis[0]) for axis in axes)
-    if len(grid) != len(keys) or width != len(paths):
+    manifest = read_as(Manifest, tree)
+    grid = Grid(manifest.paths, manifest.axes)
+    width = sum(len(axis[0]) for axis in grid.axes)
+    if len(grid) != len(manifest.points) or width != len(grid.paths):
         raise ValueError("its axes do not make its points")
-    return grid, keys
+    return grid, manifest.points

@@ -13,8 +13,6 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.sweep.grid import Grid
 from lasthop.sweep.manifest import write_manifest
 
-__all__ = ["Point", "Points"]
-
 
 @dataclass(frozen=True)
 class Point:

@@ -16,8 +16,6 @@ from lasthop.sweep.manifest import grid_of
 from lasthop.sweep.points import Points
 from lasthop.sweep.sweep import Sweep
 
-__all__ = ["read_manifest", "read_sweep"]
-
 
 def read_sweep(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
     """Return the sweep that a command printed as JSON, whose points have only summaries."""

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["Sweep", "SweepInterrupted", "sweep"]
-
-
 class Sweep(Shown):
     """Results of a scenario at many settings.
 

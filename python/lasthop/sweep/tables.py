@@ -12,13 +12,13 @@ from lasthop.answers.answer import flat_row
 from lasthop.answers.quantities import LISTS
 from lasthop.answers.saving import field_metadata
 from lasthop.progress.steps import counting
+from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.sweep.columns import Column
 from lasthop.sweep.points import Point
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SERIES", "frame", "write_tables"]
 
 SERIES = "series"
 
@@ -36,6 +36,22 @@ class NewColumnError(Exception):
     """A row has a column that the rows before had not."""
 
 
+class Track(Table):
+    """Time series of a quantity."""
+
+    list_name: str = named("list")
+    name: str
+    quantity: str
+    values: list[float | None]
+
+
+class Series(Table):
+    """Time series of a point."""
+
+    time_s: list[float]
+    tracks: tuple[Track, ...] = ()
+
+
 def settings_at(point: Point, columns: Sequence[Column]) -> Row:
     """Return the swept values of a point, by column."""
     return {each.name: each.values[point.settings[each.path]] for each in columns}
@@ -46,9 +62,12 @@ def items_of(point: Point, table: str) -> Iterator[Row]:
     if table != SERIES:
         yield from point.summary.get(table, ())
         return
-    for track in point.series.get("tracks", ()):
-        which = {key: track[key] for key in ("list", "name", "quantity")}
-        for time_s, value in zip(point.series["time_s"], track["values"], strict=True):
+    if not point.series:
+        return
+    series = read_as(Series, point.series)
+    for track in series.tracks:
+        which = {"list": track.list_name, "name": track.name, "quantity": track.quantity}
+        for time_s, value in zip(series.time_s, track.values, strict=True):
             yield {"time_s": time_s, **which, "value": value}
 
 
@@ -203,8 +222,7 @@ class Sheet:
             if (type(value) is dict) is not is_estimate:
                 return None
             if is_estimate:
-                row.append(value["mean"])
-                row.append(value["ci95"])
+                row += value["mean"], value["ci95"]
             else:
                 row.append(value)
         return row

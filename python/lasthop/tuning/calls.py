@@ -38,7 +38,7 @@ class Calls:
         """Return the scenario, which has calls, with this many calls, at least one."""
         return Scenario(scenario, [(f"station.{self.group}.count", count)])
 
-    def beside(self, scenario: Scenario) -> Scenario:
+    def alongside(self, scenario: Scenario) -> Scenario:
         """Return the scenario for other quantities: with one call, if it has none."""
         if self.own:
             return scenario

@@ -1,7 +1,6 @@
 """Costs of a setting, in sentences."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from lasthop.answers.digits import plain
 from lasthop.answers.estimates import Estimate
@@ -57,8 +56,3 @@ def changed(what: str, before: float, after: float, unit: str) -> str:
     unit = "" if unit in ("-", "calls", "flows", "stations") else f" {unit}"
     part = f" ({100 * (after / before - 1):+.0f} %)" if before else ""
     return f"{what} {plain(after)}{unit} instead of {plain(before)}{part}"
-
-
-def goodputs(summary: Mapping[str, Any]) -> dict[str, float]:
-    """Mean goodput of each flow of a result. [bit/s]"""
-    return {flow["name"]: flow["goodput_bps"]["mean"] for flow in summary["flows"]}

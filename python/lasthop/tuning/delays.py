@@ -99,7 +99,7 @@ def elsewhere(result: Result) -> Elsewhere | None:
     if value is None:
         return None
     flow, delay_s = value
-    sojourns = _means(result, "queues", "sojourn_s")
+    sojourns = means_of(result, "queues", "sojourn_s")
     waits = {name: sojourns[name] for name in _path(flow) if name in sojourns}
     ap_s = waits.pop(queue_name("ap", flow.category), 0.0)
     if not waits:
@@ -114,8 +114,8 @@ def elsewhere(result: Result) -> Elsewhere | None:
 
 def call_delays(result: Result) -> list[CallDelay]:
     """Return the delay of the file's calls, one value per direction; empty without calls."""
-    means = _means(result, "flows", "one_way_delay_s")
-    tails = _means(result, "flows", "one_way_delay_p99_s")
+    means = means_of(result, "flows", "one_way_delay_s")
+    tails = means_of(result, "flows", "one_way_delay_p99_s")
     results = []
     for direction in ("up", "down"):
         names = [flow.name for flow in own_calls(result) if flow.direction == direction]
@@ -136,7 +136,7 @@ def own_calls(result: Result) -> list[Flow]:
 
 def _longest(result: Result, flows: Sequence[Flow]) -> tuple[Flow, float] | None:
     """Return the flow whose packets take longest, and how long. [s]"""
-    rtts, delays = (_means(result, "flows", name) for name in ("rtt_s", "one_way_delay_s"))
+    rtts, delays = (means_of(result, "flows", name) for name in ("rtt_s", "one_way_delay_s"))
     known = {flow.name: rtts.get(flow.name, delays.get(flow.name)) for flow in flows}
     took = [(flow, delay_s) for flow in flows if (delay_s := known[flow.name]) is not None]
     return max(took, key=lambda each: each[1], default=None)
@@ -152,7 +152,7 @@ def _path(flow: Flow) -> Iterator[str]:
         yield from (*acks, *flow.back)
 
 
-def _means(result: Result, list_name: str, quantity: str) -> Mapping[str, float]:
+def means_of(result: Result, list_name: str, quantity: str) -> Mapping[str, float]:
     """Return the mean of a quantity of each item that has it."""
     return {
         item["name"]: item[quantity]["mean"]

@@ -35,7 +35,7 @@ LARGEST_EXPONENT = 15
 
 
 @dataclass(frozen=True)
-class Said:
+class HostapdValues:
     """Access parameters of a category at a node, in the units of hostapd.
 
     Attributes
@@ -88,18 +88,18 @@ def hostapd(scenario: Scenario) -> Hostapd:
     aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()
     for category in reversed([item for item in CATEGORIES if item in categories_in_use(scenario)]):
         own = known.cell.ap.access(category)
-        message = _said(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
-        aps += [f"# {category}: {_in_words(own)}{_other(own, message)}", *_queue(category, message)]
-        settings += message.settings(table_of("cell.ap", category), BURST_S)
+        values = _in_units(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
+        aps += [f"# {category}: {_in_words(own)}{_other(own, values)}", *_queue(category, values)]
+        settings += values.settings(table_of("cell.ap", category), BURST_S)
         every = list(dict.fromkeys(_access(each.access(category)) for each in known.stations))
         if len(every) > 1:
             stations.append(f"# {category}: stations differ, and a beacon has one value for all")
             continue
         own = known.stations[0].access(category)
-        message = _said(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
-        stations.append(f"# {category}: {_in_words(own)}{_other(own, message)}")
-        stations += _beacon(category, message)
-        settings += message.settings(table_of("cell", category), TXOP_S)
+        values = _in_units(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
+        stations.append(f"# {category}: {_in_words(own)}{_other(own, values)}")
+        stations += _beacon(category, values)
+        settings += values.settings(table_of("cell", category), TXOP_S)
     text = "\n".join(
         [
             f"# Written by lasthop for {known.name}",
@@ -123,9 +123,9 @@ def _in_words(access: AccessCategory) -> str:
     return f"{words}, TXOP of {packets} packets" if packets > 1 else words
 
 
-def _other(access: AccessCategory, text: Said) -> str:
+def _other(access: AccessCategory, values: HostapdValues) -> str:
     """What hostapd cannot say, in words; empty if there is nothing."""
-    windows = (2**text.cwmin_exponent - 1, 2**text.cwmax_exponent - 1)
+    windows = (2**values.cwmin_exponent - 1, 2**values.cwmax_exponent - 1)
     wanted = (access.cwmin, access.cwmax)
     names = ("CWmin", "CWmax")
     changed = [
@@ -136,7 +136,7 @@ def _other(access: AccessCategory, text: Said) -> str:
     return f"; nearest here {' and '.join(changed)}" if changed else ""
 
 
-def _said(
+def _in_units(
     scenario: CellScenario,
     category: str,
     access: AccessCategory,
@@ -144,7 +144,7 @@ def _said(
     up: bool,
     unit_s: float,
     least_exponent: int,
-) -> Said:
+) -> HostapdValues:
     packets = access.txop_packets or 1
     # to hostapd, too, 0 is one exchange in an access
     limit_s = None if access.txop_packets == 1 else access.txop_limit_s
@@ -154,7 +154,7 @@ def _said(
         limit_s = packets * longest_s + (packets - 1) * sifs_s
     # rounded up, lest the last exchange does not fit
     units = 0 if limit_s is None else math.ceil(limit_s / unit_s - 1e-6)
-    return Said(
+    return HostapdValues(
         access.aifsn,
         _exponent(access.cwmin, least_exponent),
         _exponent(access.cwmax, least_exponent),
@@ -185,23 +185,23 @@ def _exchanges_s(scenario: CellScenario, category: str, *, up: bool) -> Iterator
         yield exchange_s(scenario.cell, packet_bytes, rate_bps, *control)
 
 
-def _queue(category: str, text: Said) -> list[str]:
+def _queue(category: str, values: HostapdValues) -> list[str]:
     name = f"tx_queue_{QUEUES[category]}"
-    burst = f"{text.txop_units * BURST_S * 1e3:.1f}" if text.txop_units else "0"
+    burst = f"{values.txop_units * BURST_S * 1e3:.1f}" if values.txop_units else "0"
     return [
-        f"{name}_aifs={text.aifsn}",
-        f"{name}_cwmin={2**text.cwmin_exponent - 1}",
-        f"{name}_cwmax={2**text.cwmax_exponent - 1}",
+        f"{name}_aifs={values.aifsn}",
+        f"{name}_cwmin={2**values.cwmin_exponent - 1}",
+        f"{name}_cwmax={2**values.cwmax_exponent - 1}",
         f"{name}_burst={burst}",
     ]
 
 
-def _beacon(category: str, text: Said) -> list[str]:
+def _beacon(category: str, values: HostapdValues) -> list[str]:
     name = f"wmm_ac_{BEACONS[category]}"
     return [
-        f"{name}_aifs={text.aifsn}",
-        f"{name}_cwmin={text.cwmin_exponent}",
-        f"{name}_cwmax={text.cwmax_exponent}",
-        f"{name}_txop_limit={text.txop_units}",
+        f"{name}_aifs={values.aifsn}",
+        f"{name}_cwmin={values.cwmin_exponent}",
+        f"{name}_cwmax={values.cwmax_exponent}",
+        f"{name}_txop_limit={values.txop_units}",
         f"{name}_acm=0",
     ]

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from lasthop.answers.estimates import Estimate
+from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import BEST_EFFORT, Flow, TcpFlow, UdpFlow
 from lasthop.simulation.result import Result
@@ -53,32 +54,71 @@ STARVED_FOR_S = 5.0
 """Time with less than a tenth of an equal share from which on a station starves. [s]"""
 
 
+class Mean(Table):
+    """Predicted value."""
+
+    mean: float
+
+
+class PredictedFlow(Table):
+    """Prediction for a flow."""
+
+    name: str
+    goodput_bps: Mean
+    rtt_s: Mean
+
+
+class PredictedStation(Table):
+    """Prediction for a station."""
+
+    goodput_bps: Mean | None = None
+
+
+class PredictedAp(Table):
+    """Prediction for the access point."""
+
+    queue_packets: Mean
+
+
+class PredictedCell(Table):
+    """Prediction for the cell."""
+
+    goodput_bps: Mean
+    jain: Mean | None = None
+    updown_ratio: Mean | None = None
+
+
+class CellPrediction(Table):
+    """Prediction of the 802.11e model."""
+
+    flows: tuple[PredictedFlow, ...]
+    stations: tuple[PredictedStation, ...]
+    aps: tuple[PredictedAp, ...]
+    cells: tuple[PredictedCell, ...]
+
+
 def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
-    """Quantities of a prediction of the 802.11e model.
+    """Return the quantities of a prediction of the 802.11e model.
 
     By Little's law a packet waits at the AP for the AP's mean queue over its packet rate.
     """
+    known = read_as(CellPrediction, prediction)
     tcp = {flow.name: flow.tcp for flow in scenario.typed.tcp_flows}
     rates = {
-        flow["name"]: flow["goodput_bps"]["mean"] / (8.0 * tcp[flow["name"]].mss_bytes)
-        for flow in prediction["flows"]
+        flow.name: flow.goodput_bps.mean / (8.0 * tcp[flow.name].mss_bytes) for flow in known.flows
     }
-    cell, ap = prediction["cells"][0], prediction["aps"][0]
-    goodputs = [
-        station["goodput_bps"]["mean"]
-        for station in prediction["stations"]
-        if "goodput_bps" in station
-    ]
+    [cell], [ap] = known.cells, known.aps
+    goodputs = [each.goodput_bps.mean for each in known.stations if each.goodput_bps]
     values = {
-        "goodput_bps": cell["goodput_bps"]["mean"],
-        "rtt_s": fmean(flow["rtt_s"]["mean"] for flow in prediction["flows"]),
-        "sojourn_s": ap["queue_packets"]["mean"] / sum(rates.values()),
+        "goodput_bps": cell.goodput_bps.mean,
+        "rtt_s": fmean(flow.rtt_s.mean for flow in known.flows),
+        "sojourn_s": ap.queue_packets.mean / sum(rates.values()),
         "worst_fairness_level": max(goodputs) / min(goodputs),
     }
-    if "jain" in cell:
-        values["jain"] = cell["jain"]["mean"]
-    if "updown_ratio" in cell:
-        values["updown_ratio"] = cell["updown_ratio"]["mean"]
+    if cell.jain:
+        values |= {"jain": cell.jain.mean}
+    if cell.updown_ratio:
+        values |= {"updown_ratio": cell.updown_ratio.mean}
     return values
 
 
@@ -122,9 +162,11 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     flows = cell_flows(scenario)
     paced = [flow.name for flow in flows if isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0]
     delays = by_name["flows", "one_way_delay_p99_s"]
-    results["one_way_delay_p99_s"] = _each([delays[name] for name in paced], count, max)
     losses = by_name["flows", "loss_probability"]
-    results["datagram_loss"] = _each([losses[name] for name in paced], count, max)
+    results |= {
+        "one_way_delay_p99_s": _each([delays[name] for name in paced], count, max),
+        "datagram_loss": _each([losses[name] for name in paced], count, max),
+    }
     goodputs = by_name["flows", "goodput_bps"]
     ways = _sums(goodputs, {flow.name: (flow.direction,) for flow in flows}, count)
     if len(ways[0]) > 1:
@@ -134,17 +176,20 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
         flow.name: STARVING * flow.udp.rate_bps if isinstance(flow, UdpFlow) else 0.0
         for flow in flows
     }
-    results["starved_flows"] = [
+    starved_flows = [
         float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
+    levels = by_name["stations", "fairness_level"].values()
+    results |= {
+        "starved_flows": starved_flows,
+        "jain": _each(by_name["cells", "jain"].values(), count, fmean),
+        "worst_fairness_level": _each(levels, count, _spread),
+    }
     sharers = sharing(scenario)
     shares = {flow.name: (flow.station, flow.direction) for flow in sharers}
     directions = _sums(goodputs, shares, count)
-    results["jain"] = _each(by_name["cells", "jain"].values(), count, fmean)
-    levels = by_name["stations", "fairness_level"].values()
-    results["worst_fairness_level"] = _each(levels, count, _spread)
     if len(directions[0]) > len({flow.station for flow in sharers}):
-        results["direction_jain"] = [jain(each.values()) for each in directions]
+        results |= {"direction_jain": [jain(each.values()) for each in directions]}
     return {name: values for name, values in results.items() if not all(map(isnan, values))}
 
 

@@ -155,7 +155,7 @@ def tune(
             f"{base.source}: no station has a flow; only a WiFi cell has access parameters to tune"
         )
     calls = calls_of(base) if objective == "calls" else None
-    base = base if calls is None else calls.beside(base)
+    base = base if calls is None else calls.alongside(base)
     category = category_asked(base, category)
     search = Search(
         base,

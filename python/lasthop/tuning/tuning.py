@@ -16,14 +16,14 @@ from lasthop.answers.fairness import judged
 from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.simulate import simulate
 from lasthop.tuning.calls import Calls
-from lasthop.tuning.costs import costs, goodputs
-from lasthop.tuning.delays import CallDelay, Elsewhere, call_delays, elsewhere
+from lasthop.tuning.costs import costs
+from lasthop.tuning.delays import CallDelay, Elsewhere, call_delays, elsewhere, means_of
 from lasthop.tuning.hostapd import hostapd
 from lasthop.tuning.measures import estimated, means, paired, sampled
 from lasthop.tuning.parts import Loss, losers
 from lasthop.tuning.search import Search
 from lasthop.tuning.settings import Setting, fewest, toml
-from lasthop.tuning.trial import Check, LeftOut, Trial
+from lasthop.tuning.trial import Check, LeftOut, Measured, Trial
 from lasthop.tuning.verdict import reason
 
 if TYPE_CHECKING:
@@ -190,16 +190,21 @@ class Tuning(Shown):
         return estimated(sampled(simulate(changed, tails=True), self.category))
 
     @cached_property
+    def _checked(self) -> tuple[Measured, Measured] | None:
+        """Present and recommended setting, simulated with fresh seeds; None if the present setting
+        stays."""
+        present, chosen = self.present.checked, self.chosen.checked
+        return (present, chosen) if self.recommended and present and chosen else None
+
+    @cached_property
     def before(self) -> dict[str, Estimate]:
         """Values of the present setting in the check; empty if the present setting stays."""
-        checked = self.present.checked if self.recommended else None
-        return {} if checked is None else estimated(checked.samples)
+        return estimated(self._checked[0].samples) if self._checked else {}
 
     @cached_property
     def after(self) -> dict[str, Estimate]:
         """Values of the recommended setting in the check; empty if no setting is recommended."""
-        checked = self.chosen.checked if self.recommended else None
-        return {} if checked is None else estimated(checked.samples)
+        return estimated(self._checked[1].samples) if self._checked else {}
 
     @cached_property
     def gains(self) -> dict[str, Estimate]:
@@ -209,28 +214,27 @@ class Tuning(Shown):
         The values are means of the paired differences over the replications of the check, whose
         seeds were not used for the choice.
         """
-        ours, theirs = self.chosen.checked, self.present.checked
-        if not self.recommended or ours is None or theirs is None:
+        if not self._checked:
             return {}
-        differences = {name: paired(ours.samples, theirs.samples, name) for name in ours.samples}
+        theirs, ours = (each.samples for each in self._checked)
+        differences = {name: paired(ours, theirs, name) for name in ours}
         return {name: result for name, result in differences.items() if result is not None}
 
     @cached_property
     def costs(self) -> list[str]:
         """Costs of the recommended setting, one sentence each, of quantities that change."""
-        ours, theirs = self.chosen.checked, self.present.checked
-        if not self.recommended or ours is None or theirs is None:
+        if not self._checked:
             return []
-        rates = (goodputs(each.result.summary) for each in (theirs, ours))
+        rates = (means_of(each.result, "flows", "goodput_bps") for each in self._checked)
         return list(costs(self.before, self.after, self.gains, *rates))
 
     @cached_property
     def losers(self) -> list[Loss]:
         """Stations whose goodput falls with the recommended setting, beyond the interval."""
-        ours, theirs = self.chosen.checked, self.present.checked
-        if not self.recommended or ours is None or theirs is None:
+        if not self._checked:
             return []
-        return list(losers(ours.parts, theirs.parts))
+        now, ours = (each.parts for each in self._checked)
+        return list(losers(ours, now))
 
     @cached_property
     def elsewhere(self) -> Elsewhere | None:

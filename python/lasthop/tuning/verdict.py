@@ -40,17 +40,16 @@ def reason(search: Search) -> str:
             f"{best.name}, for {search.objection(best)}"
         )
     best = min(allowed, key=lambda trial: _worse(search, trial))
-    change = search.objective.change(best.samples, search.present.samples)
-    return (
-        f"the best that is not ruled out, {best.name}, changes {title} by {_told(search, change)}"
-    )
+    change = _shortfall(search, search.objective.change(best.samples, search.present.samples))
+    return f"the best that is not ruled out, {best.name}, changes {title} by {change}"
 
 
 def _failed(search: Search) -> str:
     """Return the results of the checks, a clause."""
     last, title = search.checks[-1], SHOWN[search.objective.aim.quantity].title
     if last.objection is None:
-        return f"with fresh seeds {last.trial.name} changes {title} by {_told(search, last.change)}"
+        change = _shortfall(search, last.change)
+        return f"with fresh seeds {last.trial.name} changes {title} by {change}"
     names = ", ".join(f"{check.trial.name} ({check.objection})" for check in search.checks)
     return f"ruled out with fresh seeds: {names}"
 
@@ -63,7 +62,7 @@ def _worse(search: Search, trial: Trial) -> float:
     return -change.mean if search.objective.aim.greatest else change.mean
 
 
-def _told(search: Search, change: Estimate | None) -> str:
+def _shortfall(search: Search, change: Estimate | None) -> str:
     """Return a change of the aim that does not suffice, with the reason why."""
     if change is None:
         return "an unknown amount"

@@ -54,12 +54,12 @@ def test_the_varied_value_is_used(name: str, decides: str) -> None:
     """`gamma` has no effect with `queue_weight`, and `capacity` has none with that of the link."""
     case = router(dumbbell__rtt="100 ms")
     assert case.values[decides] > 0.0
-    other = case.with_(**{name: 0.5 * case.derived[name]})
+    other = case.with_(**{name: 0.5 * case.decided[name]})
     assert other.values[decides] == 0.0
-    assert other.derived[name] == pytest.approx(0.5 * case.derived[name])
+    assert other.decided[name] == pytest.approx(0.5 * case.decided[name])
     half = case.with_(**{decides: 0.5 * case.values[decides]})
     assert roots(other, 2).abscissa == pytest.approx(roots(half, 2).abscissa, rel=1e-9)
-    arrays = case.over(**{name: np.array([0.5, 1.0]) * case.derived[name]})[1]
+    arrays = case.over(**{name: np.array([0.5, 1.0]) * case.decided[name]})[1]
     assert not np.allclose(arrays.now[0], arrays.now[1], rtol=1e-6)
 
 
@@ -73,10 +73,10 @@ def test_gain_and_weight_find_the_same_edges() -> None:
 
 def test_published_router_keeps_its_link() -> None:
     half = named("red-dumbbell", {"flows": 30.0})
-    assert half.derived["capacity"] == pytest.approx(
-        2.0 * named("red-dumbbell").derived["capacity"]
+    assert half.decided["capacity"] == pytest.approx(
+        2.0 * named("red-dumbbell").decided["capacity"]
     )
-    assert named("red-dumbbell", {"gamma": 0.1}).derived["gamma"] == 0.1
+    assert named("red-dumbbell", {"gamma": 0.1}).decided["gamma"] == 0.1
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_thresholds_on_the_total_queue_are_steeper_per_flow() -> None:
 
 
 def test_gain_of_the_sixty_flow_dumbbell_is_seven_thousandths() -> None:
-    assert named("red-dumbbell").derived["gamma"] == pytest.approx(60 / (1e8 / 12000), rel=1e-3)
+    assert named("red-dumbbell").decided["gamma"] == pytest.approx(60 / (1e8 / 12000), rel=1e-3)
     assert ewma_gain(0.002, 60.0, 100.0) == pytest.approx(0.12)
 
 

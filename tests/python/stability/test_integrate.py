@@ -16,6 +16,7 @@ from lasthop.stability import (
     named,
     roots,
 )
+from lasthop.stability.models.red import RedDerived
 from lasthop.stability.settling import manner
 
 POINTS = [
@@ -142,11 +143,12 @@ def test_queue_stops_at_the_end_of_the_buffer_and_leaves_it() -> None:
 def test_a_full_buffer_loses_the_excess_of_the_link() -> None:
     """Loss l at the end of the buffer: (1 - l) of what is sent is the capacity."""
     case = named("red-dumbbell", {"buffer": 110.0})
-    p = {**case.derived, "constrained": True}
+    p = case.derived.within_constraints(True)
+    assert isinstance(p, RedDerived)
     full, window = 110.0 / 60.0, 60.0
     [loss] = case.model.loss(p, [window, full, 0.9])
-    sent = window / (p["rtt"] + full / p["capacity"])
-    assert (1.0 - loss) * sent == pytest.approx(p["capacity"], rel=1e-12)
+    sent = window / (p.rtts[0] + full / p.capacity)
+    assert (1.0 - loss) * sent == pytest.approx(p.capacity, rel=1e-12)
     assert case.model.loss(p, [window, 0.99 * full, 0.9])[0] < 0.1 * loss
 
 

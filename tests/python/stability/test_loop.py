@@ -20,10 +20,17 @@ from lasthop.stability import (
     roots,
 )
 from lasthop.stability.loop import loop_gain
+from lasthop.stability.models.pi import PiDerived
 
 N, C, R = 60.0, 3750.0, 0.246
 Z, K = 0.53, 9.64e-6
 """Hollot et al. 2001, the example of section V."""
+
+
+def controller_of(case: Case) -> PiDerived:
+    """Return the constants of a case of PI."""
+    assert isinstance(case.derived, PiDerived)
+    return case.derived
 
 
 def theirs(frequency: float) -> tuple[float, float]:
@@ -34,9 +41,9 @@ def theirs(frequency: float) -> tuple[float, float]:
 
 
 def test_coefficients_of_the_paper_are_its_controller_at_160_hz() -> None:
-    p = named("pi-hollot").derived
-    assert p["integral"] == pytest.approx(K, rel=5e-3)
-    assert p["integral"] / p["proportional"] == pytest.approx(Z, rel=5e-3)
+    p = controller_of(named("pi-hollot"))
+    assert p.integral == pytest.approx(K, rel=5e-3)
+    assert p.integral / p.proportional == pytest.approx(Z, rel=5e-3)
     coefficients = [K / Z + sign * K / 320.0 for sign in (1.0, -1.0)]
     assert coefficients == pytest.approx([1.822e-5, 1.816e-5], abs=5e-9)
 
@@ -63,8 +70,8 @@ def test_loop_is_the_papers_for_large_windows() -> None:
         s = 1j * frequency
         plant = (100.0 * C) ** 2 / (2.0 * N) * np.exp(-s * R)
         plant /= (s + 2.0 * N / (R**2 * 100.0 * C)) * (s + 1.0 / R)
-        p = case.derived
-        expected = plant * (p["integral"] / s + p["proportional"])
+        p = controller_of(case)
+        expected = plant * (p.integral / s + p.proportional)
         assert complex(loop_gain(case, frequency)) == pytest.approx(expected, rel=1e-5)
 
 
@@ -118,11 +125,11 @@ def test_roots_are_those_of_the_quasi_polynomial() -> None:
     """Newton's method on the polynomial of the fluid with Reno and marks, worked out by hand."""
     case = named("pi-hollot")
     w, _, loss = case.equilibrium
-    c, p = C / N, case.derived
-    push = (1.0 / w + 0.5 * w) * c * p["scale"] / R
+    c, p = C / N, controller_of(case)
+    push = (1.0 / w + 0.5 * w) * c * p.law.scale / R
 
     def polynomial(s: complex) -> complex:
-        controller = p["integral"] + p["proportional"] * s
+        controller = p.integral + p.proportional * s
         return s * (s + loss * c) * (s + 1.0 / R) + push * controller * np.exp(-s * R)
 
     for root in roots(case, 5).values:

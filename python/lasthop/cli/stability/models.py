@@ -46,11 +46,9 @@ def list_parameters(name: str, as_json: bool) -> None:
     asked = read_case(name, None)
     case = asked.case
     # What others decide stands as it counts, such as gamma where queue_weight is set.
-    decided = [item for item, by in case.model.overrides.items() if case.values[by] != 0.0]
-    counts = {
-        item: case.derived_or_given[item] for item in decided if item in case.derived_or_given
-    }
-    values = {**case.values, **{item: float(value) for item, value in counts.items()}}
+    decided = [name for name, by in case.model.overrides.items() if case.values[by] != 0.0]
+    counts = {name: case.decided[name] for name in decided if name in case.decided}
+    values = {**case.values, **{name: float(value) for name, value in counts.items()}}
     if as_json:
         described = [
             {

@@ -184,9 +184,8 @@ class Asked:
         """Print in a line what a scenario became, and what is doubtful about it."""
         if self.scenario is None or self.fluid is None:
             return
-        p = self.case.derived_or_given
         what = f"{self.case.model.name}, {self.fluid.flows} flows, "
-        what += f"{number(float(p['capacity']))} packets/s a flow"
+        what += f"{number(float(self.case.decided['capacity']))} packets/s a flow"
         typer.echo(f"{self.scenario.source} as a fluid: {what}\n")
         self.warn()
 

@@ -4,7 +4,6 @@ W. Chen, "TCP Reno over Adaptive CSMA", M.Phil. thesis, The Chinese University o
 Equations, readings and limits: ``docs/papers/acsma.md``.
 """
 
-from lasthop.models.acsma.assumptions import ASSUMPTIONS
 from lasthop.models.acsma.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "predict", "suits"]
+__all__ = ["predict", "suits"]

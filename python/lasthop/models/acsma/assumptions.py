@@ -10,13 +10,9 @@ from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.optimum import Optimum
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import Utility
-from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import ModelError
 from lasthop.scenario.csma import Csma
 from lasthop.scenario.typed import CsmaScenario, Readable, read
-
-ASSUMPTIONS = BY_MODEL["acsma"]
-"""The scope that the paper states, by its sections: what follows on "the assumption"."""
 
 LARGE_LOSS = 0.1
 """Loss of a flow from which on losses are not rare: the sum along a route is 5 % off. [-]"""

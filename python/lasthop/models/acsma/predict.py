@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lasthop.models.acsma.assumptions import (
-    ASSUMPTIONS,
     check_optimum,
     check_prices,
     check_scenario,
@@ -26,7 +25,7 @@ from lasthop.models.acsma.reno import (
 from lasthop.models.acsma.sampled import queue_modes
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
-from lasthop.models.answer import Quantities, estimate, prediction
+from lasthop.models.answer import Quantities, Values, item, prediction
 from lasthop.models.errors import ModelError
 from lasthop.scenario.csma import Csma, CsmaFlow
 from lasthop.scenario.typed import CsmaScenario, Readable, Scenario
@@ -40,10 +39,12 @@ NO_DUMMIES = 1e-4
 
 @dataclass(frozen=True)
 class _Answer:
-    """What was found, by name."""
+    """Values of links and flows by name, and a description of the solver."""
 
-    links: dict[str, Quantities]
-    flows: dict[str, Quantities]
+    links: dict[str, Values]
+    flows: dict[str, Values]
+    rates_pps: dict[str, float]
+    """Known rates of flows. [packets/s]"""
     solver: Quantities
 
 
@@ -99,11 +100,9 @@ def predict(scenario: Readable) -> Quantities:
         raise ModelError("section 3.2", f"{error}, and the optimum needs it exactly") from error
     lists = {
         "flows": _flows(csma, answer),
-        "links": [{"name": name, **quantities} for name, quantities in answer.links.items()],
+        "links": [item(name, **values) for name, values in answer.links.items()],
     }
-    return prediction(
-        "acsma", scenario, lists, **answer.solver, assumptions=ASSUMPTIONS, warnings=warnings
-    )
+    return prediction("acsma", scenario, lists, warnings, **answer.solver)
 
 
 def network_of(scenario: CsmaScenario) -> Network:
@@ -173,31 +172,30 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
     names = [flow.name for flow in network.flows]
     dummy = np.maximum(result.airtime - load / network.service_rate_pps, 0.0)
     has_dummies = bool(dummy.max() > NO_DUMMIES)
-    answer = _Answer(
-        links={
-            name: {
-                "airtime_fraction": estimate(result.airtime[place]),
-                **({"dummy_fraction": estimate(dummy[place])} if has_dummies else {}),
-                "aggressiveness": estimate(result.aggressiveness[place]),
-                "connections": estimate(through[place]),
-            }
-            for place, name in enumerate(network.graph.links)
-        },
-        flows={
-            name: {
-                "rate_pps": rates[place],
-                "rtt_s": estimate(rtt[place]),
-                "loss_probability": estimate(loss[place]),
-                "connections": estimate(number[place]),
-            }
-            for place, name in enumerate(names)
-        },
-        solver={
-            "solver": result.method,
-            "states": result.states,
-            "kkt_residual": result.kkt_residual,
-        },
-    )
+    links = {
+        name: {
+            "airtime_fraction": result.airtime[place],
+            **({"dummy_fraction": dummy[place]} if has_dummies else {}),
+            "aggressiveness": result.aggressiveness[place],
+            "connections": through[place],
+        }
+        for place, name in enumerate(network.graph.links)
+    }
+    of_flows = {
+        name: {
+            "rtt_s": rtt[place],
+            "loss_probability": loss[place],
+            "connections": number[place],
+        }
+        for place, name in enumerate(names)
+    }
+    rates_pps = dict(zip(names, rates, strict=True))
+    solver = {
+        "solver": result.method,
+        "states": result.states,
+        "kkt_residual": result.kkt_residual,
+    }
+    answer = _Answer(links, of_flows, rates_pps, solver)
     losses = dict(zip(names, loss.tolist(), strict=True))
     connections = dict(zip(names, number.tolist(), strict=True))
     dummies = dict(zip(network.graph.links, dummy.tolist(), strict=True))
@@ -225,51 +223,47 @@ def _one_connection(csma: Csma) -> float:
 
 
 def _given(csma: Csma, network: Network, r: Floats) -> _Answer:
-    """Every link by an r of its own (3.3)."""
+    """Return the answer for links with an r of their own (3.3)."""
     answer = _saturated(csma, network, csma.beta * r)
     for place, own in zip(network.carrying, r, strict=True):
-        answer.links[network.graph.links[place]]["aggressiveness"] = estimate(own)
+        answer.links[network.graph.links[place]] |= {"aggressiveness": own}
     return answer
 
 
 def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
-    """Airtimes of saturated links that carry flows, and goodputs where each has one of its own."""
+    """Return airtimes of saturated links, and rates of flows on links of their own."""
     result = stationary_airtime(network.graph.within(network.carrying), log_fugacity)
     airtime = np.zeros(len(network.graph))
     airtime[list(network.carrying)] = result.airtime
-    flows: dict[str, Quantities] = {flow.name: {} for flow in network.flows}
+    rates: dict[str, float] = {}
     if csma.one_flow_per_link:
-        rates = network.service_rate_pps * airtime @ network.incidence[: len(network.graph)]
-        for flow, rate in zip(network.flows, rates, strict=True):
-            flows[flow.name]["rate_pps"] = rate
-    return _Answer(
-        links={
-            name: {"airtime_fraction": estimate(airtime[place])}
-            for place, name in enumerate(network.graph.links)
-        },
-        flows=flows,
-        solver={
-            "solver": result.method,
-            "states": result.states,
-            "airtime_error": result.error,
-        },
-    )
+        pps = network.service_rate_pps * airtime @ network.incidence[: len(network.graph)]
+        rates = {flow.name: rate for flow, rate in zip(network.flows, pps, strict=True)}
+    parts = zip(network.graph.links, airtime.tolist(), strict=True)
+    links: dict[str, Values] = {name: {"airtime_fraction": part} for name, part in parts}
+    solver = {
+        "solver": result.method,
+        "states": result.states,
+        "airtime_error": result.error,
+    }
+    return _Answer(links, {}, rates, solver)
 
 
 def _flows(csma: Csma, answer: _Answer) -> list[Quantities]:
-    """Flows in the order of the scenario, rates as goodputs."""
+    """Return the flows in the order of the scenario, rates as goodputs."""
     goodput = {
-        flow.name: answer.flows[flow.name].pop("rate_pps") * 8.0 * flow.transport.payload_bytes
+        flow.name: answer.rates_pps[flow.name] * 8.0 * flow.transport.payload_bytes
         for flow in csma.flows
-        if "rate_pps" in answer.flows[flow.name]
+        if flow.name in answer.rates_pps
     }
     total = sum(goodput.values())
-    items: list[Quantities] = []
-    for flow in csma.flows:
-        name = flow.name
-        item: Quantities = {"name": name, "class": flow.class_name}
-        if name in goodput:
-            item["goodput_bps"] = estimate(goodput[name])
-            item["goodput_share"] = estimate(goodput[name] / total)
-        items.append(item | answer.flows[name])
-    return items
+    return [
+        item(
+            flow.name,
+            **{"class": flow.class_name},
+            goodput_bps=goodput.get(flow.name),
+            goodput_share=goodput[flow.name] / total if flow.name in goodput else None,
+            **answer.flows.get(flow.name, {}),
+        )
+        for flow in csma.flows
+    ]

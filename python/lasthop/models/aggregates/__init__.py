@@ -24,7 +24,6 @@ A single station of 802.11ax, with 64 MPDUs of 1538 bytes in a PPDU, then with o
 (34.1, 0.4)
 """
 
-from lasthop.models.aggregates.assumptions import ASSUMPTIONS
 from lasthop.models.aggregates.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "predict", "suits"]
+__all__ = ["predict", "suits"]

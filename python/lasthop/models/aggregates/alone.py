@@ -49,26 +49,26 @@ def alone(sending: Sending) -> Cell:
     )
 
 
-def timing_of(one: Sending) -> timing.Timing:
-    """Durations of a single sender."""
-    cell = one.cell
-    node = one.station if one.is_up else cell.ap
+def timing_of(sending: Sending) -> timing.Timing:
+    """Return the durations of a single sender."""
+    cell = sending.cell
+    node = sending.station if sending.is_up else cell.ap
 
     def ppdu_s(mpdus: int) -> float:
-        return one.exchange(mpdus).ended_s
+        return sending.exchange(mpdus).ended_s
 
     def response_s(mpdus: int) -> float:
-        return 1e-9 * one.response_ns(mpdus)
+        return 1e-9 * sending.response_ns(mpdus)
 
     return timing.Timing(
         ppdu_s,
         response_s,
         sifs_s=cell.sifs_s,
         slot_s=cell.slot_s,
-        aifs_s=cell.sifs_s + one.access.aifsn * cell.slot_s,
-        wait_s=one.exchange(one.first.count).wait_s,
-        cwmin=one.access.cwmin,
-        cwmax=one.access.cwmax,
+        aifs_s=cell.sifs_s + sending.access.aifsn * cell.slot_s,
+        wait_s=sending.exchange(sending.first.count).wait_s,
+        cwmin=sending.access.cwmin,
+        cwmax=sending.access.cwmax,
         attempts_short=node.attempts_short,
-        request_s=1e-9 * one.control_ns("block_ack_request"),
+        request_s=1e-9 * sending.control_ns("block_ack_request"),
     )

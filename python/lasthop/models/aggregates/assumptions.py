@@ -2,21 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from lasthop.models import cells
 from lasthop.models.aggregates.sending import Sending
-from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import changing, managed, unsteady
+from lasthop.models.checks import violations
 from lasthop.models.errors import Doubt, refuse
-from lasthop.scenario.typed import (
-    AccessPoint,
-    CellScenario,
-    Flow,
-    Station,
-    TcpFlow,
-    UdpFlow,
-)
-
-ASSUMPTIONS = BY_MODEL["aggregates"]
-"""Assumptions by number, as words after "the assumption" (``docs/papers/aggregates.md``)."""
+from lasthop.scenario.typed import AccessPoint, CellScenario, Flow, Station, UdpFlow
 
 FULL = 2
 """Windows that a queue has room for, where datagrams come at a rate of their own."""
@@ -43,15 +33,13 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
 
 
 def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
-    """What of the flows is not known here."""
-    if not scenario.flows:
-        yield "assumption 1", "the scenario has no flow"
+    """Yield properties of the flows that the model does not support."""
+    yield from cells.NO_FLOW.violations(scenario)
     heads: dict[str, UdpFlow] = {}
-    for flow in scenario.flows:
-        key = scenario.flow_key(flow)
+    for subject in cells.station_flows(scenario):
+        yield from violations(cells.SATURATED, subject)
+        flow = subject.flow
         if not isinstance(flow, UdpFlow):
-            what = "is TCP" if isinstance(flow, TcpFlow) else "reports now and then"
-            yield "assumption 1", f"`{key}` {what}"
             continue
         sender = f"station {flow.station}" if flow.is_up else "the access point"
         head = heads.setdefault(sender, flow)
@@ -59,9 +47,8 @@ def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
             yield "assumption 2", f"{sender} sends to several stations"
         elif head.udp != flow.udp:
             yield "assumption 2", f"{sender} sends datagrams of several kinds"
-    categories = sorted({flow.category for flow in scenario.flows})
-    if len(categories) > 1:
-        yield "assumption 3", f"flows of several categories: {', '.join(categories)}"
+    for message in cells.several_categories(scenario):
+        yield "assumption 3", message
 
 
 def check(
@@ -85,44 +72,32 @@ def check(
     for (item, flows), kind in zip(sending, kinds, strict=True):
         broken += _of_queue(scenario, item, kind, flows)
         broken += _of_losses(item, kind, alone=len(sending) == 1)
-    return broken, [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]
+    return broken, [("assumption 1", what) for what in cells.unsteady_flows(scenario)]
 
 
 def _of_cell(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Doubt]:
     cell = scenario.cell
-    if scenario.vsb:
-        yield "cell", "a virtual shared bottleneck divides the cell"
-    if scenario.wire.loss > 0.0:
-        yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
-    if any(flow.forward or flow.back for flow in scenario.flows):
-        yield "cell", "flows run over links beyond the cell's wire"
-    if len({item.access.aifsn for item in sending}) > 1:
-        aifsn = ", ".join(str(each) for each in sorted({item.access.aifsn for item in sending}))
-        yield "assumption 3", f"senders with several AIFSN: {aifsn}"
+    yield from violations(cells.AGGREGATING, scenario)
+    aifsns = sorted({sender.access.aifsn for sender in sending})
+    if len(aifsns) > 1:
+        yield "assumption 3", f"senders with several AIFSN: {', '.join(map(str, aifsns))}"
     lossy = any(map(loss_of, sending))
     if cell.ack_timeout_s is not None and (lossy or len(sending) > 1):
         yield "assumption 6", "`cell.ack_timeout` is set separately"
-    if cell.cf_end and any(item.limit_ns is not None for item in sending):
+    if cell.cf_end and any(sender.limit_ns is not None for sender in sending):
         yield "assumption 5", "`cell.cf_end` ends opportunities"
-    if any(item.limit_ns is None and not item.is_single for item in sending):
+    if any(sender.limit_ns is None and not sender.is_single for sender in sending):
         yield "assumption 5", "`txop_packets` without `txop_limit`"
 
 
 def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Doubt]:
     stations = tuple({each.station.name: each.station for each in sending}.values())
-    for what in changing(stations):
-        yield "assumption 4", what
+    for message in cells.changing(stations):
+        yield "assumption 4", message
     for station in stations:
-        table = station.table
-        if station.power_save_s is not None:
-            yield "assumption 1", f"`{table}.power_save` keeps packets back until the station wakes"
-        if station.snr_db is not None:
-            yield (
-                "assumption 4",
-                f"`{table}.snr` loses MPDUs by their length; the model supports `mcs` and `error`",
-            )
-    for what in managed(scenario):
-        yield "assumption 1", what
+        yield from violations((cells.POWER_SAVE, cells.SNR), station)
+    for message in cells.managed(scenario):
+        yield "assumption 1", message
 
 
 def _of_queue(
@@ -131,9 +106,8 @@ def _of_queue(
     """Whether the sender's queue always has as many packets as it may send."""
     node = sending.station if sending.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
-    full = (
-        sending.is_up or scenario.wire.rate_bps is None
-    )  # greedy sources else fill the wire's queue
+    # Greedy sources fill the wire's queue instead, if the wire has a rate.
+    full = sending.is_up or scenario.wire.rate_bps is None
     greedy = full and all(
         isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows
     )

@@ -222,9 +222,9 @@ def _next(
     pairs = (others @ total @ others - others @ np.diag(total)) / 2
     shares = taus[number] * own.shares()
     common = np.where(shares > RARE, covariance[number, :, : item.attempts_short], 0.0)
-    beside = taus[:, None] + common / np.maximum(shares, RARE)
+    given_busy = taus[:, None] + common / np.maximum(shares, RARE)
     silent = math.exp(min(pairs, 1.0)) * np.prod(
-        (1.0 - np.clip(beside, 0.0, 1.0)) ** others[:, None], axis=0
+        (1.0 - np.clip(given_busy, 0.0, 1.0)) ** others[:, None], axis=0
     )
     silent = np.minimum(silent, 1.0)
     failure = 1.0 - (1.0 - item.error_prob) * silent

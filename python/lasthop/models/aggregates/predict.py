@@ -1,31 +1,23 @@
 """From a scenario to a prediction of a saturated cell that aggregates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from lasthop.models import cells
 from lasthop.models.aggregates import saturated, timing
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.alone import alone, timing_of
 from lasthop.models.aggregates.assumptions import (
-    ASSUMPTIONS,
     check,
     loss_of,
     senders,
 )
 from lasthop.models.aggregates.saturated import Aggregator
 from lasthop.models.aggregates.sending import Sending
-from lasthop.models.answer import Quantities, cell_item, estimate, prediction
-from lasthop.models.cells import unsaturated
+from lasthop.models.answer import CellValues, Lists, Quantities, prediction
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
 from lasthop.progress.cost_limits import need
-from lasthop.scenario.typed import (
-    AggregatingCell,
-    CellScenario,
-    Flow,
-    Readable,
-    Scenario,
-    read,
-)
+from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario
 
 WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
 """Time of a BlockAck window with losses, of the frames of a kind of sender, of a sender. [s]"""
@@ -49,7 +41,7 @@ SELDOM = 1e-3
 
 def suits(scenario: Scenario) -> bool:
     """Return whether a scenario is a cell of 802.11n, ac or ax; no other model supports these."""
-    return isinstance(scenario, CellScenario) and isinstance(scenario.cell, AggregatingCell)
+    return cells.is_aggregating(scenario)
 
 
 def predict(scenario: Readable) -> Quantities:
@@ -76,9 +68,7 @@ def predict(scenario: Readable) -> Quantities:
     ConvergenceError
         A solver did not settle.
     """
-    known = read(scenario)
-    if not isinstance(known, CellScenario) or not suits(known):
-        raise ModelError("cell", "there is no `cell` of 802.11n, ac or ax")
+    known = cells.aggregating_scenario(scenario)
     sending = senders(known)
     kinds = _kinds([item for item, _ in sending])
     _need(kinds)
@@ -87,18 +77,13 @@ def predict(scenario: Readable) -> Quantities:
     _windows(kinds)
     result = alone(*kinds) if len(sending) == 1 else _contention(known, kinds)
     refuse(_late(kinds, result))
-    offered = [
-        (flows, goodput_bps)
+    cells.need_goodput(result.goodput_bps)
+    offers = [
+        cells.Offer(known.flow_key(flows[0]), cells.offered_bps(flows), goodput_bps)
         for (_, flows), goodput_bps in zip(sending, result.goodput_bps, strict=True)
     ]
-    warnings += unsaturated(known, offered)
-    return prediction(
-        "aggregates",
-        known,
-        _lists(known, sending, result),
-        assumptions=ASSUMPTIONS,
-        warnings=warnings,
-    )
+    warnings += cells.unsaturated(known, offers)
+    return prediction("aggregates", known, _lists(known, sending, result), warnings)
 
 
 def _kinds(sending: Sequence[Sending]) -> list[Sending]:
@@ -221,49 +206,34 @@ def _lists(
     scenario: CellScenario,
     sending: Sequence[tuple[Sending, list[Flow]]],
     result: saturated.Cell,
-) -> Mapping[str, list[Quantities]]:
-    total_bps = sum(result.goodput_bps)
-    stations: dict[str, Quantities] = {
-        station.name: {"name": station.name} for station in scenario.stations
-    }
-    ap: Quantities = {"name": "ap"}
-    flows: list[Quantities] = []
-    active = 0
-    for number, (station, own_flows) in enumerate(sending):
+) -> Lists:
+    values = CellValues(scenario, sum(result.goodput_bps))
+    goodputs_bps: dict[str, float] = {}
+    for number, (sender, flows) in enumerate(sending):
         goodput_bps = result.goodput_bps[number]
-        own = stations[station.station.name]
-        before_bps = own["goodput_bps"]["mean"] if "goodput_bps" in own else 0.0
-        own["goodput_bps"] = estimate(before_bps + goodput_bps)
-        own["goodput_share"] = estimate((before_bps + goodput_bps) / total_bps)
-        sender = own if station.is_up else ap
-        failed, collided = result.failure_prob[number], result.collision_prob[number]
-        frames = collided + (1 - collided) * result.frames[number]
-        sender["collision_rate"] = estimate(collided / frames)
-        sender["frame_failure_rate"] = estimate(failed / frames)
-        if station.most_mpdus > 1:
-            sender["discard_probability"] = estimate(result.given_up[number])
-        aggregates = {"mpdus_per_ppdu": estimate(result.mpdus[number])}
-        reordering_s = _reordering_s(station, alone=len(sending) == 1)
+        name = sender.station.name
+        own = values.stations[name]
+        goodputs_bps[name] = goodputs_bps.get(name, 0.0) + goodput_bps
+        own |= values.shares(goodputs_bps[name])
+        frames = result.collision_prob[number]
+        frames += (1 - result.collision_prob[number]) * result.frames[number]
+        of_sender = own if sender.is_up else values.ap
+        of_sender |= {
+            "collision_rate": result.collision_prob[number] / frames,
+            "frame_failure_rate": result.failure_prob[number] / frames,
+        }
+        if sender.most_mpdus > 1:
+            of_sender |= {"discard_probability": result.given_up[number]}
+        aggregates = {"mpdus_per_ppdu": result.mpdus[number]}
+        reordering_s = _reordering_s(sender, alone=len(sending) == 1)
         if reordering_s is not None:
-            aggregates["reordering_s"] = estimate(reordering_s)
-        sender.update(aggregates)
-        if station.is_up:
-            active += 1
-        else:
-            own.update({f"downlink_{name}": value for name, value in aggregates.items()})
-        if len(own_flows) == 1:
-            flows.append(
-                {
-                    "name": own_flows[0].name,
-                    "station": station.station.name,
-                    "direction": own_flows[0].direction,
-                    "goodput_bps": estimate(goodput_bps),
-                    "goodput_share": estimate(goodput_bps / total_bps),
-                }
-            )
-    items = list(stations.values())
-    cell = cell_item(total_bps, active, items, flows)
-    return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
+            aggregates |= {"reordering_s": reordering_s}
+        of_sender |= aggregates
+        if not sender.is_up:
+            own |= {f"downlink_{quantity}": value for quantity, value in aggregates.items()}
+        if len(flows) == 1:
+            values.flows.append((flows[0], goodput_bps, {}))
+    return values.lists(sum(sender.is_up for sender, _ in sending))
 
 
 def _reordering_s(sending: Sending, *, alone: bool) -> float | None:

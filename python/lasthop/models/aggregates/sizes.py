@@ -51,8 +51,8 @@ def places(length: float) -> tuple[Floats, Floats]:
     if others < WHOLE:
         return np.array([0.0]), np.array([1.0])
     order = np.arange(1.0, min(MOST_NODES, ceil(others - WHOLE)))
-    beside = order * np.sqrt((others**2 - order**2) / (4 * (4 * order**2 - 1)))
-    roots, vectors = np.linalg.eigh(np.diag(beside, 1) + np.diag(beside, -1))
+    off_diagonal = order * np.sqrt((others**2 - order**2) / (4 * (4 * order**2 - 1)))
+    roots, vectors = np.linalg.eigh(np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1))
     at = np.concatenate([[0.0], roots + length / 2])
     return at, np.concatenate([[1.0], others * vectors[0] ** 2]) / length
 

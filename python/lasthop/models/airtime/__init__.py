@@ -10,8 +10,7 @@ USENIX ATC 2017; what of it was read, and what is our own: ``docs/papers/airtime
 the closed forms.
 """
 
-from lasthop.models.airtime.assumptions import ASSUMPTIONS
 from lasthop.models.airtime.options import Options
 from lasthop.models.airtime.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "Options", "predict", "suits"]
+__all__ = ["Options", "predict", "suits"]

@@ -3,16 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from lasthop.errors import listed
+from lasthop.models import cells
 from lasthop.models.airtime.options import Options, Order
 from lasthop.models.airtime.receivers import Receiver
-from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import PLAIN, changing, manages, unsteady
+from lasthop.models.checks import violations
 from lasthop.models.errors import Doubt, ModelError
 from lasthop.scenario.queues import Mac80211, Threshold
-from lasthop.scenario.typed import CellScenario, TcpFlow, UdpFlow
-
-ASSUMPTIONS = BY_MODEL["airtime"]
-"""Assumptions by number, as words after "the assumption" (``docs/papers/airtime.md``)."""
+from lasthop.scenario.typed import CellScenario, UdpFlow
 
 WHOLE = 0.01
 """Part of a station's PPDUs that may be lost whole, which doubles the backoff. [-]"""
@@ -39,8 +36,8 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
             why = "`cell.ap_queue.mac80211.aql` without `airtime_fairness`: what the device holds"
             raise ModelError("assumption 6", f"{why} shares out the air")
         return "airtime" if queue.airtime_fairness else "rounds"
-    if queue.discipline not in PLAIN:
-        raise ModelError("assumption 6", manages("cell.ap", queue.discipline))
+    if queue.discipline not in cells.PLAIN:
+        raise ModelError("assumption 6", cells.manages("cell.ap", queue.discipline))
     if scenario.cell.ap.queue_order == "mixed":
         raise ModelError("assumption 6", '`cell.ap.queue_order` is "mixed"')
     return "fifo"
@@ -56,59 +53,40 @@ def room_of(scenario: CellScenario) -> int:
 
 def of_flows(scenario: CellScenario) -> Iterator[Doubt]:
     """Yield properties of the flows that the model does not support."""
-    if not scenario.flows:
-        yield "assumption 1", "the scenario has no flow"
+    yield from cells.NO_FLOW.violations(scenario)
     heads: dict[str, UdpFlow] = {}
     kinds = set()
-    for flow in scenario.flows:
-        key = scenario.flow_key(flow)
+    for subject in cells.station_flows(scenario):
+        yield from violations(cells.SATURATED, subject)
+        flow = subject.flow
         if not isinstance(flow, UdpFlow):
-            what = "is TCP" if isinstance(flow, TcpFlow) else "reports now and then"
-            yield "assumption 1", f"`{key}` {what}"
             continue
         if flow.is_up:
-            yield "assumption 1", f"`{key}` sends to the access point"
+            yield "assumption 1", f"`{subject.key}` sends to the access point"
             continue
         kinds.add(flow.udp.arrivals == "greedy")
-        udp = heads.setdefault(flow.station, flow).udp
-        if udp.packet_bytes != flow.udp.packet_bytes:
-            yield "assumption 2", f"`{key}` has datagrams of several sizes"
+        if heads.setdefault(flow.station, flow).udp.packet_bytes != flow.udp.packet_bytes:
+            yield "assumption 2", f"`{subject.key}` has datagrams of several sizes"
     if len(kinds) > 1:
         yield "assumption 1", "greedy sources leave no room for those with a rate of their own"
-    categories = sorted({flow.category for flow in scenario.flows})
-    if len(categories) > 1:
-        yield "assumption 3", f"flows of several categories: {', '.join(categories)}"
+    for message in cells.several_categories(scenario):
+        yield "assumption 3", message
 
 
 def of_cell(
     scenario: CellScenario, receivers: Sequence[Receiver], options: Options
 ) -> Iterator[Doubt]:
     """Yield properties of cell, channel and wire that break an assumption."""
-    if scenario.vsb:
-        yield "cell", "a virtual shared bottleneck divides the cell"
-    if scenario.wire.loss > 0.0:
-        yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
-    if any(flow.forward or flow.back for flow in scenario.flows):
-        yield "cell", "flows run over links beyond the cell's wire"
+    yield from violations(cells.AGGREGATING, scenario)
     sending = receivers[0].sending
     if sending.limit_ns is None and not sending.is_single:
         yield "assumption 5", "`txop_packets` without `txop_limit`"
     if scenario.cell.cf_end and sending.limit_ns is not None:
         yield "assumption 5", "`cell.cf_end` ends opportunities"
-    stations = tuple(each.station for each in receivers)
-    for what in changing(stations):
-        yield "assumption 4", what
+    for message in cells.changing(own.station for own in receivers):
+        yield "assumption 4", message
     for own in receivers:
-        station = own.station
-        if station.power_save_s is not None:
-            what = f"`{station.table}.power_save` keeps packets back until the station wakes"
-            yield "assumption 1", what
-        if station.snr_db is not None:
-            what = (
-                f"`{station.table}.snr` loses MPDUs by their length; the model supports `mcs` and "
-                "`error`"
-            )
-            yield "assumption 4", what
+        yield from violations((cells.POWER_SAVE, cells.SNR), own.station)
         yield from _of_losses(own, options)
 
 
@@ -153,8 +131,3 @@ def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> 
                 "assumption 7",
                 f"aggregates of {own.name} have {given:g} MPDUs; its limits allow {most}",
             )
-
-
-def doubts(scenario: CellScenario) -> list[Doubt]:
-    """Return warnings that are known before the solution."""
-    return [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]

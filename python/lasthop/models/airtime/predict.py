@@ -4,30 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from lasthop.models import cells
 from lasthop.models.aggregates.sending import Sending
-from lasthop.models.airtime.assumptions import (
-    ASSUMPTIONS,
-    doubts,
-    is_fair,
-    of_aggregates,
-    of_cell,
-    of_flows,
-    of_members,
-    order_of,
-    room_of,
-)
+from lasthop.models.airtime import assumptions
+from lasthop.models.airtime import order as orders
 from lasthop.models.airtime.options import Options, Order
-from lasthop.models.airtime.order import (
-    COUNTED,
-    FIRST,
-    LEAST,
-    Airtime,
-    Counters,
-    Fifo,
-    Rounds,
-    drawn,
-    serve,
-)
 from lasthop.models.airtime.receivers import Frames, Receiver
 from lasthop.models.airtime.shares import (
     airtime_fractions,
@@ -35,18 +16,10 @@ from lasthop.models.airtime.shares import (
     goodputs_bps,
     period_s,
 )
-from lasthop.models.answer import Quantities, cell_item, estimate, prediction
-from lasthop.models.cells import ALWAYS_FULL
-from lasthop.models.errors import Doubt, ModelError, refuse
+from lasthop.models.answer import CellValues, Lists, Quantities, prediction
+from lasthop.models.errors import Doubt, refuse
 from lasthop.progress.cost_limits import need
-from lasthop.scenario.typed import (
-    AggregatingCell,
-    CellScenario,
-    Readable,
-    Scenario,
-    UdpFlow,
-    read,
-)
+from lasthop.scenario.typed import CellScenario, Readable, Scenario, UdpFlow
 
 PACKET_S, EXCHANGE_S = 1e-6, 6e-6
 """Time of a packet of the order, and of an exchange. [s]"""
@@ -57,9 +30,9 @@ def suits(scenario: Scenario) -> bool:
 
     No other model supports mac80211's queue. This model therefore reports what it does not support.
     """
-    if not isinstance(scenario, CellScenario) or not isinstance(scenario.cell, AggregatingCell):
+    if not cells.is_aggregating(scenario):
         return False
-    if is_fair(scenario):
+    if assumptions.is_fair(scenario):
         return True
     down = [isinstance(flow, UdpFlow) and not flow.is_up for flow in scenario.flows]
     several = len({flow.station for flow in scenario.flows}) > 1
@@ -113,28 +86,26 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         aggregates of a run.
     """
     options = Options() if options is None else options
-    known = read(scenario)
-    if not isinstance(known, CellScenario) or not isinstance(known.cell, AggregatingCell):
-        raise ModelError("cell", "there is no `cell` of 802.11n, ac or ax")
-    refuse(of_flows(known))
-    order = order_of(known, options)
+    known = cells.aggregating_scenario(scenario)
+    refuse(assumptions.of_flows(known))
+    order = assumptions.order_of(known, options)
     receivers = _receivers(known)
     if options.aggregates is not None:
-        options = replace(options, aggregates=of_members(receivers, options.aggregates))
-    refuse(of_cell(known, receivers, options))
+        options = replace(options, aggregates=assumptions.of_members(receivers, options.aggregates))
+    refuse(assumptions.of_cell(known, receivers, options))
     if options.aggregates is not None:
-        refuse(of_aggregates(receivers, options.aggregates))
+        refuse(assumptions.of_aggregates(receivers, options.aggregates))
     result = _solve(known, receivers, order, options)
-    warnings = [*doubts(known), *_rates(known, receivers, result.goodput_bps)]
-    return prediction(
-        "airtime",
-        known,
-        _lists(known, receivers, result),
-        assumptions=ASSUMPTIONS,
-        warnings=warnings,
-        order=order,
-        options=options.to_dict(),
-    )
+    offers = [
+        cells.Offer(
+            known.flow_key(own.flows[0]), 8 * own.sending.payload_bytes * own.offered_pps, fit
+        )
+        for own, fit in zip(receivers, result.goodput_bps, strict=True)
+    ]
+    late = [("assumption 1", message) for message in cells.unsteady_flows(known)]
+    warnings = [*late, *cells.unsaturated(known, offers)]
+    lists = _lists(known, receivers, result)
+    return prediction("airtime", known, lists, warnings, order=order, options=options.to_dict())
 
 
 def _receivers(scenario: CellScenario) -> list[Receiver]:
@@ -195,7 +166,7 @@ def _solve(
 
 
 def _unserved(
-    scenario: CellScenario, receivers: Sequence[Receiver], tally: Counters
+    scenario: CellScenario, receivers: Sequence[Receiver], tally: orders.Counters
 ) -> Iterator[Doubt]:
     """Stations that have no exchange, since next to nothing is offered for them."""
     for own, often in zip(receivers, tally.exchanges, strict=True):
@@ -208,15 +179,15 @@ def _unserved(
 
 def _order(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, access_s: float
-) -> Counters:
+) -> orders.Counters:
     stations = len(receivers)
-    room = room_of(scenario) if order == "fifo" else 0
-    least = max(LEAST[order][0], LEAST[order][1] * stations)
+    room = assumptions.room_of(scenario) if order == "fifo" else 0
+    least = max(orders.LEAST[order][0], orders.LEAST[order][1] * stations)
     longest = max(len(own.frames.ppdus) for own in receivers)
     # an aggregate takes what has come for its station since the last: of a full queue that is
     # 2 room / (stations + 1), where all are alike
     each = min(longest, 2 * room / (stations + 1))
-    packets = max((FIRST + COUNTED) * room, least * each)
+    packets = max((orders.FIRST + orders.COUNTED) * room, least * each)
     need(
         f"the order of a queue to {stations} stations",
         time_s=packets * PACKET_S + least * EXCHANGE_S,
@@ -224,61 +195,24 @@ def _order(
     )
     if order == "fifo":
         rate_pps = sum(own.offered_pps for own in receivers)
-        fifo = Fifo(room, drawn([own.offered for own in receivers]), rate_pps)
-        return serve(receivers, fifo, access_s, least, FIRST * room, COUNTED * room)
-    fair = Airtime(stations) if order == "airtime" else Rounds(stations)
-    return serve(receivers, fair, access_s, least)
+        fifo = orders.Fifo(room, orders.drawn([own.offered for own in receivers]), rate_pps)
+        return orders.serve(
+            receivers, fifo, access_s, least, orders.FIRST * room, orders.COUNTED * room
+        )
+    fair = orders.Airtime(stations) if order == "airtime" else orders.Rounds(stations)
+    return orders.serve(receivers, fair, access_s, least)
 
 
-def _rates(
-    scenario: CellScenario, receivers: Sequence[Receiver], goodputs_bps: Sequence[float]
-) -> list[Doubt]:
-    """Whether datagrams come faster than they are sent."""
-    broken: list[Doubt] = []
-    doubted: list[Doubt] = []
-    for own, goodput_bps in zip(receivers, goodputs_bps, strict=True):
-        rate_bps = 8 * own.sending.payload_bytes * own.offered_pps
-        if rate_bps < ALWAYS_FULL * goodput_bps:
-            key = scenario.flow_key(own.flows[0])
-            what = (
-                f"`{key}` offers {rate_bps / 1e6:.4g} Mb/s where {goodput_bps / 1e6:.4g} Mb/s fit"
-            )
-            (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
-    slower_bps = scenario.wire.slower_bps
-    if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(goodputs_bps):
-        broken.append(("cell", "`wire.rate` is no higher than the throughput of the cell"))
-    refuse(broken)
-    return doubted
-
-
-def _lists(
-    scenario: CellScenario, receivers: Sequence[Receiver], shares: Shares
-) -> dict[str, list[Quantities]]:
-    total_bps = sum(shares.goodput_bps)
-    stations: dict[str, Quantities] = {
-        station.name: {"name": station.name} for station in scenario.stations
-    }
-    flows: list[Quantities] = []
+def _lists(scenario: CellScenario, receivers: Sequence[Receiver], shares: Shares) -> Lists:
+    values = CellValues(scenario, sum(shares.goodput_bps))
     for number, own in enumerate(receivers):
         goodput_bps = shares.goodput_bps[number]
-        stations[own.name] |= {
-            "goodput_bps": estimate(goodput_bps),
-            "goodput_share": estimate(goodput_bps / total_bps),
-            "airtime_fraction": estimate(shares.airtime[number]),
-            "downlink_mpdus_per_ppdu": estimate(shares.mpdus[number]),
+        values.stations[own.name] |= values.shares(goodput_bps) | {
+            "airtime_fraction": shares.airtime[number],
+            "downlink_mpdus_per_ppdu": shares.mpdus[number],
         }
         if len(own.flows) == 1:
-            flows.append(
-                {
-                    "name": own.flows[0].name,
-                    "station": own.name,
-                    "direction": "down",
-                    "goodput_bps": estimate(goodput_bps),
-                    "goodput_share": estimate(goodput_bps / total_bps),
-                }
-            )
-    items = list(stations.values())
+            values.flows.append((own.flows[0], goodput_bps, {}))
     mpdus = sum(f * n for f, n in zip(shares.exchanges, shares.mpdus, strict=True))
-    ap = {"name": "ap", "mpdus_per_ppdu": estimate(mpdus)}
-    cell = cell_item(total_bps, 0.0, items, flows)
-    return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
+    values.ap |= {"mpdus_per_ppdu": mpdus}
+    return values.lists(0.0)

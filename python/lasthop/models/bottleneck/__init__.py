@@ -5,7 +5,6 @@ group share equally, and so do the flows of a station. The model is a fluid of t
 paper 002, section 4.2, with the groups of the gateway.
 """
 
-from lasthop.models.bottleneck.assumptions import ASSUMPTIONS
 from lasthop.models.bottleneck.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "predict", "suits"]
+__all__ = ["predict", "suits"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lasthop.models.assumptions import BY_MODEL
+from lasthop.models.checks import Check, Table, violations
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import Doubt
 from lasthop.scenario.typed import (
@@ -10,31 +10,39 @@ from lasthop.scenario.typed import (
     CellScenario,
     Flow,
     SensorFlow,
+    SharedBottleneck,
     Station,
     TcpFlow,
     UdpFlow,
 )
 
-ASSUMPTIONS = BY_MODEL["bottleneck"]
-"""Assumptions by number, as they follow "the assumption" in messages."""
+BOTTLENECK: Table[SharedBottleneck] = (
+    Check(
+        "assumption 1",
+        lambda vsb: vsb.rate_bps is None,
+        "the rate is estimated, since `vsb.rate` is missing",
+    ),
+    Check(
+        "assumption 1",
+        lambda vsb: vsb.start_s > 0.0,
+        "the bottleneck is not there from the start: `vsb.start` must be 0 s",
+    ),
+    Check(
+        "assumption 5", lambda vsb: vsb.fairness != "station", '`vsb.fairness` is "{0.fairness}"'
+    ),
+)
+"""Checks of the bottleneck."""
 
 
-def broken(scenario: CellScenario) -> Iterator[Doubt]:
+def broken(scenario: CellScenario, vsb: SharedBottleneck) -> Iterator[Doubt]:
     """Yield the reasons why a scenario breaks an assumption."""
-    vsb = scenario.vsb
-    assert vsb is not None
-    if vsb["rate_bps"] is None:
-        yield "assumption 1", "the rate is estimated, since `vsb.rate` is missing"
-    if vsb["start_s"] > 0.0:
-        yield "assumption 1", "the bottleneck is not there from the start: `vsb.start` must be 0 s"
-    if vsb["fairness"] != "station":
-        yield "assumption 5", f'`vsb.fairness` is "{vsb["fairness"]}"'
+    yield from violations(BOTTLENECK, vsb)
     if isinstance(scenario.cell, AggregatingCell):
         yield "assumption 2", f"a cell of {scenario.cell.phy} sends several packets in one exchange"
     for flow in scenario.flows:
         if isinstance(flow, SensorFlow) or (isinstance(flow, TcpFlow) and flow.web is not None):
             yield "assumption 3", f"flow {flow.name} does not send all the time"
-        elif isinstance(flow, UdpFlow) and flow.is_up and vsb["udp"] == "down":
+        elif isinstance(flow, UdpFlow) and flow.is_up and vsb.udp == "down":
             yield "assumption 3", f'flow {flow.name} bypasses the bottleneck: `vsb.udp` is "down"'
         if not flow.station or flow.forward or flow.back:
             yield "assumption 2", f"flow {flow.name} uses links other than the cell's wire"

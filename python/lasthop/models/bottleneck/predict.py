@@ -1,14 +1,23 @@
 """Prediction for a scenario with a virtual shared bottleneck."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any
 
-from lasthop.models.answer import Quantities, cell_item, estimate, prediction
-from lasthop.models.bottleneck.assumptions import ASSUMPTIONS, airtime, broken
+from lasthop.models.answer import Lists, Quantities, cell_item, item, prediction
+from lasthop.models.bottleneck.assumptions import airtime, broken
 from lasthop.models.bottleneck.shares import Party, of_flows, shared
+from lasthop.models.cells import active_stations
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario, TcpFlow, UdpFlow, read
+from lasthop.scenario.typed import (
+    CellScenario,
+    Flow,
+    Readable,
+    Scenario,
+    SharedBottleneck,
+    TcpFlow,
+    UdpFlow,
+    read,
+)
 
 MOST_AIRTIME = 0.8
 """Share of airtime, without backoff, above which the WLAN may not carry the rate. [-]"""
@@ -42,9 +51,8 @@ def predict(scenario: Readable) -> Quantities:
     known = read(scenario)
     if not isinstance(known, CellScenario) or not known.vsb:
         raise ModelError("assumption 1", "the scenario has no `[vsb]`")
-    refuse(broken(known))
-    vsb = known.vsb
-    rates = _rates(known, vsb)
+    refuse(broken(known, known.vsb))
+    rates = _rates(known, known.vsb)
     goodputs = {
         flow.name: rates[flow.name] * flow.transport.payload_bytes / _bytes(flow)
         for flow in known.flows
@@ -57,22 +65,25 @@ def predict(scenario: Readable) -> Quantities:
     if busy > MOST_AIRTIME:
         what = f"the exchanges take {100 * busy:.0f} % of the time, without backoff and collisions"
         warnings.append(("assumption 2", what))
+    return prediction("bottleneck", known, _lists(known, goodputs), warnings)
+
+
+def _lists(scenario: CellScenario, goodputs: Mapping[str, float]) -> Lists:
     total = sum(goodputs.values())
-    flows = [
-        _item(flow.name, goodputs[flow.name], total) | {"direction": flow.direction}
-        for flow in known.flows
-    ]
-    stations = []
-    for station in known.stations:
-        own = [goodputs[flow.name] for flow in known.flows if flow.station == station.name]
-        if own:
-            stations.append(_item(station.name, sum(own), total))
-    lists = {
-        "flows": flows,
-        "stations": stations,
-        "cells": [cell_item(total, len(stations), stations, flows)],
+
+    def shared(name: str, goodput_bps: float, direction: str | None = None) -> Quantities:
+        share = goodput_bps / total if total > 0.0 else None
+        return item(name, goodput_bps=goodput_bps, goodput_share=share, direction=direction)
+
+    by_station: dict[str, float] = {station.name: 0.0 for station in active_stations(scenario)}
+    for flow in scenario.flows:
+        by_station[flow.station] += goodputs[flow.name]
+    flows = [(flow, goodputs[flow.name]) for flow in scenario.flows]
+    return {
+        "flows": [shared(flow.name, goodput_bps, flow.direction) for flow, goodput_bps in flows],
+        "stations": [shared(name, goodput_bps) for name, goodput_bps in by_station.items()],
+        "cells": [cell_item(total, len(by_station), by_station.values(), flows)],
     }
-    return prediction("bottleneck", known, lists, assumptions=ASSUMPTIONS, warnings=warnings)
 
 
 def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
@@ -84,13 +95,6 @@ def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
         if most_bits < rates[flow.name] * round_trip_s:
             results.append(("assumption 4", f"flow {flow.name} is limited by `window`"))
     return results
-
-
-def _item(name: str, goodput_bps: float, total_bps: float) -> Quantities:
-    item: Quantities = {"name": name, "goodput_bps": estimate(goodput_bps)}
-    if total_bps > 0.0:
-        item["goodput_share"] = estimate(goodput_bps / total_bps)
-    return item
 
 
 def _bytes(flow: Flow) -> float:
@@ -108,7 +112,7 @@ def _demand_bps(flow: Flow) -> float:
     return inf
 
 
-def _rates(scenario: CellScenario, vsb: Any) -> dict[str, float]:
+def _rates(scenario: CellScenario, vsb: SharedBottleneck) -> dict[str, float]:
     """Return the rate of each flow in the bottleneck, headers and ACKs included. [bit/s]"""
     flows_of = {
         station.name: [flow for flow in scenario.flows if flow.station == station.name]
@@ -118,7 +122,7 @@ def _rates(scenario: CellScenario, vsb: Any) -> dict[str, float]:
     demand = {name: sum(map(_demand_bps, flows_of[name])) for name in stations}
     members, parties = _parties(vsb, stations, demand)
     results: dict[str, float] = {}
-    for names, rates in zip(members, shared(vsb["rate_bps"], parties), strict=True):
+    for names, rates in zip(members, shared(vsb.rate_bps or 0.0, parties), strict=True):
         for name, rate in zip(names, rates, strict=True):
             own = flows_of[name]
             parts = of_flows(rate, [_demand_bps(flow) for flow in own])
@@ -127,14 +131,14 @@ def _rates(scenario: CellScenario, vsb: Any) -> dict[str, float]:
 
 
 def _parties(
-    vsb: Any, stations: Sequence[str], demand: dict[str, float]
+    vsb: SharedBottleneck, stations: Sequence[str], demand: dict[str, float]
 ) -> tuple[list[list[str]], list[Party]]:
     """Return the stations of each party, and the parties: groups and single stations."""
-    groups = vsb.get("groups", ())
-    members = [[name for name in group["stations"] if name in demand] for group in groups]
+    groups = vsb.groups
+    members = [[name for name in group.stations if name in demand] for group in groups]
     named = {name for names in members for name in names}
     parties = [
-        Party(group["share"], group["max_bps"] or inf, [demand[name] for name in names])
+        Party(group.share, group.max_bps or inf, [demand[name] for name in names])
         for group, names in zip(groups, members, strict=True)
     ]
     alone = [name for name in stations if name not in named]

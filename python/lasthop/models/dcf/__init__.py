@@ -14,7 +14,6 @@ M. Heusse, F. Rousseau, G. Berger-Sabbatel, A. Duda, "Performance Anomaly of 802
 IEEE INFOCOM 2003.
 """
 
-from lasthop.models.dcf.assumptions import ASSUMPTIONS
 from lasthop.models.dcf.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "predict", "suits"]
+__all__ = ["predict", "suits"]

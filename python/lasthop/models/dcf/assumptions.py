@@ -1,16 +1,14 @@
 """Assumptions of the models of a saturated cell, and violations by a scenario."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import changing, managed, unsteady
+from lasthop.models import cells
+from lasthop.models.checks import Check, Each, Messages, Table, violations
 from lasthop.models.dcf import airtime
 from lasthop.models.dcf.zones import Category
 from lasthop.models.errors import Doubt
-from lasthop.scenario.typed import CellScenario, TcpFlow, UdpFlow
-
-ASSUMPTIONS = BY_MODEL["dcf"]
-"""Assumptions by number, as they follow "the assumption" in messages (``docs/papers/dcf.md``)."""
+from lasthop.scenario.typed import CellScenario, UdpFlow
 
 SPREAD = 0.014
 """Largest relative error of a cell's goodput in the 1,440 simulated cells with a CWmin of 7 to 63
@@ -24,41 +22,42 @@ TIMEOUT_ERROR = 0.017
 """Largest relative error of goodput with an ACK timeout of 50 us up to EIFS less AIFS. [-]"""
 
 
-def of_flows(scenario: CellScenario) -> Iterator[Doubt]:
-    """Reasons why the senders of a scenario are not saturated UDP senders."""
-    if not scenario.flows:
-        yield "assumption 1", "the scenario has no flow"
-    for flow in scenario.flows:
-        if not isinstance(flow, UdpFlow):
-            what = "is TCP" if isinstance(flow, TcpFlow) else "reports now and then"
-            yield "assumption 1", f"`{scenario.flow_key(flow)}` {what}"
+FLOWS: Table[CellScenario] = (cells.NO_FLOW, Each(cells.station_flows, *cells.SATURATED))
+"""Flows that are not saturated UDP senders."""
+
+REFUSED: Table[CellScenario] = (
+    cells.lossless_wire("cell"),
+    Messages("assumption 1", cells.managed),
+    Check(
+        "assumption 6",
+        lambda scenario: scenario.cell.rate_control != "fixed",
+        '`cell.rate_control` = "{0.cell.rate_control}"',
+    ),
+    Messages("assumption 6", cells.changing_channels),
+    Each(
+        cells.active_stations,
+        Check(
+            "assumption 6",
+            lambda station: station.snr_db is not None,
+            "`{0.table}.snr` loses frames by their length; use `error`",
+        ),
+    ),
+)
+"""Scenarios that are outside the models."""
 
 
-def of_senders(
-    scenario: CellScenario, senders: Sequence[tuple[Category, Sequence[UdpFlow]]]
-) -> Iterator[Doubt]:
-    """Reasons why a scenario is outside the models.
+@dataclass(frozen=True)
+class Sender:
+    """A node's access category with its flows."""
 
-    Parameters
-    ----------
-    scenario : CellScenario
-    senders : sequence of (Category, sequence of UdpFlow)
-        Senders in the models' terms, each with its flows.
-    """
+    category: Category
+    flows: tuple[UdpFlow, ...]
+
+
+def of_senders(scenario: CellScenario, senders: Sequence[Sender]) -> Iterator[Doubt]:
+    """Yield reasons why a scenario is outside the models."""
     cell = scenario.cell
-    if scenario.wire.loss > 0.0:
-        yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
-    for what in managed(scenario):
-        yield "assumption 1", what
-    if cell.rate_control != "fixed":
-        yield "assumption 6", f'`cell.rate_control` = "{cell.rate_control}"'
-    with_flows = {flow.station for _, flows in senders for flow in flows}
-    stations = [each for each in scenario.stations if each.name in with_flows]
-    for what in changing(stations):
-        yield "assumption 6", what
-    for station in stations:
-        if station.snr_db is not None:
-            yield "assumption 6", f"`{station.table}.snr` loses frames by their length; use `error`"
+    yield from violations(REFUSED, scenario)
     timeout_s = cell.ack_timeout_s
     if timeout_s is not None and timeout_s > airtime.eifs_lead_s(cell) and fails(senders):
         yield (
@@ -66,20 +65,21 @@ def of_senders(
             f"`cell.ack_timeout` = {1e6 * timeout_s:g} us is longer than EIFS less AIFS, "
             f"{1e6 * airtime.eifs_lead_s(cell):.4g} us",
         )
-    yield from _of_countdown(scenario, [item for item, _ in senders])
-    for item, flows in senders:
-        key = scenario.flow_key(flows[0])
-        if item.packets > 1 and item.contender.attempts_long is not None:
-            yield "assumption 5", f"RTS before the {item.packets} packets of an access of `{key}`"
-        if item.packets > 1 and item.contender.error_prob > 0:
-            yield "assumption 5", f"packets of `{key}` are lost, and {item.packets} make an access"
-        node = scenario.cell.ap if item.node == "ap" else scenario.station[item.node]
-        if cell.cf_end and node.access(flows[0].category).txop_limit_s is not None:
+    yield from _of_countdown(scenario, [sender.category for sender in senders])
+    for sender in senders:
+        category, first = sender.category, sender.flows[0]
+        key, packets = scenario.flow_key(first), category.packets
+        if packets > 1 and category.contender.attempts_long is not None:
+            yield "assumption 5", f"RTS before the {packets} packets of an access of `{key}`"
+        if packets > 1 and category.contender.error_prob > 0:
+            yield "assumption 5", f"packets of `{key}` are lost, and {packets} make an access"
+        node = cell.ap if category.node == "ap" else scenario.station[category.node]
+        if cell.cf_end and node.access(first.category).txop_limit_s is not None:
             yield "assumption 5", "`cell.cf_end` ends opportunities with an additional frame"
 
 
 def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterator[Doubt]:
-    """Reasons why the senders' counters are outside the models."""
+    """Yield reasons why the senders' counters are outside the models."""
     if any(sender.contender.cwmin < 1 for sender in senders):
         yield "assumption 3", "a sender with `cwmin` = 0 never releases the medium"
     if scenario.cell.countdown == "edca":
@@ -92,24 +92,22 @@ def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterat
         yield "assumption 3", 'a node sends in several categories; `countdown` is not "edca"'
 
 
-def fails(senders: Sequence[tuple[Category, Sequence[UdpFlow]]]) -> bool:
+def fails(senders: Sequence[Sender]) -> bool:
     """Return whether frames can fail, by a collision or by the channel."""
-    return len(senders) > 1 or any(item.contender.error_prob > 0 for item, _ in senders)
+    return len(senders) > 1 or any(each.category.contender.error_prob > 0 for each in senders)
 
 
-def doubts(
-    scenario: CellScenario, senders: Sequence[tuple[Category, Sequence[UdpFlow]]]
-) -> Iterator[Doubt]:
-    """Near misses that the user must weigh."""
-    for what in unsteady(scenario, scenario.flows):
-        yield "assumption 1", what
+def doubts(scenario: CellScenario, senders: Sequence[Sender]) -> Iterator[Doubt]:
+    """Yield near misses that the user must weigh."""
+    for message in cells.unsteady_flows(scenario):
+        yield "assumption 1", message
     if scenario.cell.ack_timeout_s is not None and fails(senders):
         yield (
             "assumption 4",
             "senders of lost frames are taken to wait for EIFS, not for `cell.ack_timeout`; "
             f"goodput was off by up to {100 * TIMEOUT_ERROR:g} %",
         )
-    least = min(item.contender.cwmin for item, _ in senders)
+    least = min(sender.category.contender.cwmin for sender in senders)
     if least < SMALL_CWMIN and len(senders) > 1:
         low = next(error for cwmin, error in SMALL_ERRORS if least <= cwmin)
         yield (

@@ -1,13 +1,14 @@
 """From a scenario to a prediction of a saturated cell whose accesses carry single frames."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from lasthop.models.answer import Quantities, cell_item, estimate, prediction
-from lasthop.models.cells import cell_scenario, is_cell, unsaturated
+from lasthop.models import cells
+from lasthop.models.answer import CellValues, Lists, Quantities, Values, prediction
+from lasthop.models.checks import violations
 from lasthop.models.dcf import airtime, freezing, zones
-from lasthop.models.dcf.assumptions import ASSUMPTIONS, doubts, of_flows, of_senders
-from lasthop.models.dcf.saturation import Saturation
+from lasthop.models.dcf.assumptions import FLOWS, Sender, doubts, of_senders
+from lasthop.models.dcf.saturation import Contender, Saturation
 from lasthop.models.dcf.zones import Category, category_of
 from lasthop.models.errors import ModelError, refuse
 from lasthop.progress.cost_limits import need
@@ -19,18 +20,10 @@ COUNTED_APART = 0.1
 """Stages that a loss to the channel costs per collision, where the two are counted apart. [-]"""
 
 
-@dataclass(frozen=True)
-class Sender:
-    """A node's access category with its flows."""
-
-    category: Category
-    flows: tuple[UdpFlow, ...]
-
-
 def suits(scenario: Scenario) -> bool:
     """Return whether a scenario is a WLAN cell without aggregation in which every flow is UDP."""
     return (
-        is_cell(scenario)
+        cells.is_cell(scenario)
         and bool(scenario.flows)
         and all(isinstance(flow, UdpFlow) for flow in scenario.flows)
     )
@@ -59,22 +52,20 @@ def predict(scenario: Readable) -> Quantities:
     ConvergenceError
         The attempt probabilities did not settle.
     """
-    known = cell_scenario(scenario)
-    refuse(of_flows(known))
+    known = cells.cell_scenario(scenario)
+    refuse(violations(FLOWS, known))
     senders = senders_of(known)
-    pairs = [(sender.category, sender.flows) for sender in senders]
-    refuse(of_senders(known, pairs))
+    refuse(of_senders(known, senders))
     categories = [sender.category for sender in senders]
     _need(categories)
     result = solve(known, categories)
-    offered = [
-        (sender.flows, goodput_bps)
+    cells.need_goodput(result.goodput_bps)
+    offers = [
+        cells.Offer(known.flow_key(sender.flows[0]), cells.offered_bps(sender.flows), goodput_bps)
         for sender, goodput_bps in zip(senders, result.goodput_bps, strict=True)
     ]
-    warnings = [*doubts(known, pairs), *unsaturated(known, offered)]
-    return prediction(
-        "dcf", known, _lists(known, senders, result), assumptions=ASSUMPTIONS, warnings=warnings
-    )
+    warnings = [*doubts(known, senders), *cells.unsaturated(known, offers)]
+    return prediction("dcf", known, _lists(known, senders, result), warnings)
 
 
 def senders_of(scenario: CellScenario) -> list[Sender]:
@@ -113,12 +104,20 @@ def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
     lead_s = airtime.eifs_lead_s(cell)
     if cell.countdown == "edca":
         return zones.solve(categories, cell.slot_s, cell.sifs_s, lead_s)
+    return freezing.solve(*contending(scenario, categories))
+
+
+def contending(
+    scenario: CellScenario, categories: Sequence[Category]
+) -> tuple[list[Contender], float, float]:
+    """Return senders with equal AIFSN as contenders, the slot time, and EIFS. [s, s]"""
+    cell = scenario.cell
     aifs_s = airtime.aifs_s(cell, categories[0].aifsn)
     nodes = [
         replace(category.contender, success_s=category.contender.success_s + aifs_s)
         for category in categories
     ]
-    return freezing.solve(nodes, cell.slot_s, lead_s + aifs_s)
+    return nodes, cell.slot_s, airtime.eifs_lead_s(cell) + aifs_s
 
 
 def _need(categories: Sequence[Category]) -> None:
@@ -134,51 +133,31 @@ def _need(categories: Sequence[Category]) -> None:
     )
 
 
-def _lists(
-    scenario: CellScenario, senders: Sequence[Sender], saturation: Saturation
-) -> Mapping[str, list[Quantities]]:
-    total_bps = sum(saturation.goodput_bps)
-    stations: dict[str, Quantities] = {
-        station.name: {"name": station.name} for station in scenario.stations
-    }
-    ap: Quantities = {"name": "ap"}
+def _lists(scenario: CellScenario, senders: Sequence[Sender], saturation: Saturation) -> Lists:
+    values = CellValues(scenario, sum(saturation.goodput_bps))
     goodput_bps: dict[str, float] = {}
     of_flow: dict[str, float] = {}
-    several = [each.category.node for each in senders]
-    for number, item in enumerate(senders):
-        for flow in item.flows:  # equal flows share a queue equally
-            own_bps = saturation.goodput_bps[number] / len(item.flows)
+    nodes = [sender.category.node for sender in senders]
+    for number, (node, sender) in enumerate(zip(nodes, senders, strict=True)):
+        for flow in sender.flows:  # Equal flows share a queue equally.
+            own_bps = saturation.goodput_bps[number] / len(sender.flows)
             of_flow[flow.name] = own_bps
             goodput_bps[flow.station] = goodput_bps.get(flow.station, 0.0) + own_bps
-        node = item.category.node
-        if several.count(node) == 1:
-            sender = ap if node == "ap" else stations[node]
-            sender.update(_failures(item.category, saturation, number))
+        if nodes.count(node) == 1:
+            own = values.ap if node == "ap" else values.stations[node]
+            own |= _failures(sender.category, saturation, number)
     for name, own_bps in goodput_bps.items():
-        stations[name]["goodput_bps"] = estimate(own_bps)
-        stations[name]["goodput_share"] = estimate(own_bps / total_bps)
-    flows: list[Quantities] = [
-        {
-            "name": flow.name,
-            "station": flow.station,
-            "direction": flow.direction,
-            "goodput_bps": estimate(of_flow[flow.name]),
-            "goodput_share": estimate(of_flow[flow.name] / total_bps),
-        }
-        for flow in scenario.udp_flows
-    ]
-    items = list(stations.values())
-    active = len({each.category.node for each in senders} - {"ap"})
-    cell = cell_item(total_bps, active, items, flows)
-    return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
+        values.stations[name] |= values.shares(own_bps)
+    values.flows = [(flow, of_flow[flow.name], {}) for flow in scenario.udp_flows]
+    return values.lists(len({*nodes} - {"ap"}))
 
 
-def _failures(category: Category, saturation: Saturation, number: int) -> Quantities:
+def _failures(category: Category, saturation: Saturation, number: int) -> Values:
     """Return the failures of a node's frames; a collision spoils the first frame of an access."""
     collided, failed = saturation.collision_prob[number], saturation.failure_prob[number]
     frames = collided + (1 - collided) * category.packets
     return {
-        "collision_rate": estimate(collided / frames),
-        "frame_failure_rate": estimate(failed / frames),
-        "discard_probability": estimate(saturation.discard_prob[number]),
+        "collision_rate": collided / frames,
+        "frame_failure_rate": failed / frames,
+        "discard_probability": saturation.discard_prob[number],
     }

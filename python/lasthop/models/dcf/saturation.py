@@ -10,10 +10,8 @@ from lasthop.models.dcf import airtime
 from lasthop.models.errors import ConvergenceError
 from lasthop.progress.cost_limits import check_time
 from lasthop.scenario.typed import (
-    BEST_EFFORT,
     AccessCategory,
     Cell,
-    CellScenario,
     Node,
     Station,
     UdpFlow,
@@ -97,57 +95,6 @@ class Saturation:
     goodput_bps: tuple[float, ...]
 
 
-def contenders(scenario: CellScenario) -> list[Contender]:
-    """Contenders of a cell whose flows are all greedy UDP, stations first, then the AP.
-
-    Raises
-    ------
-    ValueError
-        If a flow is not greedy UDP, the nodes' AIFSN differ, the AP sends at several rates or
-        sizes, or the scenario has categories or opportunities of several packets, which `zones`
-        has.
-    """
-    up: dict[str, Contender] = {}
-    down: set[Contender] = set()
-    aifsns = set()
-    for flow in greedy(scenario):
-        station = scenario.station[flow.station]
-        sender = station if flow.is_up else scenario.cell.ap
-        if sender.has_bursts or flow.category != BEST_EFFORT:
-            raise ValueError(f"flow {flow.name} has a category or opportunities: see zones")
-        aifsns.add(sender.aifsn)
-        contender = contender_of(scenario.cell, sender, station, flow, sender)
-        if flow.is_up:
-            if up.setdefault(station.name, contender) != contender:
-                raise ValueError(f"station {station.name} sends packets of several sizes")
-        else:
-            down.add(contender)
-    if len(aifsns) > 1:
-        raise ValueError("the contenders' AIFSN differ")
-    if len(down) > 1:
-        raise ValueError("the AP sends at several rates, sizes or error probabilities")
-    return [up[name] for name in scenario.station if name in up] + list(down)
-
-
-def greedy(scenario: CellScenario) -> list[UdpFlow]:
-    """Return the flows of a saturated cell.
-
-    Raises
-    ------
-    ValueError
-        If one is not greedy UDP, or a link before the access point has a rate, so that its queue
-        is filled and not the access point's.
-    """
-    results = []
-    for flow in scenario.flows:
-        if not isinstance(flow, UdpFlow) or flow.udp.arrivals != "greedy":
-            raise ValueError(f"flow {flow.name} is not greedy UDP, so the cell is not saturated")
-        if not flow.is_up and (scenario.wire.rate_bps is not None or flow.forward or scenario.vsb):
-            raise ValueError(f"flow {flow.name} need not keep the access point's queue full")
-        results.append(flow)
-    return results
-
-
 def contender_of(
     cell: Cell, sender: Node, station: Station, flow: UdpFlow, access: AccessCategory
 ) -> Contender:
@@ -187,13 +134,6 @@ def contender_of(
         attempts_long=sender.attempts_long if protected else None,
         lost_s=lost_s,
     )
-
-
-def failed_after_s(scenario: CellScenario) -> float:
-    """Time from the end of a spoilt frame until the backoff resumes: EIFS. [s]"""
-    uplink = any(flow.is_up for flow in scenario.flows)
-    sender = scenario.stations[0] if uplink else scenario.cell.ap
-    return airtime.eifs_s(scenario.cell, sender.aifsn)
 
 
 def longest_frame_s(

@@ -32,7 +32,6 @@ from lasthop.models.dcf.saturation import (
     Saturation,
     contender_of,
     discards,
-    greedy,
     longest_frame_s,
 )
 from lasthop.scenario.typed import CellScenario, UdpFlow
@@ -247,23 +246,6 @@ def _silenced(taus: Sequence[float], slot: _Slot) -> list[float]:
     return [tau if own else 0.0 for tau, own in zip(taus, slot.contending, strict=True)]
 
 
-def categories(scenario: CellScenario) -> list[Category]:
-    """Access categories of a cell whose flows are all greedy UDP, in the order of the flows.
-
-    Raises
-    ------
-    ValueError
-        A flow is not greedy UDP, two flows share a queue, or an opportunity of several packets
-        has RTS or channel errors.
-    """
-    results = [category_of(scenario, flow) for flow in greedy(scenario)]
-    if len({(each.node, each.priority) for each in results}) < len(results):
-        raise ValueError("two flows share a queue")
-    if any(each.packets > 1 and _is_interrupted(each) for each in results):
-        raise ValueError("an opportunity of several packets with RTS or channel errors")
-    return results
-
-
 def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
     """Return the access category of a flow's sender, with opportunities of several packets."""
     cell, station = scenario.cell, scenario.station[flow.station]
@@ -283,8 +265,3 @@ def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
         node=station.name if flow.is_up else "ap",
         priority=PRIORITIES[flow.category],
     )
-
-
-def _is_interrupted(category: Category) -> bool:
-    """Whether frames other than its data frames are in an opportunity, or data frames are lost."""
-    return category.contender.attempts_long is not None or category.contender.error_prob > 0

@@ -4,8 +4,7 @@ J. Yu, S. Choi, D. Qiao, "Analytical Study of TCP Performance over IEEE 802.11e 
 Networks and Applications 14 (2009). Equations, readings and limits: ``docs/papers/edca.md``.
 """
 
-from lasthop.models.edca.assumptions import ASSUMPTIONS
 from lasthop.models.edca.options import PAPER, Options
 from lasthop.models.edca.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "PAPER", "Options", "predict", "suits"]
+__all__ = ["PAPER", "Options", "predict", "suits"]

@@ -4,23 +4,28 @@ Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names
 miss is a warning that the user must weigh.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import disturbing, managed, unsteady
+from lasthop.models.cells import (
+    active_stations,
+    disturbing,
+    long_lived,
+    lossless_wire,
+    managed,
+    several_categories,
+    station_flows,
+    unsteady_flows,
+)
+from lasthop.models.checks import Check, Each, Messages, Table, violations
 from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.scenario.typed import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
-
-ASSUMPTIONS = BY_MODEL["edca"]
-"""Section 3.1 of the paper, and what its sections 2.1, 2.2 and 4 add: what follows on "the
-assumption", by number."""
+from lasthop.scenario.typed import CellScenario, Station
 
 OVERFLOW = 1e-6
 """Part of the time with a queue above the AP's limit from which on a1 is broken. [-]"""
@@ -36,36 +41,8 @@ HELD_ELSEWHERE = 0.5
 broken. [-]"""
 
 
-def active_stations(scenario: CellScenario) -> tuple[Station, ...]:
-    """Stations that have flows; the others never contend."""
-    with_flows = {flow.station for flow in scenario.flows}
-    return tuple(station for station in scenario.stations if station.name in with_flows)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Where a scenario leaves an assumption: broken, or a near miss that the user must weigh."""
-
-    assumption: str
-    message: str
-    broken: bool = True
-
-
-def settled(findings: Iterable[Finding]) -> list[Doubt]:
-    """Warnings on the near misses, each with its assumption.
-
-    Raises
-    ------
-    ModelError
-        Assumptions are broken; it names them all.
-    """
-    results = list(findings)
-    refuse((each.assumption, each.message) for each in results if each.broken)
-    return list(dict.fromkeys((each.assumption, each.message) for each in results))
-
-
 def check_scenario(scenario: CellScenario) -> list[Doubt]:
-    """Warnings on what the scenario asks for, before it is solved.
+    """Return warnings about a scenario, before it is solved.
 
     Raises
     ------
@@ -74,81 +51,61 @@ def check_scenario(scenario: CellScenario) -> list[Doubt]:
     """
     if not scenario.flows:
         raise ModelError("a4", "the scenario has no connection")
-    return settled(
-        finding
-        for check in (_flows, _channel, _queues, _windows, _access, _bursts, _times)
-        for finding in check(scenario)
+    refuse(violations(REFUSED, scenario))
+    return list(violations(DOUBTED, scenario))
+
+
+def _queues(scenario: CellScenario) -> Iterator[str]:
+    return (
+        f"{queue}, and may lose packets although it has room for them"
+        for queue in managed(scenario)
     )
 
 
-def _flows(scenario: CellScenario) -> Iterator[Finding]:
-    for flow in scenario.flows:
-        key = scenario.flow_key(flow)
-        if isinstance(flow, SensorFlow):
-            yield Finding("a4", f"`{key}` reports now and then")
-        if isinstance(flow, UdpFlow):
-            yield Finding("a4", f"`{key}` is UDP")
-        if not isinstance(flow, TcpFlow):
-            continue
-        if flow.tcp.segments is not None:
-            ends = f"`{key}.segments` = {flow.tcp.segments}"
-            yield Finding("a4", ends)
-        if flow.tcp.delayed_ack:
-            yield Finding("a2", f"`{key}` delays its ACKs, `tcp.delayed_ack` = true")
-
-
-def _channel(scenario: CellScenario) -> Iterator[Finding]:
-    if scenario.wire.loss > 0.0:
-        yield Finding("a3", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}")
-    for what in disturbing(active_stations(scenario)):
-        yield Finding("a3", what)
-
-
-def _queues(scenario: CellScenario) -> Iterator[Finding]:
-    for what in managed(scenario):
-        yield Finding("a1", f"{what}, and may lose packets although it has room for them")
-
-
-def _windows(scenario: CellScenario) -> Iterator[Finding]:
-    """Stations with equal windows that fit their queues."""
+def _windows(scenario: CellScenario) -> dict[str, int]:
+    """Return the window of each station with connections. [packets]"""
     windows: dict[str, int] = {}
-    keys: dict[str, dict[str, None]] = {}
     for flow in scenario.tcp_flows:
         windows[flow.station] = windows.get(flow.station, 0) + flow.tcp.window_packets
-        keys.setdefault(flow.station, {})[scenario.flow_key(flow)] = None
-    for name, window in windows.items():
+    return windows
+
+
+def _overflowing(scenario: CellScenario) -> Iterator[str]:
+    """Yield a message about each station whose window does not fit its queue."""
+    for name, window in _windows(scenario).items():
         station = scenario.station[name]
-        room = station.queue_packets
-        if window > room:
-            of = " and ".join(f"`{key}`" for key in keys[name])
-            yield Finding(
-                "a1", f"`{station.table}.queue` has room for {room} of the {window} packets of {of}"
-            )
+        if window > station.queue_packets:
+            own = (flow for flow in scenario.tcp_flows if flow.station == name)
+            keys = " and ".join(dict.fromkeys(f"`{scenario.flow_key(flow)}`" for flow in own))
+            room = f"`{station.table}.queue` has room for {station.queue_packets}"
+            yield f"{room} of the {window} packets of {keys}"
+
+
+def _unequal_windows(scenario: CellScenario) -> Iterator[str]:
+    windows = _windows(scenario)
     if len(set(windows.values())) > 1:
         least, most = min(windows, key=windows.__getitem__), max(windows, key=windows.__getitem__)
-        yield Finding(
-            "a4",
+        yield (
             f"stations `{least}` and `{most}` have windows of {windows[least]} and {windows[most]} "
-            "packets; the chain needs equal windows",
+            "packets; the chain needs equal windows"
         )
 
 
-def _access(scenario: CellScenario) -> Iterator[Finding]:
-    """Flows of one category, stations with equal access parameters."""
-    categories = sorted({flow.category for flow in scenario.flows})
+def _unequal_access(scenario: CellScenario) -> Iterator[str]:
+    """Yield a message about each access parameter that stations do not have in common."""
+    categories = {flow.category for flow in scenario.flows}
     if len(categories) > 1:
-        yield Finding("section 2.1", f"flows of several categories: {', '.join(categories)}")
         return
     first, *others = active_stations(scenario)
-    expected = access_values(first, categories[0])
-    results = [(other, access_values(other, categories[0])) for other in others]
+    [category] = categories
+    expected = access_values(first, category)
+    results = [(other, access_values(other, category)) for other in others]
     for key, here in expected.items():
         for other, values in results:
             if values[key] != here:
-                yield Finding(
-                    "section 2.2",
+                yield (
                     f"stations `{first.name}` and `{other.name}` differ in {key}, "
-                    f"{here} and {values[key]}; the chain needs equal stations",
+                    f"{here} and {values[key]}; the chain needs equal stations"
                 )
                 break
 
@@ -160,22 +117,54 @@ def access_values(node: Station, category: str) -> dict[str, Any]:
     return {key: getattr(access, key) for key in keys} | {"attempts_short": node.attempts_short}
 
 
-def _bursts(scenario: CellScenario) -> Iterator[Finding]:
+def _has_rts_bursts(scenario: CellScenario) -> bool:
     nodes = (scenario.cell.ap, *active_stations(scenario))
-    if scenario.cell.rts_threshold_bytes is not None and any(node.has_bursts for node in nodes):
-        yield Finding("section 4", "RTS in a transmission opportunity of several packets")
+    return scenario.cell.rts_threshold_bytes is not None and any(node.has_bursts for node in nodes)
 
 
-def _times(scenario: CellScenario) -> Iterator[Finding]:
-    cell = scenario.cell
-    for what in unsteady(scenario, scenario.flows):
-        yield Finding("a4", what, broken=False)
-    if cell.ack_timeout_s is not None:
-        what = "colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"
-        yield Finding("section 2.2", what, broken=False)
-    limited = any(node.txop_limit_s is not None for node in (cell.ap, *scenario.stations))
-    if limited and cell.cf_end:
-        yield Finding("section 4", "the time that CF-End frames take is left out", broken=False)
+def _ends_bursts(scenario: CellScenario) -> bool:
+    nodes = (scenario.cell.ap, *scenario.stations)
+    return scenario.cell.cf_end and any(node.txop_limit_s is not None for node in nodes)
+
+
+DELAYED_ACK = "`{0.key}` delays its ACKs, `tcp.delayed_ack` = true"
+
+REFUSED: Table[CellScenario] = (
+    Each(
+        station_flows,
+        *long_lived("a4"),
+        Check("a2", lambda flow: flow.tcp and flow.tcp.delayed_ack, DELAYED_ACK),
+    ),
+    lossless_wire("a3"),
+    Messages("a3", lambda scenario: disturbing(active_stations(scenario))),
+    Messages("a1", _queues),
+    Messages("a1", _overflowing),
+    Messages("a4", _unequal_windows),
+    Messages("section 2.1", several_categories),
+    Messages("section 2.2", _unequal_access),
+    Check("section 4", _has_rts_bursts, "RTS in a transmission opportunity of several packets"),
+)
+"""Scenarios that the model refuses."""
+
+DOUBTED: Table[CellScenario] = (
+    Messages("a4", unsteady_flows),
+    Check(
+        "section 2.2",
+        lambda scenario: scenario.cell.ack_timeout_s is not None,
+        "colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`",
+    ),
+    Check("section 4", _ends_bursts, "the time that CF-End frames take is left out"),
+)
+"""Warnings about scenarios that the model accepts."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A violation by the solution: broken, or a near miss that the user must weigh."""
+
+    assumption: str
+    message: str
+    broken: bool = True
 
 
 def check_performance(
@@ -188,15 +177,15 @@ def check_performance(
     ModelError
         The solution breaks assumptions.
     """
-    return settled(
-        (
-            *_ap_queue(scenario.cell.ap.queue_packets, performance),
-            *_delays(scenario, performance),
-            *_given_up(cell, performance),
-            *_small_windows(cell, performance),
-            *_order(cell, performance, options),
-        )
-    )
+    findings = [
+        *_ap_queue(scenario.cell.ap.queue_packets, performance),
+        *_delays(scenario, performance),
+        *_given_up(cell, performance),
+        *_small_windows(cell, performance),
+        *_order(cell, performance, options),
+    ]
+    refuse((each.assumption, each.message) for each in findings if each.broken)
+    return [(each.assumption, each.message) for each in findings]
 
 
 def _ap_queue(limit: int, performance: Performance) -> Iterator[Finding]:
@@ -213,7 +202,7 @@ def _ap_queue(limit: int, performance: Performance) -> Iterator[Finding]:
 
 
 def _delays(scenario: CellScenario, performance: Performance) -> Iterator[Finding]:
-    """Packets that wire and ACK processing hold, together, beside those in the AP's queue."""
+    """Compare the packets that wire and ACK processing hold with those in the AP's queue."""
     wire = scenario.wire
     slowest = max(scenario.tcp_flows, key=lambda flow: flow.tcp.ack_processing_s)
     delays_s = {

@@ -1,17 +1,12 @@
 """From a scenario to a prediction of the 802.11e model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lasthop.models.access import Access
-from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
-from lasthop.models.cells import cell_scenario, is_cell
+from lasthop.models.answer import CellValues, Lists, Quantities, prediction
+from lasthop.models.cells import active_stations, cell_scenario, is_cell
 from lasthop.models.dcf import airtime
-from lasthop.models.edca.assumptions import (
-    ASSUMPTIONS,
-    active_stations,
-    check_performance,
-    check_scenario,
-)
+from lasthop.models.edca.assumptions import check_performance, check_scenario
 from lasthop.models.edca.cell import Cell, Connection, Packet, StationTraffic
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, solve
@@ -89,11 +84,10 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         "edca",
         scenario,
         _lists(scenario, result),
+        warnings,
         solver=result.solver,
         states=result.states,
         options=options.to_dict(),
-        assumptions=ASSUMPTIONS,
-        warnings=warnings,
     )
 
 
@@ -176,53 +170,29 @@ def _connection(cell: typed.Cell, node: Station, flow: TcpFlow) -> Connection:
 
 
 def _lists(scenario: CellScenario, performance: Performance) -> Lists:
-    nodes = (node.name for node in active_stations(scenario))
-    goodput = dict(zip(nodes, performance.station_goodput_bps, strict=True))
-    total = performance.goodput_bps
-    stations: list[Quantities] = []
-    for node in scenario.stations:
-        item: Quantities = {"name": node.name}
-        if node.name in goodput:
-            own = goodput[node.name]
-            item["goodput_bps"] = estimate(own)
-            item["goodput_share"] = estimate(own / total)
-            item["collision_rate"] = estimate(performance.station_collision_rate)
-            item["queue_packets"] = estimate(performance.station_queue)
-        stations.append(item)
-    ap: Quantities = {
-        "name": "ap",
-        "collision_rate": estimate(performance.ap_collision_rate),
-        "queue_packets": estimate(performance.ap_queue),
-    }
-    flows = _flows(scenario, goodput)
-    cell = cell_item(total, performance.active_stations, stations, flows)
-    return {"flows": flows, "stations": stations, "aps": [ap], "cells": [cell]}
+    """Return the predictions of stations and flows.
 
-
-def _flows(scenario: CellScenario, goodput: Mapping[str, float]) -> list[Quantities]:
-    """Each flow's part of its station's goodput: packets by windows, each with its payload.
-
-    Its whole window is outstanding all the time, so that by Little's law a round trip takes the
+    A station's goodput is divided among its flows: packets by windows, each with its payload. The
+    whole window of a flow is always outstanding, so that by Little's law a round trip takes the
     window over the rate of its segments.
     """
-    weight = {
-        flow.name: flow.tcp.window_packets * flow.tcp.mss_bytes for flow in scenario.tcp_flows
+    values = CellValues(scenario, performance.goodput_bps)
+    nodes = (node.name for node in active_stations(scenario))
+    goodputs = dict(zip(nodes, performance.station_goodput_bps, strict=True))
+    for name, goodput_bps in goodputs.items():
+        values.stations[name] = values.shares(goodput_bps) | {
+            "collision_rate": performance.station_collision_rate,
+            "queue_packets": performance.station_queue,
+        }
+    values.ap = {
+        "collision_rate": performance.ap_collision_rate,
+        "queue_packets": performance.ap_queue,
     }
-    totals = dict.fromkeys(goodput, 0)
-    for flow in scenario.flows:
-        totals[flow.station] += weight[flow.name]
-    total = sum(goodput.values())
-    items: list[Quantities] = []
-    for flow in scenario.flows:
-        own = goodput[flow.station] * weight[flow.name] / totals[flow.station]
-        items.append(
-            {
-                "name": flow.name,
-                "station": flow.station,
-                "direction": flow.direction,
-                "goodput_bps": estimate(own),
-                "goodput_share": estimate(own / total),
-                "rtt_s": estimate(8.0 * weight[flow.name] / own),
-            }
-        )
-    return items
+    weights = [flow.tcp.window_packets * flow.tcp.mss_bytes for flow in scenario.tcp_flows]
+    totals = dict.fromkeys(goodputs, 0)
+    for flow, weight in zip(scenario.tcp_flows, weights, strict=True):
+        totals[flow.station] += weight
+    for flow, weight in zip(scenario.tcp_flows, weights, strict=True):
+        own_bps = goodputs[flow.station] * weight / totals[flow.station]
+        values.flows.append((flow, own_bps, {"rtt_s": 8.0 * weight / own_bps}))
+    return values.lists(performance.active_stations)

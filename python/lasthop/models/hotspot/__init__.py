@@ -5,8 +5,7 @@ Hot-Spot with TCP traffic" (extended version). Equations, readings and limits:
 ``docs/papers/hotspot.md``.
 """
 
-from lasthop.models.hotspot.assumptions import ASSUMPTIONS
 from lasthop.models.hotspot.options import Options
 from lasthop.models.hotspot.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "Options", "predict", "suits"]
+__all__ = ["Options", "predict", "suits"]

@@ -6,15 +6,12 @@ warning that the user must weigh.
 
 from collections.abc import Iterator, Sequence
 
-from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import disturbing, is_aggregating, managed, unsteady
+from lasthop.models import cells
+from lasthop.models.cells import StationFlow, is_aggregating, station_flows
+from lasthop.models.checks import Check, Each, Messages, Table, violations
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
-from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
-
-ASSUMPTIONS = BY_MODEL["hotspot"]
-"""Tab. 1 of the hot-spot paper and the scope stated in its section 3: what follows on "the
-assumption", by number."""
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Station
 
 RENO = ("reno", "newreno")
 """Congestion controls with the losses and windows of the model."""
@@ -45,13 +42,65 @@ DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
 """MAC discard probability from which on a7 is doubted, and broken. [-]"""
 
 
-def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
-    """Warnings on what the scenario asks for, before it is solved.
+def _is_no_reno(flow: StationFlow) -> bool:
+    """Return whether a connection is not Reno.
 
-    Yields
-    ------
-    tuple of str
-        A near miss: the assumption's number, and what is to be weighed.
+    In a cell that aggregates the model requires that nothing is lost. Each window then stays at the
+    receive window, with any congestion control.
+    """
+    is_other = flow.tcp is not None and flow.tcp.congestion not in RENO
+    return is_other and not is_aggregating(flow.scenario)
+
+
+def _limits_time(scenario: CellScenario) -> bool:
+    nodes = (scenario.cell.ap, *scenario.stations)
+    return any(node.access(BEST_EFFORT).txop_limit_s is not None for node in nodes)
+
+
+NO_RENO = "`{0.key}` runs {0.tcp.congestion}; expected `tcp.congestion` = reno or newreno"
+REFUSED: Table[CellScenario] = (
+    cells.lossless_wire("a1"),
+    Messages("a7", lambda scenario: cells.disturbing(scenario.stations)),
+    Messages("a5", cells.managed),
+    Each(station_flows, *cells.long_lived("section 3"), Check("a3", _is_no_reno, NO_RENO)),
+)
+"""Scenarios that the model refuses."""
+
+DOUBTED: Table[CellScenario] = (
+    Check(
+        "a7",
+        _limits_time,
+        "`txop_limit` is a time, which the model ignores: with `txop_packets` an access is worth "
+        "as many frames",
+    ),
+    Check(
+        "a3",
+        cells.any_connection(lambda tcp: tcp.congestion == "newreno"),
+        "NewReno has fewer timeouts than the Reno of the model, which matters where downloads lose "
+        "packets",
+    ),
+    Check(
+        "a3",
+        cells.any_connection(lambda tcp: not tcp.delayed_ack),
+        "immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)",
+    ),
+    Check(
+        "a3",
+        cells.any_connection(lambda tcp: tcp.outgrows_acks),
+        "windows of the model grow per ACK, not per segment (`byte_counting`)",
+    ),
+    Check(
+        "a3",
+        cells.any_connection(lambda tcp: tcp.delayed_ack and tcp.window_packets == 1),
+        "with a window of one segment every delayed ACK waits for its timer",
+    ),
+    Messages("section 3", cells.unsteady_flows),
+)
+"""Warnings about a scenario that the model accepts."""
+
+
+def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
+    """Yield warnings about a scenario, before it is solved.
 
     Raises
     ------
@@ -60,42 +109,10 @@ def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
     """
     if not scenario.flows:
         raise ModelError("section 3", "the scenario has no connection")
-    # Once a table of stations: its members break the same assumptions.
-    refuse(
-        (
-            *_broken_by_channel(scenario),
-            *_broken_by_queues(scenario),
-            *_broken_by_flows(scenario),
-        )
-    )
+    # A table of stations counts once: its members break the same assumptions.
+    refuse(violations(REFUSED, scenario))
     yield from _check_retries(scenario)
-    if any(
-        node.access(BEST_EFFORT).txop_limit_s is not None
-        for node in (scenario.cell.ap, *scenario.stations)
-    ):
-        yield (
-            "a7",
-            "`txop_limit` is a time, which the model ignores: with `txop_packets` an access "
-            "is worth as many frames",
-        )
-    connections = [flow.tcp for flow in scenario.tcp_flows]
-    if any(tcp.congestion == "newreno" for tcp in connections):
-        yield (
-            "a3",
-            "NewReno has fewer timeouts than the Reno of the model, which "
-            "matters where downloads lose packets",
-        )
-    if not all(tcp.delayed_ack for tcp in connections):
-        yield "a3", "immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
-    if any(tcp.outgrows_acks for tcp in connections):
-        yield "a3", "windows of the model grow per ACK, not per segment (`byte_counting`)"
-    if any(tcp.delayed_ack and tcp.window_packets == 1 for tcp in connections):
-        yield (
-            "a3",
-            "with a window of one segment every delayed ACK waits for its timer",
-        )
-    for what in unsteady(scenario, scenario.flows):
-        yield "section 3", what
+    yield from violations(DOUBTED, scenario)
 
 
 def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
@@ -151,43 +168,6 @@ def _drain_s(scenario: CellScenario) -> float:
         for flow in scenario.tcp_flows
         if not flow.is_up
     )
-
-
-def _broken_by_channel(scenario: CellScenario) -> Iterator[Doubt]:
-    """Assumptions that losses beyond the AP's queue break, and what breaks them."""
-    if scenario.wire.loss > 0.0:
-        yield "a1", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
-    for what in disturbing(scenario.stations):
-        yield "a7", what
-
-
-def _broken_by_queues(scenario: CellScenario) -> Iterator[Doubt]:
-    """Queues that lose packets before they are full, which breaks a5."""
-    for what in managed(scenario):
-        yield "a5", what
-
-
-def _broken_by_flows(scenario: CellScenario) -> Iterator[Doubt]:
-    """Assumptions that flows break which are not long-lived Reno, and what breaks them.
-
-    In a cell that aggregates the model requires that nothing is lost. Each window then stays at the
-    receive window, with any congestion control.
-    """
-    for flow in scenario.flows:
-        key = scenario.flow_key(flow)
-        if isinstance(flow, SensorFlow):
-            yield "section 3", f"`{key}` reports now and then"
-        if isinstance(flow, UdpFlow):
-            yield "section 3", f"`{key}` is UDP"
-        if not isinstance(flow, TcpFlow):
-            continue
-        if flow.tcp.segments is not None:
-            ends = f"`{key}.segments` = {flow.tcp.segments}"
-            yield "section 3", ends
-        if flow.tcp.congestion not in RENO and not is_aggregating(scenario):
-            expected = " or ".join(RENO)
-            what = f"runs {flow.tcp.congestion}; expected `tcp.congestion` = {expected}"
-            yield "a3", f"`{key}` {what}"
 
 
 def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:

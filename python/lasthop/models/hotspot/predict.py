@@ -1,16 +1,10 @@
 """From a scenario to a prediction of the hot-spot model."""
 
 from lasthop.answers.fairness import fairness_levels, jain
-from lasthop.models.answer import Lists, Quantities, estimate, prediction
+from lasthop.models.answer import Lists, Quantities, Values, item, prediction
 from lasthop.models.cells import cell_scenario, is_aggregating
 from lasthop.models.errors import Doubt, ModelError
-from lasthop.models.hotspot.assumptions import (
-    ASSUMPTIONS,
-    check_access,
-    check_aggregates,
-    check_equilibrium,
-    check_scenario,
-)
+from lasthop.models.hotspot import assumptions
 from lasthop.models.hotspot.fairness import (
     download_goodput,
     goodput_by_direction,
@@ -73,18 +67,18 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
             "how many a backlogged station sends per packet of the access point, as in a run",
         )
     scenario = cell_scenario(known, aggregates=True)
-    warnings: list[Doubt | str] = [*check_scenario(scenario)]
+    warnings: list[Doubt | str] = [*assumptions.check_scenario(scenario)]
     if is_aggregating(scenario):
-        warnings += check_aggregates(scenario)
+        warnings += assumptions.check_aggregates(scenario)
     spot = hot_spot(scenario, options.beta)
-    warnings += check_access(scenario.stations, spot.stations)
+    warnings += assumptions.check_access(scenario.stations, spot.stations)
     at = solve_with_wire(spot)
     queues = at
     if at is None:
         queues = _void_rounds(spot)
         warnings.append(_no_other_root(spot.stations, queues))
     else:
-        warnings += check_equilibrium(scenario.stations, spot.stations, at)
+        warnings += assumptions.check_equilibrium(scenario.stations, spot.stations, at)
         if is_aggregating(scenario) and at.loss > 0.0:
             raise ModelError(
                 "a5",
@@ -93,14 +87,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
             )
         warnings += _check_wire_load(scenario.wire.slower_bps, spot, at)
     lists = _lists(scenario, spot, at, queues)
-    return prediction(
-        "hotspot",
-        scenario,
-        lists,
-        options=options.to_dict(),
-        assumptions=ASSUMPTIONS,
-        warnings=warnings,
-    )
+    return prediction("hotspot", scenario, lists, warnings, options=options.to_dict())
 
 
 def _void_rounds(spot: HotSpot) -> Equilibrium | None:
@@ -136,76 +123,67 @@ def _check_wire_load(rate_bps: float | None, spot: HotSpot, at: Equilibrium) -> 
 def _lists(
     scenario: CellScenario, spot: HotSpot, at: Equilibrium | None, queues_from: Equilibrium | None
 ) -> Lists:
-    station_items: list[Quantities] = [{"name": station.name} for station in scenario.stations]
-    flow_items: list[Quantities] = [
-        {"name": flow.name, "station": flow.station, "direction": flow.direction}
-        for flow in scenario.flows
-    ]
-    ap: Quantities = {"name": "ap"}
-    cell: Quantities = {"name": "cell"}
+    stations: dict[str, Values] = {station.name: {} for station in scenario.stations}
+    flows: dict[str, Values] = {flow.name: {} for flow in scenario.flows}
+    ap: Values = {}
     queues: list[Quantities] = []
     # A lone station has everything whatever its round trip is; any equilibrium says so.
     active = [station.active for station in spot.stations]
     shares_from = at
     if at is None and sum(active) == 1:
         shares_from = Equilibrium(1.0, 0.0, tuple(0.0 for _ in spot.stations))
+    cell = item("cell")
     if shares_from is not None:
-        _add_shares(station_items, flow_items, cell, spot, shares_from)
+        cell = _add_shares(stations, flows, spot, shares_from)
     if queues_from is not None:
-        loss = queues_from.loss
-        ap["queue_packets"] = estimate(queues_from.ap_queue)
-        queues.append(_queue("ap", queues_from.ap_queue, loss))
-        for item, queue in zip(station_items, queues_from.station_queues, strict=True):
-            item["queue_packets"] = estimate(queue)
-            queues.append(_queue(item["name"], queue, 0.0))
-        for flow in flow_items:
-            flow["loss_probability"] = estimate(loss if flow["direction"] == "down" else 0.0)
+        ap = {"queue_packets": queues_from.ap_queue}
+        queues = [_queue("ap", queues_from.ap_queue, queues_from.loss)]
+        for (name, values), queue in zip(stations.items(), queues_from.station_queues, strict=True):
+            values |= {"queue_packets": queue}
+            queues.append(_queue(name, queue, 0.0))
+        for flow in scenario.flows:
+            flows[flow.name] |= {"loss_probability": 0.0 if flow.is_up else queues_from.loss}
     return {
-        "flows": flow_items,
-        "stations": station_items,
-        "aps": [ap],
+        "flows": [
+            item(flow.name, station=flow.station, direction=flow.direction, **flows[flow.name])
+            for flow in scenario.flows
+        ],
+        "stations": [item(name, **values) for name, values in stations.items()],
+        "aps": [item("ap", **ap)],
         "queues": queues,
         "cells": [cell],
     }
 
 
 def _queue(name: str, occupancy: float, drop: float) -> Quantities:
-    return {
-        "name": name,
-        "occupancy_packets": estimate(occupancy),
-        "drop_probability": estimate(drop),
-    }
+    return item(name, occupancy_packets=occupancy, drop_probability=drop)
 
 
 def _add_shares(
-    items: list[Quantities],
-    flows: list[Quantities],
-    cell: Quantities,
-    spot: HotSpot,
-    at: Equilibrium,
-) -> None:
+    stations: dict[str, Values], flows: dict[str, Values], spot: HotSpot, at: Equilibrium
+) -> Quantities:
+    """Add the shares of stations and flows; return the cell."""
     up, down = goodput_by_direction(spot.stations, at)
     goodputs = [u + d for u, d in zip(up, down, strict=True)]
     total = sum(goodputs)
     # Only stations with connections are compared.
-    competing = {item["name"]: own for item, own in zip(items, goodputs, strict=True) if own > 0.0}
+    competing = {name: own for name, own in zip(stations, goodputs, strict=True) if own > 0.0}
     levels = fairness_levels(competing)
-    for own, item in zip(goodputs, items, strict=True):
-        item["goodput_share"] = estimate(own / total)
+    for own, (name, values) in zip(goodputs, stations.items(), strict=True):
+        values |= {"goodput_share": own / total}
         if own > 0.0:
-            item["fairness_level"] = estimate(levels[item["name"]])
+            values |= {"fairness_level": levels[name]}
     times = [
         round_trip(station, queue, at)
         for station, queue in zip(spot.stations, at.station_queues, strict=True)
     ]
-    for entry, item in zip(spot.connections, flows, strict=True):
+    for entry, values in zip(spot.connections, flows.values(), strict=True):
         time = times[entry.station]
         if entry.upload:
             own = upload_goodput(entry.kind, time)
         else:
             own = download_goodput(entry.kind, time, at.loss)
-        item["goodput_share"] = estimate(own / total)
-    if (index := jain(competing.values())) is not None:
-        cell["jain"] = estimate(index)
-    if sum(up) > 0.0 and sum(down) > 0.0:
-        cell["updown_ratio"] = estimate(updown_index(up, down))
+        values |= {"goodput_share": own / total}
+    has_both = sum(up) > 0.0 and sum(down) > 0.0
+    ratio = updown_index(up, down) if has_both else None
+    return item("cell", jain=jain(competing.values()), updown_ratio=ratio)

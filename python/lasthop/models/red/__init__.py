@@ -4,8 +4,7 @@ S. Manjunath, G. Raina, "Compound TCP with Random Early Detection (RED): stabili
 performance analyses". See docs/papers/red.md.
 """
 
-from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "Fluid", "fluid", "predict", "suits"]
+__all__ = ["Fluid", "fluid", "predict", "suits"]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import Doubt, ModelError, in_words, refuse, warning_text
-from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
@@ -99,7 +99,7 @@ def fluid(scenario: Readable) -> Fluid:
     ModelError
         If there is no such model, with all reasons.
     """
-    with in_words("red", ASSUMPTIONS):
+    with in_words("red", BY_MODEL["red"]):
         return _fluid(read(scenario))
 
 
@@ -210,7 +210,7 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
     }
 
 
-def model_of(law: Law, groups: list[Group]) -> Model:
+def model_of(law: Law, groups: list[Group]) -> Model[Any]:
     """Return the model of a discipline with one round-trip time per group."""
     if law.model == "threshold":
         if len(groups) > 1:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from lasthop.models.answer import Quantities, estimate, prediction
+from lasthop.models.answer import Quantities, estimate, item, prediction
 from lasthop.models.errors import Doubt, ModelError
-from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.timeouts import doubted_loss
 from lasthop.scenario.transports import Tcp
@@ -59,35 +58,26 @@ def predict(scenario: Readable) -> Quantities:
         "rightmost_root": {"real": root.real, "imag": abs(root.imag)},
     }
     if leading.period is not None:
-        stability["period_s"] = estimate(leading.period)
-    warnings: list[Doubt | str] = [
-        *result.warnings,
-        *doubts_at_rest(scenario.tcp_flows[0].tcp, result),
-    ]
+        stability |= {"period_s": estimate(leading.period)}
+    flows = scenario.tcp_flows
+    warnings: list[Doubt | str] = [*result.warnings, *doubts_at_rest(flows[0].tcp, result)]
     if not leading.stable:
         warnings.append(
             ("eq. 10", "the equilibrium is not stable; predicted values hold there, not on average")
         )
-    flows = scenario.tcp_flows
     lists = {
         "flows": at_rest.flows(flows),
         "queues": [at_rest.queue()],
-        "links": [{"name": result.queue, "utilisation": estimate(at_rest.utilisation)}],
+        "links": [item(result.queue, utilisation=at_rest.utilisation)],
         "classes": at_rest.classes(flows),
         "stability": [stability],
     }
-    return prediction(
-        "red",
-        scenario,
-        lists,
-        parameters={each.name: each.value for each in result.derived},
-        assumptions=ASSUMPTIONS,
-        warnings=warnings,
-    )
+    parameters = {each.name: each.value for each in result.derived}
+    return prediction("red", scenario, lists, warnings, parameters=parameters)
 
 
 def doubts_at_rest(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
-    """Yield what the equilibrium makes doubtful.
+    """Yield doubts about the equilibrium.
 
     Parameters
     ----------
@@ -120,65 +110,65 @@ class EquilibriumQuantities:
     """Quantities that follow from a fluid's equilibrium."""
 
     def __init__(self, result: Fluid) -> None:
-        self.found, self.case = result, result.case
+        self.fluid, self.case = result, result.case
         rest = [float(x) for x in self.case.equilibrium]
         self.window = rest[0]
         self.loss = float(self.case.model.loss(self.case.derived, rest)[0])
-        self.rtts = dict(zip(result.groups, self.case.delays, strict=True))
+        rtts = dict(zip(result.groups, self.case.delays, strict=True))
+        self.rtts = {name: rtt for group, rtt in rtts.items() for name in group.flows}
         self.marks = self.case.values.get("feedback") == "ecn"
-        sent = sum(len(group.flows) * self.window / rtt for group, rtt in self.rtts.items())
-        passed = sent * (1.0 if self.marks else 1.0 - self.loss)
+        sent = sum(len(group.flows) * self.window / rtt for group, rtt in rtts.items())
+        self.passed = 1.0 if self.marks else 1.0 - self.loss
         total = self.case.values["capacity"] * result.flows
-        self.utilisation = passed / total
+        self.utilisation = sent * self.passed / total
         if len(rest) > 1:
             self.occupancy = rest[len(result.groups)] * result.flows + (not result.sees_service)
         else:
             self.occupancy = small_buffer(sent / total, self.case.values["q_th"])
-        self.sojourn_s = self.occupancy / passed
+        self.sojourn_s = self.occupancy / (sent * self.passed)
 
     def queue(self) -> Quantities:
-        """Return what is predicted of the queue."""
-        what = "mark_probability" if self.marks else "drop_probability"
-        return {
-            "name": self.found.queue,
-            "occupancy_packets": estimate(self.occupancy),
-            what: estimate(self.loss),
-            "sojourn_s": estimate(self.sojourn_s),
-        }
+        """Return the predictions for the queue."""
+        return item(
+            self.fluid.queue,
+            occupancy_packets=self.occupancy,
+            mark_probability=self.loss if self.marks else None,
+            drop_probability=None if self.marks else self.loss,
+            sojourn_s=self.sojourn_s,
+        )
+
+    def goodput_bps(self, flow: TcpFlow) -> float:
+        """Return the goodput of a flow. [bit/s]"""
+        packets = self.passed * self.window / self.rtts[flow.name]
+        return 8.0 * flow.tcp.mss_bytes * packets
 
     def flows(self, flows: Sequence[TcpFlow]) -> list[Quantities]:
-        """Return what is predicted of each TCP flow."""
-        of = {name: rtt for group, rtt in self.rtts.items() for name in group.flows}
-        remaining = 1.0 if self.marks else 1.0 - self.loss
-        items = []
-        for flow in flows:
-            packets = remaining * self.window / of[flow.name]
-            items.append(
-                {
-                    "name": flow.name,
-                    "class": flow.class_name,
-                    "goodput_bps": estimate(8.0 * flow.tcp.mss_bytes * packets),
-                    "rtt_s": estimate(of[flow.name]),
-                    "cwnd_packets": estimate(self.window),
-                    "loss_probability": estimate(1.0 - remaining),
-                }
+        """Return the predictions for each TCP flow."""
+        return [
+            item(
+                flow.name,
+                **{"class": flow.class_name},
+                goodput_bps=self.goodput_bps(flow),
+                rtt_s=self.rtts[flow.name],
+                cwnd_packets=self.window,
+                loss_probability=1.0 - self.passed,
             )
-        return items
+            for flow in flows
+        ]
 
     def classes(self, flows: Sequence[TcpFlow]) -> list[Quantities]:
-        """Return what is predicted of each class of TCP flows."""
-        items = self.flows(flows)
-        sums: dict[str, float] = {}
-        for item in items:
-            sums[item["class"]] = sums.get(item["class"], 0.0) + item["goodput_bps"]["mean"]
+        """Return the predictions for each class of TCP flows."""
+        sums_bps: dict[str, float] = {}
+        for flow in flows:
+            sums_bps[flow.class_name] = sums_bps.get(flow.class_name, 0.0) + self.goodput_bps(flow)
         return [
-            {
-                "name": name,
-                "goodput_bps": estimate(goodput),
-                "cwnd_packets": estimate(self.window),
-                "loss_probability": items[0]["loss_probability"],
-            }
-            for name, goodput in sums.items()
+            item(
+                name,
+                goodput_bps=goodput_bps,
+                cwnd_packets=self.window,
+                loss_probability=1.0 - self.passed,
+            )
+            for name, goodput_bps in sums_bps.items()
         ]
 
 

@@ -10,7 +10,7 @@ from lasthop.models.errors import Doubt
 from lasthop.models.hotspot.padhye import send_rate
 from lasthop.models.red.fluid import Fluid
 from lasthop.scenario.transports import Tcp
-from lasthop.stability.models import drop
+from lasthop.stability.models.red import RedDerived
 
 FACTOR = 1.5
 """Least ratio of the fluid's loss to that of Reno with timeouts for a warning. At 1.33 they differ
@@ -53,7 +53,7 @@ def doubted_loss(fluid: Fluid, tcp: Tcp) -> Iterator[Doubt]:
         )
 
 
-def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
+def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
     r"""Return the loss at which Reno with timeouts fills the link; None where it does not apply.
 
     .. math:: (1 - p) \sum_g s_g B(p, \tau_g + q(p)/C) = C
@@ -67,24 +67,26 @@ def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
     """
     from scipy.optimize import brentq
 
-    case, p = found.case, found.case.derived
+    case, p = fluid.case, fluid.case.derived
     reno = tcp.congestion in ("reno", "newreno") or (
         tcp.congestion == "compound" and float(case.equilibrium[0]) < BEYOND_RENO
     )
-    if not reno or p.get("feedback") == "ecn":
+    if not reno or (isinstance(p, RedDerived) and not p.served):
         return None
-    small = case.model.name == "threshold"
-    # Beyond its last piece RED's law is that of gentle, as where the equilibrium is solved for.
-    smooth = {**p, "drop": "gentle"} if p.get("drop") == "strict" else p
+    capacity = float(case.decided["capacity"])
 
     def surplus(loss: float) -> float:
-        waiting = 0.5 * p["q_th"] / found.flows if small else float(drop.queue_at(smooth, loss))
+        if isinstance(p, RedDerived):
+            # Beyond its last piece RED's law is that of gentle, as for the equilibrium.
+            waiting = float(p.law.smooth().queue_at(loss))
+        else:
+            waiting = 0.5 * case.values["q_th"] / fluid.flows
         rates = 0.0
-        for group in found.groups:
-            rtt = group.rtt_s + waiting / p["capacity"]
+        for group in fluid.groups:
+            rtt = group.rtt_s + waiting / capacity
             rto = max(tcp.min_rto_s, rtt)
             rates += len(group.flows) * send_rate(loss, WIDEST, rtt, rto, tcp.segments_per_step)
-        return (1.0 - loss) * rates / found.flows - float(p["capacity"])
+        return (1.0 - loss) * rates / fluid.flows - capacity
 
     least, most = 1e-9, 0.99
     if not surplus(least) > 0.0 > surplus(most):

@@ -4,8 +4,7 @@ S. R. Pokhrel, C. Williamson, "Modeling Compound TCP over WiFi for IoT", IEEE/AC
 Networking (2018). Equations, readings and limits: ``docs/papers/vbs.md``.
 """
 
-from lasthop.models.vbs.assumptions import ASSUMPTIONS
 from lasthop.models.vbs.options import PAPER, Options
 from lasthop.models.vbs.predict import predict, suits
 
-__all__ = ["ASSUMPTIONS", "PAPER", "Options", "predict", "suits"]
+__all__ = ["PAPER", "Options", "predict", "suits"]

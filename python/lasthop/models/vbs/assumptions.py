@@ -5,9 +5,19 @@ miss is a warning that the user must weigh.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import PLAIN, changing, manages, unsteady
+from lasthop.models.cells import (
+    PLAIN,
+    StationFlow,
+    any_connection,
+    changing,
+    lossless_wire,
+    manages,
+    station_flows,
+    unsteady,
+)
+from lasthop.models.checks import Check, Each, Messages, Table, violations
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.vbs.cell import Cell
@@ -15,11 +25,9 @@ from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
+from lasthop.scenario import typed
 from lasthop.scenario.queues import Vbs
-from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow
-
-ASSUMPTIONS = BY_MODEL["vbs"]
-"""Sections II to VI of the paper: what follows on "the assumption", by number."""
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, Station
 
 LEAST_QUEUE = 3.0
 """Packets in the AP's queue below which it is not saturated. [packets]"""
@@ -44,8 +52,161 @@ OFTEN = 1.0
 """Episodes of overflow in a round trip from which on they are none. [-]"""
 
 
+class Node(NamedTuple):
+    """Access point or active station, with the key path of its table."""
+
+    table: str
+    access: typed.Node
+
+
+def nodes(scenario: CellScenario) -> Iterator[Node]:
+    """Yield the access point and the stations with connections."""
+    yield Node("cell.ap", scenario.cell.ap)
+    for station in stations_with_connections(scenario):
+        yield Node(station.table, station)
+
+
+def stations_with_connections(scenario: CellScenario) -> list[Station]:
+    """Return the stations with connections."""
+    active = {flow.station for flow in connections(scenario)}
+    return [station for station in scenario.stations if station.name in active]
+
+
+def _queues(scenario: CellScenario) -> Iterator[str]:
+    windows: dict[str, int] = {}
+    for flow in scenario.tcp_flows:
+        windows[flow.station] = windows.get(flow.station, 0) + flow.tcp.window_packets
+    for station in scenario.stations:
+        window, room = windows.get(station.name, 0), station.queue_packets
+        if window > room:
+            yield f"`{station.table}.queue` has room for {room} of its {window} packets"
+        if station.queue.discipline not in PLAIN:
+            yield manages(station.table, station.queue.discipline)
+    ap = scenario.cell.ap
+    if ap.queue.discipline not in PLAIN and not isinstance(ap.queue, Vbs):
+        yield manages("cell.ap", ap.queue.discipline)
+    if ap.queue_order != "fifo":
+        yield "`cell.ap.queue_order` is not fifo"
+
+
+def _shares(scenario: CellScenario) -> Iterator[str]:
+    queue = scenario.cell.ap.queue
+    if not isinstance(queue, Vbs):
+        return
+    shared = {name for vbs_class in scenario.cell.vbs_classes for name in vbs_class.flows}
+    for flow in connections(scenario):
+        if flow.name not in shared:
+            yield f"flow {flow.name} is in no class that shares the AP's queue"
+    if queue.algorithm == "printed":
+        what = 'algorithm = "printed" also blocks while the queue is short'
+        yield f"{what}: it has no steady state near c B"
+    if queue.share_of == "service" and any(flow.is_up for flow in connections(scenario)):
+        yield "shares of the service with uploads, which lost ACKs do not slow down"
+
+
+def _uses_rts(scenario: CellScenario) -> bool:
+    return any(
+        airtime.uses_rts(scenario.cell, flow.tcp.packet_bytes) for flow in scenario.tcp_flows
+    )
+
+
+def _sensors(scenario: CellScenario) -> Iterator[str]:
+    sensors = [flow.sensor for flow in scenario.flows if isinstance(flow, SensorFlow)]
+    if sensors:
+        reports = sum(1.0 / sensor.every_s for sensor in sensors)
+        yield f"the reports of sensors, {reports:.3g} a second, are left out"
+
+
+def _has_other_law(flow: StationFlow) -> bool:
+    return flow.tcp is not None and flow.tcp.congestion not in LAWS
+
+
+def _has_category(flow: StationFlow) -> bool:
+    return flow.tcp is not None and flow.flow.category != BEST_EFFORT
+
+
+def _is_chained(flow: StationFlow) -> bool:
+    return flow.tcp is not None and flow.flow.is_up
+
+
+def refused(options: Options) -> Table[CellScenario]:
+    """Return the checks of scenarios that the model refuses."""
+    upload = "option losses = chain, and `{0.key}` is an upload"
+    chain = [Check("section VI-C", _is_chained, upload)] if options.losses == "chain" else []
+    return (
+        Each(
+            station_flows,
+            Check("section III-B", lambda flow: flow.is_udp, "`{0.key}` is UDP"),
+            Check("section III-B", lambda flow: flow.segments, "`{0.key}.segments` = {0.segments}"),
+            Check("section III-A", _has_other_law, "`{0.key}` runs {0.tcp.congestion}"),
+            Check("section IV-A", lambda flow: flow.tcp and flow.tcp.sack, "`{0.key}.sack` = true"),
+            Check("section IV-A", lambda flow: flow.tcp and flow.tcp.ecn, "`{0.key}.ecn` = true"),
+            *chain,
+            Check("section III-B", _has_category, "`{0.key}.category` is {0.flow.category}"),
+        ),
+        Messages("section IV-C", _queues),
+        Messages("section V", _shares),
+        Each(
+            nodes,
+            Check(
+                "section III-B",
+                lambda node: node.access.aifsn != 2,
+                "`{0.table}.aifsn` = {0.access.aifsn}",
+            ),
+            Check(
+                "section III-B", lambda node: node.access.has_bursts, "`{0.table}` has a txop limit"
+            ),
+            Check(
+                "section IV-B",
+                lambda node: node.access.cwmin < 1,
+                "`{0.table}.cwmin` = 0: the node never defers",
+            ),
+        ),
+        Messages("section IV-B", lambda scenario: changing(stations_with_connections(scenario))),
+        Check(
+            "section II-B",
+            lambda scenario: scenario.cell.rate_control != "fixed",
+            "`cell.rate_control` = {0.cell.rate_control}",
+        ),
+        Check("section VI", _uses_rts, "`cell.rts_threshold` enables RTS/CTS"),
+        lossless_wire("assumption 1"),
+    )
+
+
+DOUBTED: Table[CellScenario] = (
+    Messages("section II", _sensors),
+    Messages("section III-B", lambda scenario: unsteady(scenario, connections(scenario))),
+    Check(
+        "section IV-B",
+        lambda scenario: scenario.cell.ack_timeout_s is not None,
+        "colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`",
+    ),
+    Check(
+        "section IV-A",
+        any_connection(lambda tcp: tcp.prr or tcp.hystart),
+        "neither rate reduction nor HyStart++ is in the window's chain",
+    ),
+    Check(
+        "section IV-A",
+        any_connection(lambda tcp: tcp.outgrows_acks),
+        "windows of the chain grow per ACK, not per acknowledged segment",
+    ),
+    Check(
+        "section IV-B",
+        any_connection(lambda tcp: tcp.ack_processing_s > 0.0),
+        "the time that receivers take for an ACK is left out",
+    ),
+    Check(
+        "section IV-B",
+        lambda scenario: any(station.snr_db is not None for station in scenario.stations),
+        "errors are those of full segments and ACKs at the nominal rates",
+    ),
+)
+"""Warnings about scenarios that the model accepts."""
+
+
 def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
-    """Warnings on what the scenario asks for, before it is solved.
+    """Return warnings about a scenario, before it is solved.
 
     Raises
     ------
@@ -54,120 +215,8 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
     """
     if not connections(scenario):
         raise ModelError("section III-B", "the scenario has no connection")
-    refuse(
-        (
-            *_flows(scenario, options),
-            *_queues(scenario),
-            *_shares(scenario),
-            *_access(scenario),
-            *_wire(scenario.wire.loss),
-        )
-    )
-    return list(dict.fromkeys(_doubts(scenario)))
-
-
-def _flows(scenario: CellScenario, options: Options) -> Iterator[Doubt]:
-    for flow in scenario.flows:
-        key = scenario.flow_key(flow)
-        if isinstance(flow, UdpFlow):
-            yield "section III-B", f"`{key}` is UDP"
-        if not isinstance(flow, TcpFlow):
-            continue
-        tcp = flow.tcp
-        if tcp.segments is not None:
-            ends = f"`{key}.segments` = {tcp.segments}"
-            yield "section III-B", ends
-        if tcp.congestion not in LAWS:
-            yield "section III-A", f"`{key}` runs {tcp.congestion}"
-        if tcp.sack:
-            yield "section IV-A", f"`{key}.sack` = true"
-        if tcp.ecn:
-            yield "section IV-A", f"`{key}.ecn` = true"
-        if flow.is_up and options.losses == "chain":
-            yield "section VI-C", f"option losses = chain, and `{key}` is an upload"
-        if flow.category != BEST_EFFORT:
-            yield "section III-B", f"`{key}.category` is {flow.category}"
-
-
-def _queues(scenario: CellScenario) -> Iterator[Doubt]:
-    windows: dict[str, int] = {}
-    for flow in scenario.tcp_flows:
-        windows[flow.station] = windows.get(flow.station, 0) + flow.tcp.window_packets
-    for station in scenario.stations:
-        window, room = windows.get(station.name, 0), station.queue_packets
-        if window > room:
-            what = f"`{station.table}.queue` has room for {room} of its {window} packets"
-            yield "section IV-C", what
-        discipline = station.queue.discipline
-        if discipline not in PLAIN:
-            yield "section IV-C", manages(station.table, discipline)
-    ap = scenario.cell.ap
-    if ap.queue.discipline not in PLAIN and not isinstance(ap.queue, Vbs):
-        yield "section IV-C", manages("cell.ap", ap.queue.discipline)
-    if ap.queue_order != "fifo":
-        yield "section IV-C", "`cell.ap.queue_order` is not fifo"
-
-
-def _shares(scenario: CellScenario) -> Iterator[Doubt]:
-    queue = scenario.cell.ap.queue
-    if not isinstance(queue, Vbs):
-        return
-    shared = {name for vbs_class in scenario.cell.vbs_classes for name in vbs_class.flows}
-    for flow in connections(scenario):
-        if flow.name not in shared:
-            yield "section V", f"flow {flow.name} is in no class that shares the AP's queue"
-    if queue.algorithm == "printed":
-        what = 'algorithm = "printed" also blocks while the queue is short'
-        yield "section V", f"{what}: it has no steady state near c B"
-    if queue.share_of == "service" and any(flow.is_up for flow in connections(scenario)):
-        yield "section V", "shares of the service with uploads, which lost ACKs do not slow down"
-
-
-def _access(scenario: CellScenario) -> Iterator[Doubt]:
-    cell = scenario.cell
-    active = {flow.station for flow in connections(scenario)}
-    stations = tuple(station for station in scenario.stations if station.name in active)
-    for node, table in ((cell.ap, "cell.ap"), *((station, station.table) for station in stations)):
-        if node.aifsn != 2:
-            yield "section III-B", f"`{table}.aifsn` = {node.aifsn}"
-        if node.has_bursts:
-            yield "section III-B", f"`{table}` has a txop limit"
-        if node.cwmin < 1:
-            yield "section IV-B", f"`{table}.cwmin` = 0: the node never defers"
-    for what in changing(stations):
-        yield "section IV-B", what
-    if cell.rate_control != "fixed":
-        yield "section II-B", f"`cell.rate_control` = {cell.rate_control}"
-    if any(airtime.uses_rts(cell, flow.tcp.packet_bytes) for flow in scenario.tcp_flows):
-        yield "section VI", "`cell.rts_threshold` enables RTS/CTS"
-
-
-def _wire(loss: float) -> Iterator[Doubt]:
-    if loss > 0.0:
-        yield "assumption 1", f"the wire loses packets, `wire.loss` = {loss:g}"
-
-
-def _doubts(scenario: CellScenario) -> Iterator[Doubt]:
-    flows = connections(scenario)
-    sensors = [flow.sensor for flow in scenario.flows if isinstance(flow, SensorFlow)]
-    reports = sum(1.0 / sensor.every_s for sensor in sensors)
-    if reports:
-        yield "section II", f"the reports of sensors, {reports:.3g} a second, are left out"
-    for what in unsteady(scenario, flows):
-        yield "section III-B", what
-    if scenario.cell.ack_timeout_s is not None:
-        yield (
-            "section IV-B",
-            "colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`",
-        )
-    if any(flow.tcp.prr or flow.tcp.hystart for flow in scenario.tcp_flows):
-        yield "section IV-A", "neither rate reduction nor HyStart++ is in the window's chain"
-    if any(flow.tcp.outgrows_acks for flow in scenario.tcp_flows):
-        yield "section IV-A", "windows of the chain grow per ACK, not per acknowledged segment"
-    if any(flow.tcp.ack_processing_s > 0.0 for flow in scenario.tcp_flows):
-        yield "section IV-B", "the time that receivers take for an ACK is left out"
-    if any(station.snr_db is not None for station in scenario.stations):
-        yield "section IV-B", "errors are those of full segments and ACKs at the nominal rates"
+    refuse(violations(refused(options), scenario))
+    return list(dict.fromkeys(violations(DOUBTED, scenario)))
 
 
 def check_cell(cell: Cell, options: Options) -> list[Doubt]:

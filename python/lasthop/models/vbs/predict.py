@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from lasthop.answers.fairness import fairness_levels
-from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
+from lasthop.models.answer import CellValues, Lists, Quantities, Values, item, prediction
 from lasthop.models.cells import cell_scenario, is_cell
 from lasthop.models.errors import ModelError
 from lasthop.models.vbs.assumptions import (
-    ASSUMPTIONS,
     check_cell,
     check_channel,
     check_scenario,
@@ -19,7 +18,7 @@ from lasthop.models.vbs.fixed_point import Solution, solutions
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import Picture, connections, picture_of
 from lasthop.scenario.queues import Vbs
-from lasthop.scenario.typed import CellScenario, Readable, Scenario, Station, VbsClass
+from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario, Station, VbsClass
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:
@@ -75,10 +74,9 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         "vbs",
         scenario,
         _lists(scenario, picture, result[0]),
+        dict.fromkeys(warnings),
         solutions=len(result),
         options=options.to_dict(),
-        assumptions=ASSUMPTIONS,
-        warnings=dict.fromkeys(warnings),
     )
 
 
@@ -125,104 +123,71 @@ def _wire_load(scenario: CellScenario, picture: Picture, solution: Solution) -> 
 
 
 def _lists(scenario: CellScenario, picture: Picture, solution: Solution) -> Lists:
+    mac, rtts_s = solution.contention, solution.rtt_s
+    offered = np.array([response.sent for response in solution.responses]) / rtts_s
+    offered = offered * picture.cell.counts
     flows = _flows(scenario, picture, solution)
-    total = sum(flow["goodput_bps"]["mean"] for flow in flows)
-    stations = _stations(scenario.stations, picture, solution, flows, total)
-    mac = solution.contention
-    offered = (
-        np.array([response.sent for response in solution.responses])
-        / solution.rtt_s
-        * picture.cell.counts
+    values = CellValues(scenario, sum(goodput_bps for _, goodput_bps, _ in flows))
+    values.flows = flows
+    goodputs = dict.fromkeys(picture.station_of, 0.0)
+    for flow, goodput_bps, _ in flows:
+        goodputs[flow.station] += goodput_bps
+    levels = fairness_levels(goodputs)
+    for name, k in picture.station_of.items():
+        values.stations[name] = values.shares(goodputs[name]) | {
+            "fairness_level": levels[name],
+            "collision_rate": mac.station_collisions[k],
+            "frame_failure_rate": mac.station_failures[k],
+            "discard_probability": mac.discards_by_station[k],
+        }
+    values.ap = {
+        "collision_rate": mac.ap_collision,
+        "frame_failure_rate": mac.ap_failure,
+        "discard_probability": mac.ap_discard,
+        "queue_packets": solution.occupancy,
+    }
+    queue = item(
+        "ap",
+        occupancy_packets=solution.occupancy,
+        drop_probability=float(offered @ solution.overflow / offered.sum()),
+        sojourn_s=solution.occupancy / mac.service_rate,
     )
-    drop = float(offered @ solution.overflow / offered.sum())
-    ap: Quantities = {
-        "name": "ap",
-        "collision_rate": estimate(mac.ap_collision),
-        "frame_failure_rate": estimate(mac.ap_failure),
-        "discard_probability": estimate(mac.ap_discard),
-        "queue_packets": estimate(solution.occupancy),
-    }
-    queue: Quantities = {
-        "name": "ap",
-        "occupancy_packets": estimate(solution.occupancy),
-        "drop_probability": estimate(drop),
-        "sojourn_s": estimate(solution.occupancy / mac.service_rate),
-    }
-    cell = cell_item(total, mac.active, stations, flows)
-    lists = {
-        "flows": flows,
-        "stations": stations,
-        "aps": [ap],
-        "queues": [queue],
-        "cells": [cell],
-    }
+    lists = values.lists(mac.active)
+    cells = lists.pop("cells")
+    lists |= {"queues": [queue], "cells": cells}
     if picture.cell.targets:
-        lists["classes"] = _classes(scenario.cell.vbs_classes, picture, solution, flows, total)
+        lists |= {"classes": _classes(scenario.cell.vbs_classes, picture, solution, values)}
     return lists
 
 
-def _flows(scenario: CellScenario, picture: Picture, solution: Solution) -> list[Quantities]:
-    cell, mac = picture.cell, solution.contention
-    payload = [8.0 * each.payload_bytes for each in cell.classes]
-    total = float(cell.counts @ (solution.goodput * payload))
-    items: list[Quantities] = []
+def _flows(
+    scenario: CellScenario, picture: Picture, solution: Solution
+) -> list[tuple[Flow, float, Values]]:
+    mac, classes = solution.contention, picture.cell.classes
+    payload_bits = [8.0 * each.payload_bytes for each in classes]
+    total_bps = float(picture.cell.counts @ (solution.goodput * payload_bits))
+    flows: list[tuple[Flow, float, Values]] = []
     for flow in scenario.tcp_flows:
         k = picture.class_of[flow.name]
-        goodput = solution.goodput[k] * payload[k]
-        if cell.classes[k].upload:
+        goodput_bps, overflow = solution.goodput[k] * payload_bits[k], solution.overflow[k]
+        if classes[k].upload:
             loss = mac.station_discards[k]
         else:
-            loss = solution.overflow[k] + (1.0 - solution.overflow[k]) * mac.ap_discards[k]
-        items.append(
-            {
-                "name": flow.name,
-                "station": flow.station,
-                "direction": flow.direction,
-                "goodput_bps": estimate(goodput),
-                "goodput_share": estimate(goodput / total),
-                "rtt_s": estimate(solution.rtt_s[k]),
-                "cwnd_packets": estimate(solution.responses[k].cwnd),
-                "loss_probability": estimate(loss),
-            }
-        )
-    return items
-
-
-def _stations(
-    nodes: Sequence[Station],
-    picture: Picture,
-    solution: Solution,
-    flows: list[Quantities],
-    total: float,
-) -> list[Quantities]:
-    goodput = dict.fromkeys(picture.station_of, 0.0)
-    for flow in flows:
-        goodput[flow["station"]] += flow["goodput_bps"]["mean"]
-    mac = solution.contention
-    levels = fairness_levels(goodput)
-    items: list[Quantities] = []
-    for node in nodes:
-        item: Quantities = {"name": node.name}
-        if node.name in goodput:
-            k, own = picture.station_of[node.name], goodput[node.name]
-            item["goodput_bps"] = estimate(own)
-            item["goodput_share"] = estimate(own / total)
-            item["fairness_level"] = estimate(levels[node.name])
-            item["collision_rate"] = estimate(mac.station_collisions[k])
-            item["frame_failure_rate"] = estimate(mac.station_failures[k])
-            item["discard_probability"] = estimate(mac.discards_by_station[k])
-        items.append(item)
-    return items
+            loss = overflow + (1.0 - overflow) * mac.ap_discards[k]
+        values = {
+            "goodput_share": goodput_bps / total_bps,
+            "rtt_s": solution.rtt_s[k],
+            "cwnd_packets": solution.responses[k].cwnd,
+            "loss_probability": loss,
+        }
+        flows.append((flow, float(goodput_bps), values))
+    return flows
 
 
 def _classes(
-    classes: Sequence[VbsClass],
-    picture: Picture,
-    solution: Solution,
-    flows: list[Quantities],
-    total: float,
+    classes: Sequence[VbsClass], picture: Picture, solution: Solution, values: CellValues
 ) -> list[Quantities]:
-    goodput = {flow["name"]: flow["goodput_bps"]["mean"] for flow in flows}
+    goodput = {flow.name: goodput_bps for flow, goodput_bps, _ in values.flows}
     items: list[Quantities] = []
     for each in classes:
         members = [name for name in each.flows if name in goodput]  # without the reports of sensors
@@ -234,14 +199,14 @@ def _classes(
         offered = np.array(
             [solution.responses[k].sent * picture.cell.counts[k] / solution.rtt_s[k] for k in kinds]
         )
+        drop = offered @ solution.overflow[kinds] / offered.sum()
         items.append(
-            {
-                "name": each.name,
-                "goodput_bps": estimate(own),
-                "goodput_share": estimate(own / total),
-                "queue_share": estimate(share),
-                "occupancy_packets": estimate(share * solution.occupancy),
-                "drop_probability": estimate(offered @ solution.overflow[kinds] / offered.sum()),
-            }
+            item(
+                each.name,
+                **values.shares(own),
+                queue_share=share,
+                occupancy_packets=share * solution.occupancy,
+                drop_probability=drop,
+            )
         )
     return items

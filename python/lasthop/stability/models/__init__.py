@@ -1,6 +1,7 @@
 """Fluid models of TCP over queues, by name."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from lasthop.stability.models.base import Model
 from lasthop.stability.models.parking import ParkingLot
@@ -10,7 +11,7 @@ from lasthop.stability.models.threshold import Threshold, Vbs
 
 __all__ = ["MODELS", "Model"]
 
-MODELS: Mapping[str, Model] = {
+MODELS: Mapping[str, Model[Any]] = {
     model.name: model
     for model in (
         Red(averaged=True),

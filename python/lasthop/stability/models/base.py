@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, is_dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,74 @@ from numpy.typing import NDArray
 from lasthop.stability.parameters import Parameter
 from lasthop.stability.windows import RULES, WindowRule
 
-Derived = Mapping[str, Any]
-"""Parameters with the constants that follow from them; values may be arrays, one a case."""
+
+@dataclass(kw_only=True)
+class Derived:
+    """Constants that follow from the parameters of a case; values may be arrays, one per case.
+
+    Attributes
+    ----------
+    values : mapping
+        Parameters, which window rules read.
+    rule : WindowRule
+        Window rule.
+    rtts : list
+        Round-trip times without queueing. [s]
+    kappa : float
+        Factor of all rates. [-]
+    constrained : bool
+        Whether queues and probabilities stay in their ranges.
+    """
+
+    values: Mapping[str, Any]
+    rule: WindowRule
+    rtts: list[Any]
+    kappa: Any
+    constrained: bool = False
+
+    @property
+    def decided(self) -> Mapping[str, Any]:
+        """Values of parameters that others may override."""
+        return {}
+
+    def balance(self, windows: Any) -> Any:
+        """Return the loss probability at which windows neither grow nor shrink. [-]"""
+        return self.rule.balance(windows, self.values)
+
+    def change(self, window: Any, loss: Any) -> Any:
+        """Return the mean change of a window per packet at a loss probability. [packets]"""
+        rule, values = self.rule, self.values
+        return rule.increase(window, values) * (1.0 - loss) - rule.decrease(window, values) * loss
+
+    def within_constraints(self, constrained: bool) -> Self:
+        """Return these constants with constraints or without, as plain numbers.
+
+        Arithmetic is fastest with plain numbers.
+        """
+        result: Self = plain(replace(self, constrained=constrained))
+        return result
+
+
+D = TypeVar("D", bound=Derived)
+
+
+def plain(value: Any) -> Any:
+    """Return a number, or the numbers of lists and dataclasses, as plain numbers."""
+    if isinstance(value, np.ndarray | np.floating):
+        return float(value)
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, WindowRule | type):
+        return replace(value, **{name: plain(each) for name, each in vars(value).items()})
+    return value
+
+
+def shape_of(values: Mapping[str, Any]) -> Any:
+    """Return an array of the common shape of all values."""
+    return sum(np.asarray(v) for v in values.values() if isinstance(v, (float, np.ndarray)))
+
 
 State = Sequence[Any]
 """One value for each state: numbers, arrays or series."""
@@ -22,7 +88,7 @@ HALVINGS = 64
 """Halvings of a bracket in the logarithm: to the last bit of a double."""
 
 
-class Model(ABC):
+class Model(ABC, Generic[D]):
     """A system of delay differential equations.
 
     A model's formulas use the ordinary operators only, so that they take numbers (time
@@ -46,7 +112,7 @@ class Model(ABC):
         return {name: value for name, value in results.items() if name not in changes}
 
     @abstractmethod
-    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    def solve(self, values: Mapping[str, Any]) -> tuple[D, NDArray[np.float64]]:
         """Return derived parameters and the equilibrium, one row a state; NaN without one."""
 
     @abstractmethod
@@ -54,30 +120,30 @@ class Model(ABC):
         """Return why there is no equilibrium with these values."""
 
     @abstractmethod
-    def delays(self, p: Derived, now: State) -> list[Any]:
+    def delays(self, p: D, now: State) -> list[Any]:
         """Return the delays, which may depend on the present state. [s]"""
 
-    def bounds(self, p: Derived) -> dict[str, tuple[float, float]]:
+    def bounds(self, p: D) -> dict[str, tuple[float, float]]:
         """Return least and most of states where constraints count. [packets]"""
-        ends = float(p["least_window"]), float(p["most_window"] or inf)
+        ends = float(p.values["least_window"]), float(p.values["most_window"] or inf)
         windows = {name: ends for name in self.states if name.startswith("window")}
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
 
-    def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
+    def pieces(self, p: D, rest: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the piece of the equations of each equilibrium.
 
         The equations have corners where the window rule has, and models add their own.
         """
         windows = rest[[name.startswith("window") for name in self.states]]
-        corner = p["rule"].corner(p)
+        corner = p.rule.corner(p.values)
         return np.asarray((windows > corner).sum(axis=0))
 
     @abstractmethod
-    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+    def rates(self, p: D, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the time derivative of each state, from the state now and at each delay ago."""
 
     @abstractmethod
-    def loss(self, p: Derived, now: State) -> list[Any]:
+    def loss(self, p: D, now: State) -> list[Any]:
         """Return the drop or marking probability of each queue. [-]"""
 
 
@@ -92,7 +158,7 @@ def range_of(rule: WindowRule, low: float, high: float) -> tuple[float, float]:
     return max(low, rule.valid_from), min(high, rule.valid_to)
 
 
-def beyond(model: Model, values: Mapping[str, Any]) -> str:
+def beyond(model: Model[Any], values: Mapping[str, Any]) -> str:
     """Return why no window is found where the rule is defined."""
     rule = window_rule(values)
     low, high = rule.valid_from, rule.valid_to

@@ -1,6 +1,7 @@
 """RED's drop probability over the average queue (004, eqs. 6, 7, 25), and its settings."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,65 +48,99 @@ RED: tuple[Parameter, ...] = (
 """Parameters of RED; the defaults are those of the paper's section II-C."""
 
 
-def settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    r"""Return slopes and scale of the drop law.
+@dataclass(frozen=True)
+class Law:
+    r"""RED's drop probability, with its slopes and scale.
 
     .. math:: \rho = \bar p / (\bar b - \underline b), \quad \eta = (1 - \bar p) / \bar b
 
+    Attributes
+    ----------
+    min_th, max_th, max_p, drop
+        Parameters of RED.
+    rho, eta : float
+        Slopes below and above the upper threshold. [1/packet]
+    scale : float
+        Queue that the thresholds count over the queue of one flow, the state of the models.
+    slope, offset : float
+        Piece of the law at an equilibrium: slope * queue - offset.
+
     Notes
     -----
-    Manjunath & Raina, after Eq. (6). With ``queue = "total"`` thresholds count the queue of all
-    flows, which is ``scale`` times the queue of one flow, the state of the models.
+    Manjunath & Raina, after Eq. (6).
     """
-    low, high, top = values["min_th"], values["max_th"], values["max_p"]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rho = np.where(np.asarray(high) > low, np.divide(top, np.subtract(high, low)), np.nan)
-    scale = values["flows"] if values["queue"] == "total" else 1.0
-    return {"rho": rho[()], "eta": (1.0 - top) / high, "scale": scale}
 
+    min_th: Any
+    max_th: Any
+    max_p: Any
+    drop: str
+    rho: Any
+    eta: Any
+    scale: Any
+    slope: Any = 0.0
+    offset: Any = 0.0
 
-def queue_at(p: Mapping[str, Any], loss: Any) -> Any:
-    """Return the queue per flow at which packets are dropped with probability `loss`. [packets]
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> "Law":
+        """Return the law of a case."""
+        low, high, most = values["min_th"], values["max_th"], values["max_p"]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = np.divide(most, np.subtract(high, low))
+            rho = np.where(np.asarray(high) > low, slope, np.nan)[()]
+        scale = values["flows"] if values["queue"] == "total" else 1.0
+        return Law(low, high, most, values["drop"], rho, (1.0 - most) / high, scale)
 
-    NaN where the law has no such queue.
-    """
-    linear = p["min_th"] + loss / p["rho"]
-    if p["drop"] == "linear":
-        return linear / p["scale"]
-    beyond = np.nan
-    if p["drop"] == "gentle":
-        with np.errstate(divide="ignore", invalid="ignore"):  # eta is 0 where max_p is 1
-            beyond = np.divide(loss + 1.0 - 2.0 * p["max_p"], p["eta"])
-    return np.where(loss <= p["max_p"], linear, beyond) / p["scale"]
+    @property
+    def fault(self) -> str | None:
+        """Reason why there is no law, or None."""
+        if self.max_th <= self.min_th:
+            return f"min_th = {self.min_th:g} is not below max_th = {self.max_th:g}"
+        return None
 
+    def smooth(self) -> "Law":
+        """Return the law without the jump of a strict RED."""
+        return replace(self, drop="gentle") if self.drop == "strict" else self
 
-def piece(p: Mapping[str, Any], loss: Any) -> Any:
-    """Return 1 where the average is beyond the upper threshold, on another line, else 0."""
-    return np.asarray((p["drop"] == "gentle") & (np.asarray(loss) > p["max_p"]), dtype=np.int64)
+    def queue_at(self, loss: Any) -> Any:
+        """Return the queue per flow at which packets are dropped with probability `loss`.
 
+        It is NaN where the law has no such queue. [packets]
+        """
+        linear = self.min_th + loss / self.rho
+        if self.drop == "linear":
+            return linear / self.scale
+        beyond = np.nan
+        if self.drop == "gentle":
+            with np.errstate(divide="ignore", invalid="ignore"):  # eta is 0 where max_p is 1
+                beyond = np.divide(loss + 1.0 - 2.0 * self.max_p, self.eta)
+        return np.where(loss <= self.max_p, linear, beyond) / self.scale
 
-def line(p: Mapping[str, Any], loss: Any) -> dict[str, Any]:
-    """Return slope and offset of the law's piece at the equilibrium: slope * queue - offset."""
-    gentle = piece(p, loss) > 0
-    slope = np.where(gentle, p["eta"], p["rho"])[()]
-    offset = np.where(gentle, 1.0 - 2.0 * p["max_p"], p["rho"] * p["min_th"])[()]
-    return {"slope": slope * p["scale"], "offset": offset}
+    def piece(self, loss: Any) -> Any:
+        """Return 1 where the average is beyond the upper threshold, on another line, else 0."""
+        beyond = (self.drop == "gentle") & (np.asarray(loss) > self.max_p)
+        return np.asarray(beyond, dtype=np.int64)
 
+    def at(self, loss: Any) -> "Law":
+        """Return the law with its piece at the equilibrium."""
+        gentle = self.piece(loss) > 0
+        slope = np.where(gentle, self.eta, self.rho)[()]
+        offset = np.where(gentle, 1.0 - 2.0 * self.max_p, self.rho * self.min_th)[()]
+        return replace(self, slope=slope * self.scale, offset=offset)
 
-def law(p: Mapping[str, Any], average: Any) -> Any:
-    """Return the drop probability at an average queue per flow. [-]
+    def probability(self, average: Any, constrained: bool) -> Any:
+        """Return the drop probability at an average queue per flow. [-]
 
-    It is that of the piece at the equilibrium, unless ``p["constrained"]`` asks for all of (6).
-    """
-    if not p.get("constrained"):
-        return p["slope"] * average - p["offset"]
-    queue = p["scale"] * average
-    if queue <= p["min_th"]:
-        return 0.0
-    if p["drop"] == "linear":
-        return min(1.0, p["rho"] * (queue - p["min_th"]))
-    if queue <= p["max_th"] * (1.0 + ROUNDING):
-        return p["rho"] * (queue - p["min_th"])
-    if p["drop"] == "gentle":
-        return min(1.0, p["eta"] * queue - (1.0 - 2.0 * p["max_p"]))
-    return 1.0
+        It is that of the piece at the equilibrium, unless it is `constrained` to all of (6).
+        """
+        if not constrained:
+            return self.slope * average - self.offset
+        queue = self.scale * average
+        if queue <= self.min_th:
+            return 0.0
+        if self.drop == "linear":
+            return min(1.0, self.rho * (queue - self.min_th))
+        if queue <= self.max_th * (1.0 + ROUNDING):
+            return self.rho * (queue - self.min_th)
+        if self.drop == "gentle":
+            return min(1.0, self.eta * queue - (1.0 - 2.0 * self.max_p))
+        return 1.0

@@ -1,13 +1,15 @@
 """Two RED queues in a row, the parking lot of 004's figure 16 as a fluid model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.stability.models import drop
-from lasthop.stability.models.base import Derived, Model, State, window_rule
+from lasthop.stability.models.base import Derived, Model, State, shape_of, window_rule
+from lasthop.stability.models.drop import Law
 from lasthop.stability.models.red import CAPACITY, GAMMA, RTT, WEIGHT, gamma_of
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 from lasthop.stability.series import unit_lines
@@ -18,7 +20,35 @@ CLOSE = 1e-13
 """Largest step, in logarithms of windows, of a converged equilibrium."""
 
 
-class ParkingLot(Model):
+@dataclass(kw_only=True)
+class LotDerived(Derived):
+    """Constants of two RED queues in a row.
+
+    Attributes
+    ----------
+    law : Law
+        Drop law of both queues.
+    pieces : list of Law
+        The law with its piece at the equilibrium of each queue.
+    capacities : list
+        Capacity of each queue per long flow. [packets/s]
+    gains : list
+        Rate of the average of each queue; empty without averages. [1/s]
+    local_flows : float
+        Local flows of each queue, per long flow. [-]
+    served : float
+        0 if dropped packets are marked and served instead, else 1.
+    """
+
+    law: Law
+    pieces: list[Law]
+    capacities: list[Any]
+    gains: list[Any]
+    local_flows: Any
+    served: float
+
+
+class ParkingLot(Model[LotDerived]):
     r"""Long flows through two RED queues, and local flows through each of them.
 
     .. math::
@@ -61,107 +91,107 @@ class ParkingLot(Model):
         )
         self.overrides = {"gamma": "queue_weight"} if averaged else {}
 
-    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    def solve(self, values: Mapping[str, Any]) -> tuple[LotDerived, NDArray[np.float64]]:
         """Return derived parameters and the equilibrium, by Newton's method."""
-        rule = window_rule(values)
-        p: dict[str, Any] = {**values, **drop.settings(values), "rule": rule}
-        p["rtts"] = [values[name] for name in ("rtt_long", "rtt_1", "rtt_2")]
-        p["served"] = 0.0 if values["feedback"] == "ecn" else 1.0
-        p["capacities"] = [values["capacity_1"], values["capacity_2"]]
-        if self.averaged:
-            p["gains"] = [gamma_of(values, c) * c for c in p["capacities"]]
-        logs = newton(lambda w: self._balance(w, p), self._guess(p))
-        windows = np.exp(logs)
-        losses = [rule.balance(w, p) for w in windows[1:]]
-        pieces = [drop.line(p, loss) for loss in losses]
-        p["pieces"] = [{**p, **piece} for piece in pieces]
-        queues = [drop.queue_at(p, loss) for loss in losses]
+        law, capacities = Law.of(values), [values["capacity_1"], values["capacity_2"]]
+        p = LotDerived(
+            values=values,
+            rule=window_rule(values),
+            rtts=[values[name] for name in ("rtt_long", "rtt_1", "rtt_2")],
+            kappa=values["kappa"],
+            law=law,
+            pieces=[],
+            capacities=capacities,
+            gains=[gamma_of(values, c) * c for c in capacities] if self.averaged else [],
+            local_flows=values["local_flows"],
+            served=0.0 if values["feedback"] == "ecn" else 1.0,
+        )
+        windows = np.exp(newton(lambda w: self._balance(w, p), self._guess(p)))
+        losses = [p.balance(w) for w in windows[1:]]
+        p.pieces = [law.at(loss) for loss in losses]
+        queues = [law.queue_at(loss) for loss in losses]
         rest = [*windows, *queues, *(queues if self.averaged else ())]
         point = np.stack(np.broadcast_arrays(*rest)).astype(np.float64)
-        sound = np.all(np.isfinite(point), axis=0) & np.all(windows > rule.valid_from, axis=0)
+        sound = np.all(np.isfinite(point), axis=0) & np.all(windows > p.rule.valid_from, axis=0)
         return p, np.where(sound, point, np.nan)
 
-    def _guess(self, p: Derived) -> NDArray[np.float64]:
+    def _guess(self, p: LotDerived) -> NDArray[np.float64]:
         """Return logarithms of windows that share each queue equally by rate."""
-        rate = np.minimum(*p["capacities"]) / (1.0 + p["local_flows"])
-        shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
-        guess = [
-            np.log(np.broadcast_to(np.maximum(rate * t, 1.5), np.shape(shape))) for t in p["rtts"]
-        ]
-        return np.stack(guess)
-
-    def _balance(self, logs: Sequence[Any], p: Derived) -> list[Any]:
-        """Return what is zero at rest: the long flow's loss and both queues' balance."""
-        rule = p["rule"]
-        long, first, second = (each.exp() for each in logs)
-        loss_1, loss_2 = rule.balance(first, p), rule.balance(second, p)
-        sent, sent_1, sent_2 = (
-            w / t for w, t in zip((long, first, second), p["rtts"], strict=True)
+        rate = np.minimum(*p.capacities) / (1.0 + p.local_flows)
+        shape = np.shape(shape_of(p.values))
+        return np.stack(
+            [np.log(np.broadcast_to(np.maximum(rate * rtt, 1.5), shape)) for rtt in p.rtts]
         )
-        item, two = p["capacities"]
-        n, served = p["local_flows"], p["served"]
+
+    def _balance(self, logs: Sequence[Any], p: LotDerived) -> list[Any]:
+        """Return what is zero at rest: the long flow's loss and both queues' balance."""
+        windows = [each.exp() for each in logs]
+        loss, loss_1, loss_2 = (p.balance(w) for w in windows)
+        sent, sent_1, sent_2 = (w / t for w, t in zip(windows, p.rtts, strict=True))
+        capacity_1, capacity_2 = p.capacities
+        n, served = p.local_flows, p.served
         return [
-            (1.0 - rule.balance(long, p)).log() - (1.0 - loss_1).log() - (1.0 - loss_2).log(),
-            ((sent + n * sent_1) * (1.0 - served * loss_1)).log() - np.log(item),
+            (1.0 - loss).log() - (1.0 - loss_1).log() - (1.0 - loss_2).log(),
+            ((sent + n * sent_1) * (1.0 - served * loss_1)).log() - np.log(capacity_1),
             ((sent * (1.0 - served * loss_1) + n * sent_2) * (1.0 - served * loss_2)).log()
-            - np.log(two),
+            - np.log(capacity_2),
         ]
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return why there is no equilibrium."""
-        if values["max_th"] <= values["min_th"]:
-            low, high = values["min_th"], values["max_th"]
-            return f"min_th = {low:g} is not below max_th = {high:g}"
-        if values["drop"] == "strict":
+        red = Law.of(values)
+        if red.fault:
+            return red.fault
+        if red.drop == "strict":
             p, rest = self.solve({**values, "drop": "gentle"})
             if np.all(np.isfinite(rest)):
-                loss = max(float(p["rule"].balance(w, p)) for w in rest[1:3])
+                loss = max(float(p.balance(w)) for w in rest[1:3])
                 return (
-                    f"{p['rule'].name} needs a drop probability of {loss:.3g} at a queue, above "
-                    f"max_p = {values['max_p']:g}, where strict RED drops everything"
+                    f"{p.rule.name} needs a drop probability of {loss:.3g} at a queue, above "
+                    f"max_p = {red.max_p:g}, where strict RED drops everything"
                 )
         return (
             "no drop probabilities below 1 fill both queues: one of them may be no bottleneck, "
             "or the window rule is not defined for such small windows"
         )
 
-    def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
+    def pieces(self, p: LotDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the piece of each equilibrium: of the window rule, and of both drop functions."""
-        losses = [drop.piece(p, p["rule"].balance(w, p)) for w in rest[1:3]]
-        return np.asarray(4 * super().pieces(p, rest) + 2 * losses[0] + losses[1])
+        first, second = (p.law.piece(p.balance(w)) for w in rest[1:3])
+        return np.asarray(4 * super().pieces(p, rest) + 2 * first + second)
 
-    def delays(self, p: Derived, now: State) -> list[Any]:
+    def delays(self, p: LotDerived, now: State) -> list[Any]:
         """Return the round-trip time of each kind of flow. [s]"""
         del now
-        return list(p["rtts"])
+        return p.rtts
 
-    def loss(self, p: Derived, now: State) -> list[Any]:
+    def loss(self, p: LotDerived, now: State) -> list[Any]:
         """Return the drop probability of each queue. [-]"""
-        averages = now[-2:]
-        if p.get("constrained"):
-            return [drop.law(p, average) for average in averages]
-        return [drop.law(q, average) for q, average in zip(p["pieces"], averages, strict=True)]
+        laws = zip(p.pieces, now[-2:], strict=True)
+        return [law.probability(average, p.constrained) for law, average in laws]
 
-    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+    def rates(self, p: LotDerived, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the right-hand sides."""
-        rule, kappa, served, n = p["rule"], p["kappa"], p["served"], p["local_flows"]
+        kappa, served, n = p.kappa, p.served, p.local_flows
         rates: list[Any] = []
         for flow, before in enumerate(lagged):
             first, second = self.loss(p, before)
             remaining = ((1.0 - first) * (1.0 - second), 1.0 - first, 1.0 - second)[flow]
-            change = rule.increase(now[flow], p) * remaining - rule.decrease(now[flow], p) * (
-                1.0 - remaining
+            grown, shrunk = (
+                p.rule.increase(now[flow], p.values),
+                p.rule.decrease(now[flow], p.values),
             )
-            rates.append(kappa * (change * before[flow] / p["rtts"][flow]))
+            change = grown * remaining - shrunk * (1.0 - remaining)
+            rates.append(kappa * (change * before[flow] / p.rtts[flow]))
         first, second = self.loss(p, now)
-        sent = [now[flow] / p["rtts"][flow] for flow in range(3)]
+        sent = [now[flow] / p.rtts[flow] for flow in range(3)]
         passed = 1.0 - served * first
-        item, two = p["capacities"]
-        rates.append(kappa * ((sent[0] + n * sent[1]) * passed - item))
-        rates.append(kappa * ((sent[0] * passed + n * sent[2]) * (1.0 - served * second) - two))
-        if self.averaged:
-            for k, gain in enumerate(p["gains"]):
-                rates.append(kappa * gain * (now[3 + k] - now[5 + k]))
+        capacity_1, capacity_2 = p.capacities
+        rates.append(kappa * ((sent[0] + n * sent[1]) * passed - capacity_1))
+        arrived = sent[0] * passed + n * sent[2]
+        rates.append(kappa * (arrived * (1.0 - served * second) - capacity_2))
+        for k, gain in enumerate(p.gains):
+            rates.append(kappa * gain * (now[3 + k] - now[5 + k]))
         return rates
 
 

@@ -5,18 +5,16 @@ supporting TCP flows", INFOCOM 2001.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.stability.models import drop
-from lasthop.stability.models.base import Derived, State
-from lasthop.stability.models.red import Red
+from lasthop.stability.models.base import State
+from lasthop.stability.models.red import Red, RedDerived
 from lasthop.stability.parameters import COMPOUND, KAPPA, Choice, Number, Parameter
-
-__all__ = ["Pi"]
 
 STEEP = 1e100
 """Slope of a RED line so steep that its queue stays at the lower threshold. [1/packet]"""
@@ -37,6 +35,15 @@ SHARED: tuple[Parameter, ...] = tuple(
     if each.name in ("queue", "flows", "feedback", "delay")
 )
 """Options that RED has as well: the queue of all flows, and the queueing delay, by default."""
+
+
+@dataclass(kw_only=True)
+class PiDerived(RedDerived):
+    """Constants of a queue with a controller: its target, integral and proportional gains."""
+
+    target: Any
+    integral: Any
+    proportional: Any
 
 
 class Pi(Red):
@@ -67,12 +74,17 @@ class Pi(Red):
         self.states = (*self.states, "probability")
         self.parameters = (*COMPOUND, *self._own(), *CONTROLLER, *SHARED, KAPPA)
 
-    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    def solve(self, values: Mapping[str, Any]) -> tuple[PiDerived, NDArray[np.float64]]:
         """Return derived parameters and the equilibrium, where the queue is the target."""
-        p, rest = super().solve(self._line(values))
+        line, rest = super().solve(self._line(values))
         a, b = np.asarray(values["a"]), values["b"]
-        p |= {"integral": ((a - b) / values["update"])[()], "proportional": (0.5 * (a + b))[()]}
-        rest = np.concatenate([rest, p["rule"].balance(rest[:1], p)])
+        p = PiDerived(
+            **vars(line),
+            target=values["target"],
+            integral=((a - b) / values["update"])[()],
+            proportional=(0.5 * (a + b))[()],
+        )
+        rest = np.concatenate([rest, p.balance(rest[:1])])
         return p, np.where(a > b, rest, np.nan)
 
     @staticmethod
@@ -84,26 +96,26 @@ class Pi(Red):
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return why there is no equilibrium."""
-        if values["a"] <= values["b"]:
-            return f"a = {values['a']:g} is not above b = {values['b']:g}: nothing holds the target"
+        a, b = values["a"], values["b"]
+        if a <= b:
+            return f"a = {a:g} is not above b = {b:g}: nothing holds the target"
         return super().refusal(self._line(values))
 
-    def bounds(self, p: Derived) -> dict[str, tuple[float, float]]:
+    def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
         """Return least and most of the states. [packets], [-]"""
         return super().bounds(p) | {"probability": (0.0, 1.0)}
 
-    def _early(self, p: Derived, now: State) -> Any:
+    def _early(self, p: RedDerived, now: State) -> Any:
         """Return the drop probability of the controller. [-]"""
         return now[-1]
 
-    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+    def rates(self, p: RedDerived, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the right-hand sides: RED's of windows and queue, then the controller's."""
+        assert isinstance(p, PiDerived)
         rates, queue = super().rates(p, now, lagged), now[self.groups]
         moves = rates[-1]
-        if p.get("constrained") and (
-            (queue <= 0.0 and moves < 0.0) or (queue >= p["full"] and moves > 0.0)
-        ):
+        if p.constrained and ((queue <= 0.0 and moves < 0.0) or (queue >= p.full and moves > 0.0)):
             moves = 0.0  # It stands at an end of its room.
-        above = p["kappa"] * (queue - p["target"] / p["scale"])
-        rates.append(p["scale"] * (p["integral"] * above + p["proportional"] * moves))
+        above = p.kappa * (queue - p.target / p.law.scale)
+        rates.append(p.law.scale * (p.integral * above + p.proportional * moves))
         return rates

@@ -1,6 +1,7 @@
 """Flows of one or several round-trip times through a RED queue (004, eqs. 9, 19 and 26)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,46 +15,75 @@ from lasthop.stability.models.base import (
     beyond,
     bisected,
     range_of,
+    shape_of,
     window_rule,
 )
-from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed
+from lasthop.stability.models.drop import Law
+from lasthop.stability.parameters import COMPOUND, KAPPA, Number, Parameter, renamed, switched
 
 RTT = Number("rtt", 0.1, "s", "round-trip time without queueing, tau")
 CAPACITY = Number("capacity", 100.0, "packets/s", "capacity per flow, C")
 GAMMA = Number("gamma", 1e-4, "-", "gain of the queue average, per packet of one flow")
-WEIGHT = Number(
+WEIGHT = switched(
     "queue_weight",
-    0.0,
     "-",
     "w_q of a packet RED, from which gamma = flows * w_q; -1: ns-2's automatic; 0: use gamma",
     low=-1.0,
     high=1.0,
-    closed=True,
-    plain_above=0.0,
 )
 
-LINK = Number(
+LINK = switched(
     "link_capacity",
-    0.0,
     "packets/s",
     "capacity of the link, from which capacity = link_capacity / flows; 0: use capacity",
-    closed=True,
-    plain_above=0.0,
 )
 
-BUFFER = Number(
+BUFFER = switched(
     "buffer",
-    0.0,
     "packets",
     "most that the queue holds where constraints count, as thresholds count it; 0: no limit",
-    closed=True,
-    plain_above=0.0,
 )
 
 WIDEST = 1e12
 """Largest window looked at. [packets]"""
 NARROWEST = 1e-9
 """Smallest window looked at. [packets]"""
+
+
+@dataclass(kw_only=True)
+class RedDerived(Derived):
+    """Constants of a RED queue.
+
+    Attributes
+    ----------
+    law : Law
+        Drop law.
+    shares : list
+        Parts of the flows, by group. [-]
+    capacity : float
+        Capacity per flow. [packets/s]
+    gamma : float
+        Gain of the average. [-]
+    served : float
+        0 if dropped packets are marked and served instead, else 1.
+    queueing : float
+        1 if the queueing delay counts, else 0.
+    full : float
+        Queue per flow at which the buffer is full. [packets]
+    """
+
+    law: Law
+    shares: list[Any]
+    capacity: Any
+    gamma: Any
+    served: float
+    queueing: float
+    full: Any
+
+    @property
+    def decided(self) -> Mapping[str, Any]:
+        """Capacity and gain, which others may override."""
+        return {"capacity": self.capacity, "gamma": self.gamma}
 
 
 def per_flow(values: Mapping[str, Any]) -> Any:
@@ -93,7 +123,7 @@ def gamma_of(values: Mapping[str, Any], capacity: Any) -> Any:
     return np.where(weight == 0.0, values["gamma"], gain)[()]
 
 
-class Red(Model):
+class Red(Model[RedDerived]):
     r"""Long-lived flows through one RED queue.
 
     .. math::
@@ -144,119 +174,118 @@ class Red(Model):
             own.append(part)
         return [*own, CAPACITY, LINK, BUFFER, *((GAMMA, WEIGHT) if self.averaged else ())]
 
-    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    def solve(self, values: Mapping[str, Any]) -> tuple[RedDerived, NDArray[np.float64]]:
         """Return derived parameters and the equilibrium, Eq. (10)."""
-        rule = window_rule(values)
-        p: dict[str, Any] = {**values, **drop.settings(values), "rule": rule}
-        p["capacity"] = per_flow(values)
-        p["rtts"] = [values[name] for name in self._rtts]
+        law, capacity = Law.of(values), per_flow(values)
         first = [values[f"share_{g}"] for g in range(1, self.groups)]
-        p["shares"] = [*first, 1.0 - sum(first)]
-        p["served"] = 0.0 if values["feedback"] == "ecn" else 1.0
-        p["queueing"] = 1.0 if values["delay"] == "queueing" else 0.0
         buffer = np.asarray(values["buffer"])
         full = np.where(buffer > 0.0, buffer, np.inf)
-        if values["drop"] == "strict" and not self.averaged:  # Where everything is dropped.
-            full = np.minimum(full, values["max_th"])
-        p["full"] = (full / p["scale"])[()]
-        if self.averaged:
-            p["gamma"] = gamma_of(values, p["capacity"])
-
-        smooth = {**p, "drop": "gentle"} if values["drop"] == "strict" else p
+        if law.drop == "strict" and not self.averaged:  # Where everything is dropped.
+            full = np.minimum(full, law.max_th)
+        p = RedDerived(
+            values=values,
+            rule=window_rule(values),
+            rtts=[values[name] for name in self._rtts],
+            kappa=values["kappa"],
+            law=law,
+            shares=[*first, 1.0 - sum(first)],
+            capacity=capacity,
+            gamma=gamma_of(values, capacity) if self.averaged else np.nan,
+            served=0.0 if values["feedback"] == "ecn" else 1.0,
+            queueing=1.0 if values["delay"] == "queueing" else 0.0,
+            full=(full / law.scale)[()],
+        )
+        p.values = {**values, **p.decided}
 
         def surplus(w: Any) -> Any:
             """Arrivals over what is served, increasing in the window."""
-            loss = rule.balance(w, p)
-            wait = p["queueing"] * drop.queue_at(smooth, loss) / p["capacity"]
-            turns = sum(s / (rtt + wait) for s, rtt in zip(p["shares"], p["rtts"], strict=True))
-            return w * (1.0 - p["served"] * loss) * turns - p["capacity"]
+            loss = p.balance(w)
+            wait = p.queueing * law.smooth().queue_at(loss) / p.capacity
+            turns = sum(s / (rtt + wait) for s, rtt in zip(p.shares, p.rtts, strict=True))
+            return w * (1.0 - p.served * loss) * turns - p.capacity
 
-        shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
-        w = bisected(surplus, *range_of(rule, NARROWEST, WIDEST), shape)
-        w = np.where(np.asarray(p["shares"][-1]) < 0.0, np.nan, w)
-        loss = rule.balance(w, p)
-        queue = drop.queue_at(p, loss)
-        queue = np.where(np.less(queue, p["full"]), queue, np.nan)
-        p |= drop.line(p, loss)
+        w = bisected(surplus, *range_of(p.rule, NARROWEST, WIDEST), shape_of(values))
+        w = np.where(np.asarray(p.shares[-1]) < 0.0, np.nan, w)
+        loss = p.balance(w)
+        queue = law.queue_at(loss)
+        queue = np.where(np.less(queue, p.full), queue, np.nan)
+        p.law = law.at(loss)
         rest = [w] * self.groups + [queue] * (2 if self.averaged else 1)
         point = np.stack(np.broadcast_arrays(*rest)).astype(np.float64)
         return p, np.where(np.all(np.isfinite(point), axis=0), point, np.nan)
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return why there is no equilibrium."""
-        if values["max_th"] <= values["min_th"]:
-            low, high = values["min_th"], values["max_th"]
-            return f"min_th = {low:g} is not below max_th = {high:g}"
+        if fault := Law.of(values).fault:
+            return fault
         if sum(values[f"share_{g}"] for g in range(1, self.groups)) > 1.0:
             return "the shares of the groups add up to more than 1"
-        rule = window_rule(values)
-        _, rest = self.solve({**values, "drop": "gentle", "buffer": 0.0})
+        unlimited = {**values, "drop": "gentle", "buffer": 0.0}
+        p, rest = self.solve(unlimited)
         if not np.isfinite(rest[0]):
-            return beyond(self, {**values, "drop": "gentle", "buffer": 0.0})
-        loss = float(rule.balance(rest[0], values))
+            return beyond(self, unlimited)
+        loss = float(p.balance(rest[0]))
         p, rest = self.solve({**values, "buffer": 0.0})
         if np.isfinite(rest[0]):
             return (
-                f"the queue would settle at {rest[self.groups] * p['scale']:.4g} packets, "
+                f"the queue would settle at {rest[self.groups] * p.law.scale:.4g} packets, "
                 f"and buffer = {values['buffer']:g} ends below"
             )
         return (
-            f"{rule.name} needs a drop probability of {loss:.3g}, above max_p = "
-            f"{values['max_p']:g}, where strict RED drops everything"
+            f"{p.rule.name} needs a drop probability of {loss:.3g}, above max_p = "
+            f"{p.law.max_p:g}, where strict RED drops everything"
         )
 
-    def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
+    def pieces(self, p: RedDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the piece of each equilibrium: of the window rule, and of RED's function."""
-        loss = p["rule"].balance(rest[0], p)
-        return np.asarray(2 * super().pieces(p, rest) + drop.piece(p, loss))
+        loss = p.balance(rest[0])
+        return np.asarray(2 * super().pieces(p, rest) + p.law.piece(loss))
 
-    def delays(self, p: Derived, now: State) -> list[Any]:
+    def delays(self, p: RedDerived, now: State) -> list[Any]:
         """Return the round-trip time of each group. [s]"""
         wait = self._wait(p, now)
-        return [rtt + wait for rtt in p["rtts"]]
+        return [rtt + wait for rtt in p.rtts]
 
-    def _wait(self, p: Derived, at: State) -> Any:
+    def _wait(self, p: RedDerived, at: State) -> Any:
         """Queueing delay, where it counts. [s]"""
-        return at[self.groups] / p["capacity"] if p["queueing"] else 0.0
+        return at[self.groups] / p.capacity if p.queueing else 0.0
 
-    def bounds(self, p: Derived) -> dict[str, tuple[float, float]]:
+    def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
         """Return least and most of the states, the queue up to the end of its room. [packets]"""
-        return super().bounds(p) | {"queue": (0.0, float(p["full"]))}
+        return super().bounds(p) | {"queue": (0.0, float(p.full))}
 
-    def loss(self, p: Derived, now: State) -> list[Any]:
+    def loss(self, p: RedDerived, now: State) -> list[Any]:
         """Return RED's drop probability, at the buffer's end with what does not fit. [-]"""
         early = self._early(p, now)
-        if not p.get("constrained") or now[self.groups] < p["full"]:
+        if not p.constrained or now[self.groups] < p.full:
             return [early]
-        passed = (1.0 - p["served"] * early) * self._sent(p, now)
-        lost = max(0.0, 1.0 - p["capacity"] / passed) if passed > 0.0 else 0.0
+        passed = (1.0 - p.served * early) * self._sent(p, now)
+        lost = max(0.0, 1.0 - p.capacity / passed) if passed > 0.0 else 0.0
         return [1.0 - (1.0 - early) * (1.0 - lost)]
 
-    def _early(self, p: Derived, now: State) -> Any:
+    def _early(self, p: RedDerived, now: State) -> Any:
         """Return the drop probability of RED's law alone. [-]"""
-        if self.averaged or not p.get("constrained"):
-            return drop.law(p, now[-1])
-        return drop.law(p, min(now[-1], p["full"]))
+        is_limited = p.constrained and not self.averaged
+        return p.law.probability(min(now[-1], p.full) if is_limited else now[-1], p.constrained)
 
-    def _sent(self, p: Derived, now: State) -> Any:
+    def _sent(self, p: RedDerived, now: State) -> Any:
         """Return what is sent per flow, the mean over groups. [packets/s]"""
         wait = self._wait(p, now)
         return sum(
             (s / (rtt + wait)) * w
-            for s, rtt, w in zip(p["shares"], p["rtts"], now[: self.groups], strict=True)
+            for s, rtt, w in zip(p.shares, p.rtts, now[: self.groups], strict=True)
         )
 
-    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+    def rates(self, p: RedDerived, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the right-hand sides of Eq. (19) or (26)."""
-        rule, kappa, queue = p["rule"], p["kappa"], now[self.groups]
+        kappa, queue = p.kappa, now[self.groups]
         rates: list[Any] = []
         for g, before in enumerate(lagged):
             w, [loss] = now[g], self.loss(p, before)
-            acks = before[g] / (p["rtts"][g] + self._wait(p, before))
-            change = rule.increase(w, p) * (1.0 - loss) - rule.decrease(w, p) * loss
-            rates.append(kappa * (change * acks))
-        accepted = self._sent(p, now) * (1.0 - p["served"] * self._early(p, now))
-        rates.append(kappa * (accepted - p["capacity"]))
+            acks = before[g] / (p.rtts[g] + self._wait(p, before))
+            rates.append(kappa * (p.change(w, loss) * acks))
+        accepted = self._sent(p, now) * (1.0 - p.served * self._early(p, now))
+        rates.append(kappa * (accepted - p.capacity))
         if self.averaged:
-            rates.append(kappa * (p["gamma"] * p["capacity"]) * (queue - now[-1]))
+            rates.append(kappa * (p.gamma * p.capacity) * (queue - now[-1]))
         return rates

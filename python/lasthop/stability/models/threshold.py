@@ -6,7 +6,7 @@ appendix) keeps a device's share of an access point's buffer small. Both are the
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from lasthop.stability.models.base import (
     beyond,
     bisected,
     range_of,
+    shape_of,
     window_rule,
 )
 from lasthop.stability.models.drop import FLOWS
@@ -26,7 +27,21 @@ from lasthop.stability.models.red import CAPACITY, LINK, NARROWEST, RTT, WIDEST,
 from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 
 
-class SmallBuffer(Model):
+@dataclass(kw_only=True)
+class SmallDerived(Derived):
+    """Constants of a small buffer: capacity per flow, packets of the path, room of the buffer."""
+
+    capacity: Any
+    pipe: Any
+    room: Any
+
+    @property
+    def decided(self) -> Mapping[str, Any]:
+        """Capacity, which others may override."""
+        return {"capacity": self.capacity}
+
+
+class SmallBuffer(Model[SmallDerived]):
     r"""A window whose losses come from a small buffer.
 
     .. math::
@@ -45,41 +60,44 @@ class SmallBuffer(Model):
         """Return the capacity per flow. [packets/s]"""
         return values["capacity"]
 
-    def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    def solve(self, values: Mapping[str, Any]) -> tuple[SmallDerived, NDArray[np.float64]]:
         """Return derived parameters and the equilibrium, 004, Eq. (37)."""
-        rule = window_rule(values)
-        p: dict[str, Any] = {**values, "rule": rule, "room": self.room(values)}
-        p["capacity"] = self.capacity(values)
-        p["pipe"] = p["capacity"] * values["rtt"]
+        capacity, rtt = self.capacity(values), values["rtt"]
+        p = SmallDerived(
+            values={**values, "capacity": capacity},
+            rule=window_rule(values),
+            rtts=[rtt],
+            kappa=values["kappa"],
+            capacity=capacity,
+            pipe=capacity * rtt,
+            room=self.room(values),
+        )
 
         def excess(w: Any) -> Any:
             """Loss at a window over the loss that balances it, both in the logarithm."""
-            return p["room"] * np.log(w / p["pipe"]) - np.log(rule.balance(w, p))
+            return p.room * np.log(w / p.pipe) - np.log(p.balance(w))
 
-        shape = sum(np.asarray(v) for v in p.values() if isinstance(v, (float, np.ndarray)))
-        w = bisected(excess, *range_of(rule, NARROWEST, WIDEST), shape)
+        w = bisected(excess, *range_of(p.rule, NARROWEST, WIDEST), shape_of(values))
         return p, np.asarray(w, dtype=np.float64)[np.newaxis]
 
     def refusal(self, values: Mapping[str, Any]) -> str:
         """Return why there is no equilibrium."""
         return beyond(self, values)
 
-    def delays(self, p: Derived, now: State) -> list[Any]:
+    def delays(self, p: SmallDerived, now: State) -> list[Any]:
         """Return the round-trip time. [s]"""
         del now
-        return [p["rtt"]]
+        return p.rtts
 
-    def loss(self, p: Derived, now: State) -> list[Any]:
+    def loss(self, p: SmallDerived, now: State) -> list[Any]:
         """Return the drop probability, at most 1 where constraints hold. [-]"""
-        loss = (now[0] / p["pipe"]) ** p["room"]
-        return [min(1.0, loss)] if p.get("constrained") else [loss]
+        loss = (now[0] / p.pipe) ** p.room
+        return [min(1.0, loss)] if p.constrained else [loss]
 
-    def rates(self, p: Derived, now: State, lagged: Sequence[State]) -> list[Any]:
+    def rates(self, p: SmallDerived, now: State, lagged: Sequence[State]) -> list[Any]:
         """Return the right-hand side of 004, Eq. (36)."""
-        rule, w, before = p["rule"], now[0], lagged[0][0]
-        loss = self.loss(p, lagged[0])[0]
-        change = rule.increase(w, p) * (1.0 - loss) - rule.decrease(w, p) * loss
-        return [p["kappa"] * (change * before / p["rtt"])]
+        [loss], [before] = self.loss(p, lagged[0]), lagged[0]
+        return [p.kappa * (p.change(now[0], loss) * before / p.rtts[0])]
 
 
 class Threshold(SmallBuffer):

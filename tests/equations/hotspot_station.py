@@ -1,0 +1,24 @@
+"""Stations of the hot-spot model in the terms of the paper."""
+
+from lasthop.models.hotspot.station import Connections, StationLoad
+
+
+def station(
+    uploads: int = 0, downloads: int = 0, window: float = 42.0, beta: float = 1.0
+) -> StationLoad:
+    r"""Return a station in the paper's terms: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
+
+    Parameters
+    ----------
+    uploads, downloads : int
+        Connections each way. [connections]
+    window : float
+        Receive window of all of them. [segments]
+    beta : float
+        Access priority over the AP. [-]
+    """
+
+    def alike(count: int) -> tuple[Connections, ...]:
+        return (Connections(count, window),) if count else ()
+
+    return StationLoad(alike(uploads), alike(downloads), beta)

@@ -1,0 +1,119 @@
+"""Runs of the studies of paper 001 with plain numbers, whose answers are worked by hand."""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+from lasthop.studies.acsma import STUDIES
+from lasthop.studies.study import Quantity, Run
+
+from .made_up import Pair, a_run
+
+STUDY = {study.name: study for study in STUDIES}
+SIMULATED = [study.name for study in STUDIES if study.points]
+USERS = (1, 2, 3, 4)
+TOPOLOGIES = ("a", "b", "c")
+CURES = ("hack", "nack")
+VARIANTS = ("theory", "slots", "silences", "patient", "opened", "smooth", "delayed")
+
+Four = Sequence[Pair]
+"""A quantity of four users or links."""
+
+RATES: Four = ((136, 272), (68, 34), (272, 136), (544, 68))
+"""Throughputs that divide C, 544. [packets/s]"""
+WORTH: Pair = (4 + 8 + 2 + 1, 2 + 16 + 4 + 8)
+"""Sum of C over them."""
+
+BEST_WORTH = {"a": 6 + 2 * sqrt(5), "b": 4 + 2 * sqrt(3), "c": 6 + 4 * sqrt(2)}
+"""Sum of C over the rates of the optimum without entropy.
+
+Link 2 of a has a part t of the time, link 1 the rest and 3 and 4 half of that each: 1 / t +
+5 / (1 - t) is least at t = 1 / (1 + sqrt 5), where it is (1 + sqrt 5)^2. In b link 1 has t and the
+three others the rest: 1 / t + 3 / (1 - t), (1 + sqrt 3)^2. In c 1 and 4 have t and 2 and 3 half of
+the rest each: 2 / t + 4 / (1 - t), (2 + sqrt 2)^2.
+"""
+
+BEST = {
+    "a": (260.352485, 139.343602, 177.429298, 177.429298),
+    "b": (140.108456, 260.006137, 260.006137, 260.006137),
+    "c": (195.769843, 139.644368, 139.644368, 195.769843),
+}
+"""Rates of the optimum with entropy at beta = 200 and k = 10, checked by a test. [packets/s]"""
+
+SETS = {
+    # line 303 of the text
+    "a": ("", "1", "2", "3", "4", "13", "14"),
+    # "link 1 starves and links 2, 3 and 4 obtain the whole portion of channel access" (694)
+    "b": ("", "1", "2", "3", "4", "23", "24", "34", "234"),
+    # "links 2 and 3 starve, link 1 and link 4 get the half of the channel bandwidth" (694)
+    "c": ("", "1", "2", "3", "4", "14"),
+}
+"""Links that can send simultaneously."""
+
+
+def a_net(
+    rates: Four | Mapping[str, Pair] = RATES,
+    *,
+    r: Four = ((8, 8), (9, 9), (10, 10), (11, 11)),
+    connections: Four = ((21, 22), (23, 24), (25, 26), (27, 28)),
+    forward: Four = ((31, 32),) * 4,
+    back: Four = ((33, 34),) * 4,
+    loss: Four = ((0.7, 0.8),) * 4,
+    again: Four = ((51, 52),) * 4,
+    opened: Four = ((61, 62),) * 4,
+    closed: Four = ((63, 64),) * 4,
+    rtt: Four = ((0.1, 0.2),) * 4,
+) -> Run:
+    """Return a run of four links and users [packets/s], or of flows with these names.
+
+    Aggressiveness is in thousandths.
+    """
+    if isinstance(rates, Mapping):
+        return a_run(flows={name: _flow(pair) for name, pair in rates.items()})
+    flows = {}
+    for k, user in enumerate(USERS):
+        flows[f"user-{user}"] = _flow(rates[k]) | {
+            "connections": connections[k],
+            "loss_probability": loss[k],
+            "retransmissions": again[k],
+            "connections_opened": opened[k],
+            "connections_closed": closed[k],
+            "rtt_s": rtt[k],
+        }
+    links, queues = {}, {}
+    for k, link in enumerate(USERS):
+        for name, queue in ((f"{link}", forward), (f"{link}/back", back)):
+            queues[name] = {"occupancy_packets": queue[k], "drop_probability": (0.3, 0.4)}
+            links[name] = {"aggressiveness": (0.2, 0.3), "airtime_fraction": (0.1, 0.2)}
+        links[f"{link}"]["aggressiveness"] = [1e-3 * value for value in r[k]]
+    return a_run(flows=flows, links=links, queues=queues)
+
+
+def _flow(pair: Pair) -> dict[str, Sequence[float]]:
+    return {
+        "goodput_bps": [8000 * value for value in pair],  # 1000 bytes
+        "offered_bps": (7e6, 8e6),
+        "rtt_s": (0.1, 0.2),
+    }
+
+
+def total(*parts: Pair) -> Pair:
+    """Return a sum in both replications."""
+    first, second = (sum(each) for each in zip(*parts, strict=True))
+    return first, second
+
+
+def times(factor: float, rates: Four) -> Four:
+    """Return the rates times the factor."""
+    return [(factor * first, factor * other) for first, other in rates]
+
+
+def measure(name: str, runs: Mapping[str, Run]) -> dict[str, Quantity]:
+    return dict(STUDY[name].measure(runs))
+
+
+def users(prefix: str, four: Four) -> dict[str, Pair]:
+    return {f"{prefix}_{user}": pair for user, pair in zip(USERS, four, strict=True)}
+
+
+E = {"a-to-g": 120.828215, "b-to-c": 211.585892, "i-to-g": 132.071531}
+"""Rates of the optimum of topology e without entropy. [packets/s]"""
