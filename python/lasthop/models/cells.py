@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeGuard
 
 from lasthop.models.checks import Check, Table
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
+from lasthop.scenario.transports import Tcp
 from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
@@ -16,7 +17,6 @@ from lasthop.scenario.typed import (
     Scenario,
     SensorFlow,
     Station,
-    Tcp,
     TcpFlow,
     UdpFlow,
     read,
