@@ -223,7 +223,7 @@ impl<'a> Running<'a> {
                     world.begin_to_measure();
                     self.start = Some(Snapshot::take(world));
                     if self.beside == Beside::Tails {
-                        world.keep_rtts();
+                        world.record_rtts();
                         let has_cell = !scenario.stations.is_empty();
                         self.seconds = has_cell.then(|| Seconds::new(world));
                     }

@@ -293,14 +293,15 @@ pub fn shown_leaves(
     leaves.into_iter().flatten()
 }
 
-/// Flows of stations that pass beside a bottleneck, uplink UDP if any: index and station; none without one.
-pub fn beside(
+/// Returns the flows of stations that bypass a bottleneck (uplink UDP): index and station. There are none
+/// without a bottleneck.
+pub fn bypassing(
     settings: Option<&BottleneckSettings>,
     flows: &[Flow],
 ) -> impl Iterator<Item = (usize, usize)> {
     let flows = settings.into_iter().flat_map(|own| {
-        let beside = move |(_, flow): &(usize, &Flow)| !own.redirects(flow);
-        flows.iter().enumerate().filter(beside)
+        let bypasses = move |(_, flow): &(usize, &Flow)| !own.redirects(flow);
+        flows.iter().enumerate().filter(bypasses)
     });
     flows.filter_map(|(index, flow)| Some((index, flow.station()?)))
 }

@@ -92,8 +92,7 @@ impl Scenario {
 
     /// Flows over a conflict graph as those between wired nodes, without their routes.
     pub fn users_to_json(&self) -> Json {
-        let users = self.csma.iter().flat_map(|csma| &csma.flows);
-        users.map(|user| self.flow(&user.to_flow())).collect()
+        self.users().map(|user| self.flow(&user)).collect()
     }
 
     /// A station by its index.

@@ -332,7 +332,7 @@ impl FlowState {
     }
 
     /// A TCP flow keeps its round-trip samples from now on.
-    pub(super) fn keep_rtts(&mut self) {
+    pub(super) fn record_rtts(&mut self) {
         if let Endpoints::Tcp(_) = self.endpoints {
             self.timing = true;
             self.rtts = Some(Box::new(Histogram::EMPTY));

@@ -156,19 +156,6 @@ impl Routes {
         two.filter_map(|place| self.legs.get(place))
     }
 
-    /// The legs of a flow's data, or of its ACKs.
-    #[cfg(test)]
-    pub(super) fn legs_of(&self, flow: usize, data: bool) -> &[Leg] {
-        let starts = self
-            .first_legs
-            .iter()
-            .flatten()
-            .map(|&first| first as usize);
-        let first = self.first_legs[flow][usize::from(data)] as usize;
-        let end = starts.filter(|&other| other > first).min();
-        &self.legs[first..end.unwrap_or(self.legs.len())]
-    }
-
     /// Cuts all ways into legs.
     pub(super) fn lay_legs(&mut self, links: &[WiredLink]) {
         let mut all = Vec::new();
@@ -254,13 +241,6 @@ impl Routes {
         }
     }
 
-    /// Returns whether receiver and sender of a flow have lookahead.
-    #[cfg(test)]
-    pub(super) fn ahead(&self, flow: usize) -> [bool; 2] {
-        let [acks, data] = self.ways[flow];
-        [data.ahead, acks.ahead]
-    }
-
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Way {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|&link| of_network(link as usize));
@@ -329,3 +309,6 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
 fn queue_of(cell: Option<&Cell>, node: u32, category: Category) -> u32 {
     cell.map_or(WIRED, |cell| cell.medium().contender(node, category))
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,9 @@
 
 use std::collections::VecDeque;
 
-use super::clock::Clock;
-use super::greedy::{Approach, Filled};
+use super::approach::{Approach, Filled};
 use super::lookahead::Eligibility;
-use super::numbers::{self, Owner};
+use super::numbers;
 use super::routes::{Routes, Stop, WIRED};
 use super::wired::{Label, WiredLink};
 use crate::bottleneck::{self, Passed};
@@ -39,25 +38,36 @@ pub(crate) struct Wires {
     bottleneck: Option<usize>,
 }
 
-/// What stands in front of links where somebody may change them when a world halts.
+/// The gates in front of links that may change when a world halts.
 pub(super) struct Gate {
-    /// What comes later enters no link.
+    /// Packets that come later enter no link.
     pub(super) until: Time,
-    /// Packets in front of their gates, by their instants there and as they came.
-    pub(super) kept: VecDeque<Kept>,
+    /// Packets in front of their gates, by their arrivals there.
+    pub(super) held: VecDeque<Held>,
 }
 
 /// A packet in front of a gate.
-pub(super) struct Kept {
-    /// When it is there.
-    pub(super) there: Time,
-    /// Its instant before the leg with the link.
+pub(super) struct Held {
+    /// Its arrival at the gate.
+    pub(super) arrives: Time,
+    /// Its time before the leg with the link.
     pub(super) before: Time,
     pub(super) packet: Packet,
 }
 
-/// Who is told of each packet that is lost.
-pub(super) type Lose<'a> = dyn FnMut(&Packet) + 'a;
+impl Gate {
+    /// Returns the next held packet that comes by `until`, and opens the gate up to the packet after it.
+    pub(super) fn next(&mut self, until: Time) -> Option<Held> {
+        if self.held.front()?.arrives > until {
+            return None;
+        }
+        let first = self.held.pop_front()?;
+        let next = self.held.front();
+        let before_next = next.map_or(until, |next| Time(next.arrives.0 - 1).min(until));
+        self.until = before_next.max(first.arrives);
+        Some(first)
+    }
+}
 
 impl Wires {
     /// The wires of `scenario`, with nothing on its way, behind a `cell` if there is one.
@@ -71,7 +81,7 @@ impl Wires {
             carried: Calendar::new(reach_of(scenario)),
             gate: Gate {
                 until: Time::NEVER,
-                kept: VecDeque::new(),
+                held: VecDeque::new(),
             },
             bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
         }
@@ -120,24 +130,6 @@ impl Wires {
         if let Some((at, packet)) = self.links[link].link.depart(now) {
             self.carried.push(at, link, packet);
         }
-    }
-
-    /// Counts losses and sets the deadline of a served link, after a packet came to it or left it.
-    pub(super) fn attend(&mut self, clock: &mut Clock, link: usize, lose: &mut Lose<'_>) {
-        self.settle(clock.now, link, lose);
-        clock.set(Owner::Link(link), self.links[link].link.deadline());
-    }
-
-    /// Accounts for packets that were to be lost on a link by now.
-    pub(super) fn settle(&mut self, now: Time, link: usize, lose: &mut Lose<'_>) {
-        while let Some(packet) = self.links[link].link.settle(now) {
-            lose(&packet);
-        }
-    }
-
-    /// The same for all links: what is counted holds at this instant.
-    pub(super) fn settle_all(&mut self, now: Time, lose: &mut Lose<'_>) {
-        (0..self.links.len()).for_each(|link| self.settle(now, link, lose));
     }
 
     /// What differs between two scenarios in the queues of links is as `to` has it from `now` on, as far as it
@@ -208,20 +200,11 @@ impl Wires {
     /// Calls `visit` for each packet that is on a link or in the queue of one.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         self.carried.items().for_each(&mut *visit);
-        let kept = self.gate.kept.iter();
-        kept.for_each(|kept| visit(&kept.packet));
+        let held = self.gate.held.iter();
+        held.for_each(|held| visit(&held.packet));
         for wired in &self.links {
             wired.link.each_packet(visit);
         }
-    }
-
-    /// Every packet goes hop by hop, an event at each: what the shortcut must equal.
-    #[cfg(test)]
-    pub(super) fn hop_by_hop(&mut self) {
-        for wired in &mut self.links {
-            wired.label.ahead = false;
-        }
-        self.end_in_own_time();
     }
 
     /// Endpoints act in their own time.

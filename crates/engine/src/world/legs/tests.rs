@@ -12,7 +12,7 @@ fn legs(settings: &str) -> [String; 2] {
         Err(problems) => panic!("{problems:?} in {text}"),
     };
     let world = World::new(&scenario, 0).expect("a network");
-    [false, true].map(|data| told(world.wires.routes.legs_of(0, data)))
+    [false, true].map(|data| told(world.network.wires.routes.legs_of(0, data)))
 }
 
 /// Legs as a line: the delay before a place, the place, the delay behind it; `at once` if it is entered

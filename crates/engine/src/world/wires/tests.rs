@@ -81,8 +81,8 @@ fn world(scenario: &Scenario, shortcut: Shortcut) -> World<'_> {
         Err(error) => panic!("{error}"),
     };
     match shortcut {
-        Shortcut::None => world.wires.hop_by_hop(),
-        Shortcut::Links => world.wires.end_in_own_time(),
+        Shortcut::None => world.hop_by_hop(),
+        Shortcut::Links => world.network.wires.end_in_own_time(),
         Shortcut::Endpoints => {}
     }
     world
@@ -160,11 +160,20 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
             scenario.record.series_interval = None;
         }
         let mut world = World::new(&scenario, 0).expect("a dumbbell");
-        let flow = world.wires.routes.ahead(0);
+        let flow = world.network.wires.routes.ahead(0);
         assert_eq!(flow, [true, true], "receivers and senders have lookahead");
         world.run_unwatched(Time::ZERO + scenario.duration);
         let timeouts = |flow: &FlowState| flow.sender().map_or(0, Sender::timeouts);
-        assert!(world.flows.states().iter().map(timeouts).sum::<u64>() > 10);
+        assert!(
+            world
+                .network
+                .flows
+                .states()
+                .iter()
+                .map(timeouts)
+                .sum::<u64>()
+                > 10
+        );
         let own_time = measured(&scenario, Shortcut::Links);
         assert_eq!(measured(&scenario, Shortcut::Endpoints), own_time);
     }
@@ -195,7 +204,7 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
             settings.split("\n[").next().unwrap_or_default()
         ));
         let world = World::new(&scenario, 0).expect("a dumbbell");
-        assert_eq!(world.wires.routes.ahead(0), expected, "{settings}");
+        assert_eq!(world.network.wires.routes.ahead(0), expected, "{settings}");
     }
 }
 
