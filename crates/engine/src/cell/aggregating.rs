@@ -16,7 +16,7 @@ use crate::mac::dcf::{
     AP, Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, Outcome, TxStatus,
 };
 use crate::packet::Packet;
-use crate::queue::{Greedy, HeadQueue, OtherQueue, QueueSetting, TxQueues};
+use crate::queue::{Greedy, HeadQueue, QueueSetting, TxQueues};
 
 /// Exchanges that carry aggregates.
 #[derive(Clone, Debug)]
@@ -328,10 +328,7 @@ impl Cell<Aggregating> {
 #[inline(always)]
 pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
     match queue {
-        HeadQueue::Other(other) => match &mut **other {
-            OtherQueue::TxQueues(txqs) => Some(txqs),
-            OtherQueue::Scheduled(_) => None,
-        },
-        HeadQueue::Fifo(_) => None,
+        HeadQueue::TxQueues(txqs) => Some(txqs),
+        HeadQueue::Scheduled(_) | HeadQueue::Fifo(_) => None,
     }
 }

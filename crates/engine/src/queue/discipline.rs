@@ -76,6 +76,15 @@ pub struct Backlog {
     pub idle_since: Option<Time>,
 }
 
+impl Backlog {
+    pub(super) fn held(&self) -> Held {
+        Held {
+            packets: self.packets,
+            bytes: self.bytes,
+        }
+    }
+}
+
 /// The content of a queue at an instant between arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
@@ -125,9 +134,6 @@ pub(super) use moving;
 
 /// A discipline, as an addition to the table of its keys.
 pub(crate) trait OfDiscipline: FileTable {
-    /// The discipline of one queue, with its state.
-    type Queue;
-
     /// Default limit of a queue with this discipline. [packets]
     const LIMIT: u32 = DEFAULT_LIMIT;
 
@@ -136,9 +142,6 @@ pub(crate) trait OfDiscipline: FileTable {
 
     /// Returns whether it may mark packets.
     fn marks(&self) -> bool;
-
-    /// Returns the discipline of an empty queue of `limit` packets upstream of `egress`.
-    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Self::Queue;
 
     /// Returns the present values of the keys that may change while the queue works.
     fn moving(&self) -> Vec<Moving>;

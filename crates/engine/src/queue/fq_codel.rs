@@ -6,7 +6,7 @@
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
 use super::codel::{CoDelSetting, Passed};
-use super::discipline::{Egress, OfDiscipline, moving};
+use super::discipline::{OfDiscipline, moving};
 use super::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -37,7 +37,7 @@ table! {
 }
 
 impl FqCoDelSetting {
-    /// CoDel in each queue.
+    /// Returns the settings of CoDel in each queue.
     pub fn codel(&self) -> CoDelSetting {
         CoDelSetting {
             target: self.target,
@@ -50,8 +50,6 @@ impl FqCoDelSetting {
 }
 
 impl OfDiscipline for FqCoDelSetting {
-    type Queue = FqCoDel;
-
     /// RFC 8290, section 5.2.3.
     const LIMIT: u32 = 10_240;
     const ORDERS: bool = true;
@@ -60,10 +58,6 @@ impl OfDiscipline for FqCoDelSetting {
 
     fn marks(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
-    }
-
-    fn queue(self, _: u32, _: Egress, stream: Stream) -> FqCoDel {
-        FqCoDel::new(self, stream)
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {

@@ -7,6 +7,7 @@
 //! radio.
 
 mod admission;
+mod admitted;
 mod buffer_sharing;
 mod codel;
 mod counters;
@@ -45,7 +46,7 @@ pub use fair::{Fair, Party};
 pub use fifo::Fifo;
 pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;
-pub use head::{HeadQueue, OtherQueue};
+pub use head::HeadQueue;
 pub use mac80211::{Estimate, Lost, Mac80211, Mac80211Setting};
 pub use managed::Managed;
 pub use pi::{Pi, PiSetting};

@@ -57,7 +57,7 @@ mod tests {
                 ..Packet::SAMPLE
             };
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
-            verdicts.filter(|found| *found == verdict).count() as f64 / 20_000.0
+            verdicts.filter(|other| *other == verdict).count() as f64 / 20_000.0
         };
         assert_eq!(share(0.0, 9, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(0.0, 10, Ecn::Capable, Verdict::Drop), 1.0);

@@ -301,7 +301,7 @@ fn on_a_slow_link_the_ramp_begins_with_two_packets() {
             is_fixed,
             delay,
         };
-        usual().in_front_of(egress).min_threshold
+        usual().upstream_of(egress).min_threshold
     };
     assert_eq!(begins(12_000_000, true), Span(2 * MS));
     assert_eq!(begins(15_000_000, true), Span(800 * US));
