@@ -31,16 +31,10 @@ impl Admission {
     /// Returns the limit of a drop-tail queue. [packets]
     #[inline(always)]
     pub(super) fn drop_tail(&self) -> Option<u32> {
-        match self {
-            Admission::DropTail(limit) => Some(*limit),
-            Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::BufferSharing(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => None,
+        if let Admission::DropTail(limit) = self {
+            return Some(*limit);
         }
+        None
     }
 
     /// Sets the values of `to` that may change while the queue works: see [`QueueSetting::moved_to`]. [`Admission::advance`]

@@ -64,15 +64,9 @@ impl Admitted {
 
     /// Returns the shares of its classes, if its discipline has classes.
     pub(super) fn sharing(&self) -> Option<&SharedBuffer> {
-        match &self.admission {
-            Admission::BufferSharing(sharing) => Some(sharing),
-            Admission::DropTail(_)
-            | Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => None,
+        if let Admission::BufferSharing(sharing) = &self.admission {
+            return Some(sharing);
         }
+        None
     }
 }

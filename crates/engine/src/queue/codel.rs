@@ -86,8 +86,9 @@ impl CoDelSetting {
 /// A FIFO that CoDel controls, without the packet in service.
 #[derive(Clone, Debug, Default)]
 pub struct CoDel {
-    packets: VecDeque<Packet>,
-    bytes: u64,
+    pub(super) packets: VecDeque<Packet>,
+    /// Length of the packets. [bytes]
+    pub(super) bytes: u64,
     state: DropState,
 }
 
@@ -125,21 +126,6 @@ impl CoDel {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
-    }
-
-    /// Returns the number of packets in the queue.
-    pub(super) fn len(&self) -> usize {
-        self.packets.len()
-    }
-
-    /// Returns their length. [bytes]
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Returns the packets in order.
-    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.iter()
     }
 
     /// Returns the next packet to send. `largest` [bytes] is the length of the largest packet: a backlog of one packet

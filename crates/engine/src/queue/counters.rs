@@ -85,12 +85,6 @@ impl QueueCounters {
         self.left_sum = self.left_sum.wrapping_add(at.0);
     }
 
-    /// Counts the mark of a packet that enters.
-    #[inline]
-    pub fn mark(&mut self) {
-        self.marked += 1;
-    }
-
     /// Counts a packet that entered at `entered` and leaves at `at`.
     #[inline]
     pub fn leave(&mut self, entered: Time, at: Time) {

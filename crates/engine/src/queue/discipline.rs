@@ -34,7 +34,7 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub(super) struct RandomDrop {
     /// Packets, including the packet in service.
-    limit: u32,
+    pub(super) limit: u32,
     ecn: bool,
     stream: Stream,
 }
@@ -42,11 +42,6 @@ pub(super) struct RandomDrop {
 impl RandomDrop {
     pub(super) fn new(limit: u32, ecn: bool, stream: Stream) -> RandomDrop {
         RandomDrop { limit, ecn, stream }
-    }
-
-    /// Sets the limit.
-    pub(super) fn set_limit(&mut self, limit: u32) {
-        self.limit = limit;
     }
 
     /// Returns the verdict on `packet`, which finds `backlog`, with the probability `p`. Above 1 it counts as 1.

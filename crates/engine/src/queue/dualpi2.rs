@@ -118,7 +118,7 @@ const MTU: f64 = 1_500.0;
 /// Both queues, without the packet in service.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
-    setting: DualPi2Setting,
+    pub(super) setting: DualPi2Setting,
     /// `lq`.
     low_latency: Queue,
     /// `cq`.
@@ -166,11 +166,6 @@ impl DualPi2 {
         };
         queues.reset_credit();
         queues
-    }
-
-    /// Sets the values that may change while the queue works.
-    pub(super) fn change(&mut self, setting: DualPi2Setting) {
-        self.setting = self.setting.moved_to(setting);
     }
 
     /// Appends `packet`, which arrives now, to its queue. It is dropped if the queues hold `room` packets

@@ -43,12 +43,12 @@ pub struct Fair {
     /// Deficit round robin of the groups.
     turns: Round,
     /// Whether largest rates are enforced.
-    is_capped: bool,
+    pub(super) is_capped: bool,
     /// The leaf of the packet in service.
     serving: Option<u32>,
     /// Largest number of packets of a leaf, including the packet in service.
     limit: usize,
-    packets: usize,
+    pub(super) packets: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -210,11 +210,6 @@ impl Fair {
         self.limit = limit as usize;
     }
 
-    /// Sets whether the largest rates of groups are enforced.
-    pub(super) fn set_capped(&mut self, is_capped: bool) {
-        self.is_capped = is_capped;
-    }
-
     /// Returns whether the leaf of the data of `flow` has room.
     pub(super) fn has_room(&self, flow: u32) -> bool {
         let [_, leaf] = self.leaf_of[flow as usize];
@@ -288,10 +283,6 @@ impl Fair {
                 .counters
                 .leave(packet.queued, at);
         }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.packets
     }
 
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
@@ -384,7 +375,7 @@ mod tests {
         };
         fair.departed(&served, Time(5));
         fair.enqueue(packet(0, 1500), &mut dropped);
-        assert_eq!((dropped.len(), fair.len()), (1, 3));
+        assert_eq!((dropped.len(), fair.packets), (1, 3));
         let counters: Vec<_> = fair.counters().collect();
         assert_eq!(
             (counters[0].offered, counters[0].dropped, counters[0].left),
@@ -492,7 +483,7 @@ mod tests {
         let mut fair = Fair::of(vec![[0, 0]], &parties, 200);
         let megabits = serve_for(&mut fair, 1, 12_000_000, 20)[0] as f64 * 8e-6 / 20.0;
         assert!((megabits - 3.0).abs() < 0.005, "{megabits}");
-        fair.set_capped(false);
+        fair.is_capped = false;
         assert!(
             fair.dequeue(Time::ZERO).is_some(),
             "largest rates are not enforced before the start"

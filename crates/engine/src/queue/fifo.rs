@@ -48,7 +48,7 @@ impl Fifo {
             ..*packet
         });
         if verdict == Verdict::Mark && self.packets.back_mut().is_some_and(Packet::mark) {
-            counters.mark();
+            counters.marked += 1;
         }
         self.admitted.enter(now, packet.bytes);
         true

@@ -64,7 +64,7 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admitted.admission, None),
             HeadQueue::Scheduled(scheduled) => {
-                (Admission::DropTail(u32::MAX), Some(scheduled.scheduler()))
+                (Admission::DropTail(u32::MAX), Some(scheduled.scheduler))
             }
             HeadQueue::TxQueues(txqs) => (txqs.admitted.admission, None),
         }
@@ -100,7 +100,7 @@ impl HeadQueue {
     /// Sets the drop probability.
     pub fn set_price(&mut self, r: f64) {
         if let Some(Admission::Price(price)) = self.admission_mut() {
-            price.set(r);
+            price.r = r;
         }
     }
 
@@ -109,7 +109,7 @@ impl HeadQueue {
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         match self {
             HeadQueue::Fifo(fifo) => fifo.change(now, to),
-            HeadQueue::Scheduled(scheduled) => scheduled.change(to),
+            HeadQueue::Scheduled(scheduled) => scheduled.scheduler.change(to),
             HeadQueue::TxQueues(txqs) => txqs.change(now, to),
         }
     }
@@ -241,7 +241,7 @@ impl HeadQueue {
     /// Returns the packets in the queue for which the discipline decides at departure.
     pub fn unjudged(&self) -> u64 {
         match self {
-            HeadQueue::Scheduled(scheduled) => scheduled.unjudged(),
+            HeadQueue::Scheduled(scheduled) => scheduled.scheduler.len() as u64,
             HeadQueue::Fifo(_) | HeadQueue::TxQueues(_) => 0,
         }
     }

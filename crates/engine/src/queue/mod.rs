@@ -60,8 +60,7 @@ pub use scheduled::Scheduled;
 pub use scheduler::Scheduler;
 #[cfg(test)]
 pub(crate) use settings::DISCIPLINES;
-pub use settings::ap_queue;
 pub(crate) use settings::queue;
-pub use settings::{ApQueue, Discipline, QueueSetting};
+pub use settings::{ApQueue, Discipline, QueueSetting, ap_queue};
 pub use tx_queues::TxQueues;
 pub use waits::{Wait, Waits};

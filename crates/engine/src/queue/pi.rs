@@ -111,7 +111,7 @@ impl Pi {
     /// Sets the limit and the values that may change while the queue works, from the next step on.
     pub(super) fn change(&mut self, setting: PiSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
-        self.random_drop.set_limit(limit);
+        self.random_drop.limit = limit;
     }
 
     /// Returns the verdict on `packet`, which finds `backlog`. `advance` has been called for `now`.

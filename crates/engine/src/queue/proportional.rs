@@ -46,7 +46,7 @@ impl Proportional {
     /// Sets the limit and the slope.
     pub(super) fn change(&mut self, setting: ProportionalSetting, limit: u32) {
         self.slope = setting.slope;
-        self.random_drop.set_limit(limit);
+        self.random_drop.limit = limit;
     }
 
     /// Returns the verdict on `packet`, which finds `backlog`.

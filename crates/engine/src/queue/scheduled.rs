@@ -1,14 +1,14 @@
 //! A scheduler with the packet in service.
 
+use super::Scheduler;
 use super::counters::Counts;
-use super::{QueueSetting, Scheduler};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 /// The waiting packets of a scheduler, and the packet that it gave to the server.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
-    scheduler: Scheduler,
+    pub(super) scheduler: Scheduler,
     head: Option<Packet>,
     /// Time until which the last packet removed still occupies its place (its MAC ACK is on the air).
     released: Time,
@@ -27,16 +27,6 @@ impl Scheduled {
             dropped: Vec::new(),
             counts: Counts::default(),
         }
-    }
-
-    /// Returns the scheduler, for another server.
-    pub fn scheduler(self) -> Scheduler {
-        self.scheduler
-    }
-
-    /// Applies the setting `to`, as far as it may change. Packets that wait stay.
-    pub(super) fn change(&mut self, to: &QueueSetting) {
-        self.scheduler.change(to);
     }
 
     /// Adds `packet`. Packets that the scheduler drops are fetched with `take_dropped`.
@@ -91,11 +81,6 @@ impl Scheduled {
     /// Returns the packets, the packet in service first.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.head.iter().chain(self.scheduler.packets())
-    }
-
-    /// Returns the number of packets that the scheduler has still to judge.
-    pub fn unjudged(&self) -> u64 {
-        self.scheduler.len() as u64
     }
 
     /// Returns the time integral of the queue length up to `now`. [packets ns]

@@ -74,7 +74,7 @@ impl TxQueues {
         }
         let mut packet = *packet;
         if verdict == Verdict::Mark && packet.mark() {
-            counters.mark();
+            counters.marked += 1;
         }
         packet.queued = now;
         self.admitted.enter(now, packet.bytes);

@@ -1,4 +1,4 @@
-//! A transmission opportunity has room for any frame that its node sends.
+//! The check that a transmission opportunity has room for any frame of its node.
 
 use crate::mac::numbering::{AP, node_of};
 use std::collections::BTreeMap;
@@ -12,25 +12,23 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
 
-/// Reports each `txop_limit` that is shorter than an exchange it is meant for.
+/// Reports each `txop_limit` that is shorter than an exchange to which it applies.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    // what is too short, by its path, with the longest exchange that must fit and its flow
-    let mut found: BTreeMap<String, (Said<Option<Span>>, Span, &str)> = BTreeMap::new();
+    // limits that are too short, by path, with the longest exchange that must fit and its flow
+    let mut short: BTreeMap<String, (Said<Option<Span>>, Span, &str)> = BTreeMap::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {
             let Some((entry, limit)) = limit(root, scenario, flow, sender) else {
                 continue;
             };
             let needed = exchange(scenario, flow, sender);
-            let longest = found
-                .get(&entry.path)
-                .map_or(limit, |(_, longest, _)| *longest);
-            if needed > longest {
-                found.insert(entry.path.clone(), (entry, needed, &flow.name));
+            let longest = short.get(&entry.path);
+            if needed > longest.map_or(limit, |(_, longest, _)| *longest) {
+                short.insert(entry.path.clone(), (entry, needed, &flow.name));
             }
         }
     }
-    for (entry, needed, flow) in found.into_values() {
+    for (entry, needed, flow) in short.into_values() {
         let needed = units::show(needed.0, TIME);
         let fault = format!(
             "is shorter than the exchange of one frame of flow `{flow}`; expected \"none\" or at \
@@ -40,7 +38,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     }
 }
 
-/// The TXOP limit for packets of `flow` that go in `direction`, and where it stands.
+/// Returns the TXOP limit for packets of `flow` in this direction, and its place.
 fn limit<'a>(
     root: &'a Section,
     scenario: &Scenario,
@@ -55,7 +53,7 @@ fn limit<'a>(
     let limit = node.access(flow.category).txop_limit?;
     let cell = root.inside(RootKeys::cell)?;
     let own = match direction {
-        Direction::Up => root.one(RootKeys::station, &station.group)?,
+        Direction::Up => root.named(RootKeys::station, &station.group)?,
         Direction::Down => cell.inside(Cell::ap)?,
     };
     let tables = Access::tables(&[own, cell], flow.category);
@@ -63,7 +61,7 @@ fn limit<'a>(
     Some((entry, limit))
 }
 
-/// The longest exchange for packets of `flow` that go in `direction`.
+/// Returns the longest exchange for packets of `flow` in this direction.
 fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
     let forward = flow.direction() == Some(direction);
     let ip_bytes = match &flow.transport {

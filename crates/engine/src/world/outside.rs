@@ -49,14 +49,9 @@ impl World<'_> {
         }
         self.network.flows.hosts.note(sent.number, sent.sequence);
         let mut packet = Packet {
-            flow: sent.flow,
             number: sent.number,
-            stamp: now,
-            queued: now,
-            bytes: sent.bytes,
-            kind: sent.kind,
             ecn: sent.ecn,
-            ..Packet::BLANK
+            ..Packet::new(now, sent.flow, sent.kind, sent.bytes)
         };
         self.network.clock.events += 1;
         self.send(now, &mut packet);

@@ -57,7 +57,9 @@ impl<'a> World<'a> {
     /// Calls `visit` for each packet that is in a queue, on a link or deferred.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         let queued = self.radio.queues().flat_map(HeadQueue::packets);
-        queued.chain(self.radio.kept()).for_each(&mut *visit);
+        queued
+            .chain(self.radio.outside_queues())
+            .for_each(&mut *visit);
         self.network.wires.each_packet(visit);
         self.network.flows.deferred.packets().for_each(visit);
     }

@@ -72,7 +72,7 @@ impl Fq {
     /// Returns the queue of a flow of `tin`: the queue of its hash, unless another tin uses this queue.
     pub(super) fn queue_of(&self, tin: u32, flow: u32) -> u32 {
         let index = hashed(flow, self.key, self.flows);
-        let is_taken = self.queues[index as usize].is_listed();
+        let is_taken = self.queues[index as usize].listed;
         match is_taken && self.tin_of[index as usize] != tin {
             true => self.flows + tin,
             false => index,
@@ -100,7 +100,7 @@ impl Fq {
     /// Returns the queue with most bytes; among equal queues the first.
     fn fattest(&self) -> Option<u32> {
         let members = self.tins.iter().flat_map(DeficitRoundRobin::members);
-        let bytes = |index: u32| self.queues[index as usize].codel.bytes();
+        let bytes = |index: u32| self.queues[index as usize].codel.bytes;
         let fattest = members.max_by_key(|&index| (bytes(index), Reverse(index)));
         fattest.filter(|&index| bytes(index) > 0)
     }
@@ -108,7 +108,7 @@ impl Fq {
     /// Drops the first half of a queue, or the first packets of a long one.
     fn drop_from(&mut self, index: u32, lost: &mut impl FnMut(u32, Packet)) {
         let queue = &mut self.queues[index as usize].codel;
-        let count = (queue.len() / 2).clamp(1, BATCH);
+        let count = (queue.packets.len() / 2).clamp(1, BATCH);
         let tin = self.tin_of[index as usize];
         for _ in 0..count {
             let Some(packet) = queue.pop() else {
@@ -154,7 +154,7 @@ impl Fq {
     pub(super) fn packets(&self, tins: Range<u32>) -> impl Iterator<Item = &Packet> {
         let with_tin = self.queues.iter().zip(&self.tin_of);
         let own = with_tin.filter(move |(_, tin)| tins.contains(tin));
-        own.flat_map(|(queue, _)| queue.codel.packets())
+        own.flat_map(|(queue, _)| &queue.codel.packets)
     }
 }
 

@@ -15,7 +15,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn run(scenario: &Scenario) -> Measures {
-    let run = crate::replication::run_replication(scenario, 0, crate::Beside::Nothing, &mut |_| {
+    let run = crate::replication::run_replication(scenario, 0, crate::Detail::Means, &mut |_| {
         ControlFlow::Continue(())
     });
     match run {

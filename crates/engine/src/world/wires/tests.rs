@@ -36,17 +36,17 @@ enum Shortcut {
 
 /// What is measured, and the number of events.
 fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
-    told(Running::of(
+    outcome(Running::of(
         world(scenario, shortcut),
         true,
-        crate::Beside::Nothing,
+        crate::Detail::Means,
     ))
 }
 
 /// The same where the world halts at every `stride`, after each of which queues have the next of the `limits`.
 fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]) -> (String, u64) {
     let world = world(scenario, shortcut);
-    let mut run = Running::of(world, true, crate::Beside::Nothing).gated();
+    let mut run = Running::of(world, true, crate::Detail::Means).gated();
     let mut limits = limits.iter().cycle();
     let mut now = scenario.clone();
     for step in 1..=scenario.duration.0 / stride.0 {
@@ -63,16 +63,16 @@ fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]
             now = other;
         }
     }
-    told(run)
+    outcome(run)
 }
 
 /// The same where the world halts once, at `at`, and nothing is changed.
 fn halted(scenario: &Scenario, at: Time) -> (String, u64) {
     let world = world(scenario, Shortcut::Endpoints);
-    let mut run = Running::of(world, true, crate::Beside::Nothing).gated();
+    let mut run = Running::of(world, true, crate::Detail::Means).gated();
     let halted = run.advance_until(at, &mut |_| ControlFlow::Continue(()));
     assert_eq!(halted, Ok(()));
-    told(run)
+    outcome(run)
 }
 
 fn world(scenario: &Scenario, shortcut: Shortcut) -> World<'_> {
@@ -88,7 +88,7 @@ fn world(scenario: &Scenario, shortcut: Shortcut) -> World<'_> {
     world
 }
 
-fn told(mut run: Running<'_>) -> (String, u64) {
+fn outcome(mut run: Running<'_>) -> (String, u64) {
     let ended = run.advance(&mut |_| ControlFlow::Continue(()));
     let replication = match ended.and_then(|()| run.finish()) {
         Ok(replication) => replication,
@@ -116,7 +116,7 @@ fn run(text: &str) -> Measures {
 }
 
 fn measures(scenario: &Scenario) -> Measures {
-    let run = crate::replication::run_replication(scenario, 0, crate::Beside::Nothing, &mut |_| {
+    let run = crate::replication::run_replication(scenario, 0, crate::Detail::Means, &mut |_| {
         ControlFlow::Continue(())
     });
     match run {
@@ -311,8 +311,8 @@ flow.bulk = { count = 2, congestion = "cubic" }
         let item = list.and_then(|(_, items)| items.iter().find(|one| one.name == item));
         let values = item.map(|item| item.values.clone()).unwrap_or_default();
         let pick = move |quantity| {
-            let found = values.iter().find(|(name, _)| *name == quantity);
-            found.map(|(_, value)| *value)
+            let value = values.iter().find(|(name, _)| *name == quantity);
+            value.map(|(_, value)| *value)
         };
         ["jain", "starved_flows", "cwnd_packets"].map(pick)
     };
@@ -645,10 +645,10 @@ tcp = { window = 1000, delayed_ack = false }
 dumbbell = { flows = 1, access = "2 Mbps", bottleneck = "30 Mbps", rtt = "10 ms" }
 "#,
     );
-    let whole = measured(&scenario, Shortcut::Endpoints);
+    let unbroken = measured(&scenario, Shortcut::Endpoints);
     for step in 0..120 {
         let at = Time::ZERO + Span(500_000_000 + 17_100_000 * step);
-        assert_eq!(halted(&scenario, at), whole, "{at:?}");
+        assert_eq!(halted(&scenario, at), unbroken, "{at:?}");
     }
 }
 
