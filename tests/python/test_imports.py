@@ -363,14 +363,6 @@ REMAINING: Mapping[str, Set[str]] = {
         "tcp/sender/selective",
         "tcp/sender/timed",
     },
-    "world": {
-        "world",
-        "world/flows",
-        "world/greedy",
-        "world/hosts",
-        "world/step",
-        "world/wires",
-    },
 }
 """Circles between files that are to be removed; a circle may become smaller, but not larger."""
 

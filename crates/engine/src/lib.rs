@@ -38,7 +38,7 @@ pub mod tcp;
 pub mod world;
 
 pub use error::EngineError;
-pub use replication::{Beside, Replication, Running, run_replication, sampled};
+pub use replication::{Detail, Replication, Running, run_replication, sampled};
 pub use result::RunResult;
-pub use run::{Progress, run, run_beside};
+pub use run::{Progress, run, run_in_detail};
 pub use session::{Fixed, Session};

@@ -1,11 +1,11 @@
-//! A scenario's network between hosts outside, which say what the time is: what simulation and emulation share.
+//! The network of a scenario between external hosts, which set the time: the common part of simulation and emulation.
 //!
 //! ```text
 //!   host --send--> World (queues, links, medium, estimator) --arrivals--> host
 //!                    ^ run_until(now)        | due                 losses
 //! ```
 //!
-//! Everything between the hosts is the world of [`crate::run`]; TCP, UDP and their timers are the hosts'.
+//! Everything between the hosts is the world of [`crate::run`]. TCP, UDP and their timers are in the hosts.
 
 use std::ops::ControlFlow;
 
@@ -23,19 +23,19 @@ use crate::scenario::Scenario;
 use crate::world::{self, Watch, World};
 pub use crate::world::{Arrival, Sent};
 
-/// Most connections of a web source at a time.
+/// Largest number of connections of a web source at a time.
 pub const MOST_OPEN: usize = world::MOST_OPEN;
 
-/// A network that carries the packets of hosts outside.
+/// A network that carries the packets of external hosts.
 pub struct Live<'a> {
     world: World<'a>,
     start: Option<Snapshot>,
-    /// Frames on the air, if asked for.
+    /// Log of frames on the air, if requested.
     log: Option<FrameLog>,
 }
 
 impl<'a> Live<'a> {
-    /// The network of `scenario`, at rest; all its flows are the hosts'.
+    /// Returns the empty network of `scenario`, whose flows are all between hosts.
     ///
     /// # Errors
     /// `TooLong` if the agenda cannot hold the scenario's duration.
@@ -49,20 +49,20 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// The responses of the web source of flow `index` go by the flows with these numbers.
+    /// Sets the flows that carry the responses of the web source of flow `index`.
     pub fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
         self.world.answer_by(index, flows);
     }
 
-    /// When something happens next: [`Live::run_until`] is due a nanosecond later.
+    /// Returns the time of the next event. [`Live::run_until`] is due a nanosecond later.
     pub fn due(&mut self) -> Time {
         self.world.due()
     }
 
-    /// Lets happen what is due before `now`, which never goes back.
+    /// Processes the events that are due before `now`, which never decreases.
     ///
     /// # Errors
-    /// None: nobody interrupts.
+    /// None, because nothing interrupts.
     pub fn run_until(&mut self, now: Time) -> Result<(), EngineError> {
         let scenario = self.world.scenario();
         let mut log = self.log.as_mut();
@@ -78,57 +78,57 @@ impl<'a> Live<'a> {
         self.world.run_until(now, &mut watch)
     }
 
-    /// Frames on the air are recorded, as many as `limit` at most.
+    /// Records frames on the air, at most `limit`.
     pub fn record(&mut self, limit: u64) {
         let from = Time::ZERO + self.scenario().record.from;
         self.log = Some(FrameLog::new(limit, from));
         self.world.record_transmissions();
     }
 
-    /// The scenario whose network it is.
+    /// Returns the scenario of the network.
     pub fn scenario(&self) -> &'a Scenario {
         self.world.scenario()
     }
 
-    /// Whether no host has sent `packet`, but the world: its bottleneck pings.
+    /// Returns whether the world has sent `packet`, and not a host: the pings of the bottleneck.
     pub fn is_of_world(&self, packet: &Packet) -> bool {
         packet.flow as usize >= self.scenario().flows.len()
     }
 
-    /// Frames since this was asked last, in order of their start; what they carry is to be looked at before
-    /// arrivals and losses are asked for, after which numbers of packets are used again.
+    /// Returns the frames since the last call, in order of their start. Their packets must be read before the calls of
+    /// arrivals and losses, after which numbers of packets are used again.
     pub fn frames(&mut self) -> Vec<FrameRecord> {
         self.log.as_mut().map(FrameLog::take).unwrap_or_default()
     }
 
-    /// Whether there was no room for more frames.
+    /// Returns whether there was no room for more frames.
     pub fn frames_full(&self) -> bool {
         self.log.as_ref().is_some_and(FrameLog::is_full)
     }
 
-    /// A host sends a packet, at the instant up to which it has run.
+    /// Sends a packet of a host, at the present time of the world.
     pub fn send(&mut self, sent: &Sent) {
         self.world.take_from_host(sent);
     }
 
-    /// Packets that have arrived since this was asked last.
+    /// Returns the packets that have arrived since the last call.
     pub fn arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
         self.world.arrivals()
     }
 
-    /// Numbers of packets that were lost since this was asked last.
+    /// Returns the numbers of the packets that were lost since the last call.
     pub fn losses(&mut self) -> std::vec::Drain<'_, u32> {
         self.world.losses()
     }
 
-    /// What is measured is measured from now on.
+    /// Begins to measure.
     pub fn begin_to_measure(&mut self) {
         self.world.begin_to_measure();
         self.start = Some(Snapshot::take(&self.world));
     }
 
-    /// What was measured up to now. Of flows the world knows which packets are lost; the rest, and what others
-    /// have of goodput, is for the hosts to say.
+    /// Returns the measures up to now. Of flows, the world knows only the lost packets. The hosts know the rest, and
+    /// the goodput of other items.
     ///
     /// # Errors
     /// `Conservation` if a conservation law is violated.
@@ -149,12 +149,12 @@ impl<'a> Live<'a> {
     }
 }
 
-/// Whether a quantity of a list says nothing of what hosts do.
+/// Returns whether a quantity of a list does not depend on the hosts.
 fn is_of_network(list: &str, name: &str) -> bool {
     list != "totals" && OF_HOSTS.iter().all(|quantity| name != quantity.name)
 }
 
-/// What only hosts know.
+/// Quantities that only hosts know.
 const OF_HOSTS: [Quantity; 25] = [
     GOODPUT,
     GOODPUT_SHARE,

@@ -1,4 +1,4 @@
-//! What travels: one small value, copied from queue to queue.
+//! A packet: a small value that is copied from queue to queue.
 
 use crate::kernel::time::Time;
 use crate::words;
@@ -13,7 +13,7 @@ words! {
     }
 }
 
-/// What a packet is to its flow.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketKind {
@@ -30,36 +30,36 @@ pub enum PacketKind {
 }
 
 impl PacketKind {
-    /// True for what travels with the flow's data, false for what comes back.
+    /// Returns true for packets in the direction of the flow's data, and false for packets in the other direction.
     #[inline(always)]
     pub fn is_data(self) -> bool {
         (self as u8) < PacketKind::Ack as u8
     }
 }
 
-/// What the IP header says of congestion (RFC 3168, section 5).
+/// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not-ECT: its transport would not understand a mark.
+    /// Not-ECT: its transport does not support marks.
     #[default]
     NotCapable,
-    /// ECT(0): a queue may mark it where it would drop it.
+    /// ECT(0): a queue may mark it instead of dropping it.
     Capable,
-    /// ECT(1): it may be marked, and its sender answers to how many of its packets are: L4S (RFC 9331).
+    /// ECT(1): a queue may mark it, and its sender reacts to the fraction of marks: L4S (RFC 9331).
     Scalable,
-    /// CE: a queue marked it.
+    /// CE: a queue has marked it.
     Experienced,
 }
 
 impl Ecn {
-    /// Whether a queue takes it for L4S: ECT(1), or CE, which does not say what it was (RFC 9331, section 5.1).
+    /// Returns whether a queue treats it as L4S: ECT(1), or CE, whose earlier value is unknown (RFC 9331, section 5.1).
     #[inline]
     pub fn is_l4s(self) -> bool {
         matches!(self, Ecn::Scalable | Ecn::Experienced)
     }
 }
 
-/// What the TCP header of a segment or an ACK says of congestion; nothing where a connection has no ECN.
+/// Congestion flags and counters in the TCP header of a segment or an ACK. They are not set without ECN.
 ///
 /// | bits | of a connection that |
 /// |---|---|
@@ -70,45 +70,45 @@ impl Ecn {
 pub struct EcnEcho(u8);
 
 impl EcnEcho {
-    /// No flag of a connection that echoes marks until the window was reduced, or has no ECN.
+    /// The cleared flag of a connection that echoes marks until the window is reduced, or that has no ECN.
     pub const NONE: EcnEcho = EcnEcho(0);
-    /// The flag of such a connection.
+    /// The flag of a connection that echoes marks until the window is reduced.
     pub const SET: EcnEcho = EcnEcho(1);
-    /// Counts are told modulo this.
+    /// Counts are modulo this number.
     pub const MODULUS: u32 = 64;
 
     const EACH: u8 = 1 << 1;
     const COUNTS: u8 = 1 << 7;
 
-    /// The flag, or none, of a connection that echoes a mark until the window was reduced.
+    /// Returns the flag of a connection that echoes marks until the window is reduced.
     #[inline(always)]
     pub const fn flag(is_set: bool) -> EcnEcho {
         EcnEcho(is_set as u8)
     }
 
-    /// The same of a connection that echoes each mark as it comes.
+    /// Returns the flag of a connection that echoes each mark.
     pub const fn of_each(is_set: bool) -> EcnEcho {
         EcnEcho(EcnEcho::EACH | is_set as u8)
     }
 
-    /// So many segments have been marked.
+    /// Returns the count of marked segments.
     pub const fn count(marked: u32) -> EcnEcho {
         EcnEcho(EcnEcho::COUNTS | ((marked % EcnEcho::MODULUS) as u8) << 1)
     }
 
-    /// Whether it says anything: a flag, or that there is none on a connection that hears of each mark.
+    /// Returns whether it has information: a set flag, or any flag of a connection that echoes each mark.
     #[inline(always)]
     pub const fn speaks(self) -> bool {
         self.0 != 0
     }
 
-    /// Whether its flag is set; a count has none.
+    /// Returns whether its flag is set. A count has no flag.
     #[inline(always)]
     pub const fn is_set(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// How many segments have been marked, modulo [`EcnEcho::MODULUS`], if it counts.
+    /// Returns the number of marked segments modulo [`EcnEcho::MODULUS`], if it is a count.
     pub const fn counted(self) -> Option<u32> {
         if self.0 & EcnEcho::COUNTS == 0 {
             return None;
@@ -117,7 +117,7 @@ impl EcnEcho {
     }
 }
 
-/// One IP packet.
+/// An IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Index of the flow.
@@ -126,32 +126,31 @@ pub struct Packet {
     pub number: u32,
     /// Send time of a segment or datagram; for an ACK the echoed send time.
     pub stamp: Time,
-    /// When it entered the queue it is in.
+    /// Time at which it entered its present queue.
     pub queued: Time,
     /// IP length. [bytes]
     pub bytes: u16,
-    /// Legs of its way that it has begun.
+    /// Number of legs of its route that it has begun.
     pub hop: u8,
-    /// What it is to its flow.
+    /// Its kind.
     pub kind: PacketKind,
     /// Whether a queue may mark it, and has done so.
     pub ecn: Ecn,
-    /// What the TCP header says of congestion: in an ACK that marks have arrived, in a segment that the
-    /// window was reduced.
+    /// Congestion flags and counters of TCP: an ACK reports marks, a segment reports a reduced window.
     pub echo: EcnEcho,
-    /// Number of an ACK's SACK option, modulo 2^16; 0: it has none.
+    /// Number of an ACK's SACK option, modulo 2^16; 0 without a SACK option.
     pub sack: u16,
 }
 
 impl Packet {
-    /// True for packets that travel with the flow's data, false for those that come back.
+    /// Returns true for packets in the direction of the flow's data, and false for packets in the other direction.
     #[inline(always)]
     pub fn is_data(&self) -> bool {
         self.kind.is_data()
     }
 
-    /// Marks the packet in place of a drop; false if it cannot carry a mark, so that it must be
-    /// dropped. A packet that was marked before stays so (RFC 3168, section 5).
+    /// Marks the packet instead of dropping it. Returns false if it cannot carry a mark, so that it must be
+    /// dropped. A mark is never removed (RFC 3168, section 5).
     pub fn mark(&mut self) -> bool {
         if self.ecn == Ecn::NotCapable {
             return false;
@@ -162,7 +161,7 @@ impl Packet {
 }
 
 impl Packet {
-    /// Holds the place of a packet that is still to be written.
+    /// A packet that is still to be written.
     pub const BLANK: Packet = Packet {
         flow: 0,
         number: 0,
@@ -175,23 +174,27 @@ impl Packet {
         echo: EcnEcho::NONE,
         sack: 0,
     };
-}
 
-#[cfg(test)]
-impl Packet {
-    /// A full segment, for tests that are about something else.
+    /// A full segment, for tests.
+    #[cfg(test)]
     pub(crate) const SAMPLE: Packet = Packet {
-        flow: 0,
-        number: 0,
-        stamp: Time::ZERO,
-        queued: Time::ZERO,
         bytes: 1500,
-        hop: 0,
         kind: PacketKind::Segment,
-        ecn: Ecn::NotCapable,
-        echo: EcnEcho::NONE,
-        sack: 0,
+        ..Packet::BLANK
     };
+
+    /// Returns a packet that `flow` sends at `now`.
+    #[inline(always)]
+    pub fn new(now: Time, flow: u32, kind: PacketKind, bytes: u16) -> Packet {
+        Packet {
+            flow,
+            stamp: now,
+            queued: now,
+            bytes,
+            kind,
+            ..Packet::BLANK
+        }
+    }
 }
 
 #[cfg(test)]

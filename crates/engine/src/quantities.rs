@@ -1,35 +1,41 @@
-//! The registry of what is measured: every quantity once, with unit, lists and definition.
+//! The registry of measured quantities: every quantity once, with unit, lists and definition.
+
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
-/// One measured quantity.
+/// A measured quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quantity {
     /// Name with unit, as in results.
     pub name: &'static str,
     /// Unit; `-` if it has none.
     pub unit: &'static str,
-    /// Result lists whose items carry it.
+    /// Whether it is a probability or a part of a total.
+    #[serde(skip)]
+    pub(crate) is_fraction: bool,
+    /// Result lists whose items have it.
     pub lists: &'static [&'static str],
-    /// What is averaged or counted, over the time after the warm-up.
+    /// Average or count, over the time after the warm-up.
     pub definition: &'static str,
 }
 
 impl Quantity {
-    /// One value of it; `None` where a replication gives none.
+    /// Returns its name with a value, which is `None` if a replication has no value.
     pub fn of(&self, value: impl Into<Option<f64>>) -> (&'static str, Option<f64>) {
         (self.name, value.into())
     }
 }
 
-/// Each quantity as a constant, and all of them in the order given.
+/// Each quantity as a constant, and all of them in this order.
 macro_rules! registry {
-    ($($constant:ident: $name:literal, $unit:literal, $lists:expr, $definition:literal;)*) => {
+    ($($constant:ident: $name:literal, $unit:tt, $lists:expr, $definition:literal;)*) => {
         $(
             #[doc = $definition]
             pub const $constant: Quantity = Quantity {
                 name: $name,
-                unit: $unit,
+                unit: unit!($unit).0,
+                is_fraction: unit!($unit).1,
                 lists: &$lists,
                 definition: $definition,
             };
@@ -40,37 +46,27 @@ macro_rules! registry {
     };
 }
 
-/// Probabilities and parts of a whole: the conservation checks assert that each lies in [0, 1].
-pub const FRACTIONS: [Quantity; 22] = [
-    GOODPUT_SHARE,
-    CWND_LIMITED,
-    RWND_LIMITED,
-    APP_LIMITED,
-    LOSS_PROBABILITY,
-    REPORT_DELIVERY,
-    AIRTIME_FRACTION,
-    DUMMY_FRACTION,
-    COLLISION_RATE,
-    FRAME_FAILURE_RATE,
-    DISCARD_PROBABILITY,
-    DOWNLINK_FAILURE_RATE,
-    DOWNLINK_DISCARD_PROBABILITY,
-    TARGET_SHARE,
-    QUEUE_SHARE,
-    EMPTY_FRACTION,
-    DROP_PROBABILITY,
-    MARK_PROBABILITY,
-    UTILISATION,
-    UTILISATION_MIN,
-    PING_LOSS_PROBABILITY,
-    BUSY_FRACTION,
-];
+/// Returns the unit of a quantity, and whether the quantity is a fraction.
+macro_rules! unit {
+    (fraction) => {
+        ("-", true)
+    };
+    ($unit:literal) => {
+        ($unit, false)
+    };
+}
 
-// name, unit, lists, and below them the definition
+/// Probabilities and parts of a total. The conservation checks assert that each is in [0, 1].
+pub static FRACTIONS: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
+    let fractions = QUANTITIES.iter().filter(|quantity| quantity.is_fraction);
+    fractions.copied().collect()
+});
+
+// name, unit (`fraction`: none, from 0 to 1), lists, and below them the definition
 registry! {
     GOODPUT: "goodput_bps", "bit/s", ["flows", "stations", "cells", "classes"],
         "payload delivered to the application in order, per second, summed over the flows of the item";
-    GOODPUT_SHARE: "goodput_share", "-", ["flows", "stations", "classes"],
+    GOODPUT_SHARE: "goodput_share", fraction, ["flows", "stations", "classes"],
         "goodput of the item, divided by the goodput of all flows";
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
         "goodput G divided by the goodput of the station (eta_1j). G is the goodput of the first station in the file whose demand is not met. The value is absent if the demand of the station itself is met. The demand of a flow with a given rate is met if it loses at most 1 % of its datagrams and its datagrams do not accumulate on the way. TCP and greedy flows always demand more. Reports of sensors demand no share. The demand of a station is met if none of its flows demands more";
@@ -88,19 +84,19 @@ registry! {
         "time average of the congestion window (cwnd) of a TCP flow, from its start until all its data was acknowledged. For a class the value is taken over the flows that have begun and are not finished";
     CWND_MAX: "cwnd_max_packets", "packets", ["flows"],
         "largest congestion window (cwnd) of a TCP flow. The value is given only in cells with channel errors";
-    CWND_LIMITED: "cwnd_limited_fraction", "-", ["flows"],
+    CWND_LIMITED: "cwnd_limited_fraction", fraction, ["flows"],
         "fraction of the measured time in which the congestion window kept a TCP flow from sending: the sender had data to send, and had used up its congestion window. Recovery from losses, and the wait for the retransmission timer, are included while there is data to send. With rwnd_limited_fraction and app_limited_fraction the sum is 1 if the flow lasts the whole time, and otherwise the fraction of the time in which its connection existed. The value is absent if there was no flow in this time. Time in which Linux reports tcpi_busy_time without tcpi_rwnd_limited is here the sum of cwnd_limited_fraction and the part of app_limited_fraction in which data is not acknowledged";
-    RWND_LIMITED: "rwnd_limited_fraction", "-", ["flows"],
+    RWND_LIMITED: "rwnd_limited_fraction", fraction, ["flows"],
         "fraction of the measured time in which the receive window kept a TCP flow from sending, as tcpi_rwnd_limited of Linux: the sender had data to send, and had used up the receive window of its receiver. The congestion window grows up to the receive window; from then on the limit is the receive window";
-    APP_LIMITED: "app_limited_fraction", "-", ["flows"],
+    APP_LIMITED: "app_limited_fraction", fraction, ["flows"],
         "fraction of the measured time in which a TCP flow had nothing to send: the application had given the sender no further data, and all lost segments had been sent again. The time to the acknowledgement of the last segment is included, the time after it is not";
-    LOSS_PROBABILITY: "loss_probability", "-", ["flows", "classes"],
+    LOSS_PROBABILITY: "loss_probability", fraction, ["flows", "classes"],
         "segments or datagrams that were lost (in queues, on the wire, or at the attempt limit), divided by those that were lost or have arrived. Each packet counts at the time when it is lost or arrives. Packets in flight at the end do not count";
     RETRANSMISSIONS: "retransmissions", "packets", ["flows"],
         "number of retransmitted segments";
     REPORTS: "reports", "reports", ["flows"],
         "number of reports that a sensor made. Reports made less than one deadline before the end do not count";
-    REPORT_DELIVERY: "report_delivery", "-", ["flows"],
+    REPORT_DELIVERY: "report_delivery", fraction, ["flows"],
         "fraction of a sensor's reports that arrived by their deadline";
     REPORT_DELAY: "report_delay_s", "s", ["flows"],
         "mean time from the creation of a report to its arrival, over the reports that arrived by their deadline";
@@ -112,9 +108,9 @@ registry! {
         "number of TCP connections that a flow over CSMA links opened";
     CONNECTIONS_CLOSED: "connections_closed", "connections", ["flows"],
         "number of TCP connections that a flow over CSMA links closed";
-    AIRTIME_FRACTION: "airtime_fraction", "-", ["links", "stations"],
+    AIRTIME_FRACTION: "airtime_fraction", fraction, ["links", "stations"],
         "fraction of time during which a CSMA link sends, including failed transmissions. In a cell with aggregation, the value is the fraction of time during which PPDUs with data to or from a station are on the air. Failed PPDUs are included; RTS, responses and gaps are not. If PPDUs of several stations collide, their time counts for each of these stations, so that the sum over stations may exceed 1";
-    DUMMY_FRACTION: "dummy_fraction", "-", ["links"],
+    DUMMY_FRACTION: "dummy_fraction", fraction, ["links"],
         "fraction of time during which a CSMA link sends dummy packets. This time is included in airtime_fraction";
     AGGRESSIVENESS: "aggressiveness", "-", ["links"],
         "time average of the aggressiveness r of a CSMA link. The mean backoff of the link is the duration of a transmission multiplied by exp(-beta r). With AQM the link drops arriving packets with probability r";
@@ -132,15 +128,15 @@ registry! {
         "payload of a finite flow divided by its completion time, as a mean over the finished flows of the class";
     BYPASS: "bypass_packets", "packets", ["stations"],
         "number of uplink datagrams of the station that bypass a virtual shared bottleneck";
-    COLLISION_RATE: "collision_rate", "-", ["stations", "aps", "links"],
+    COLLISION_RATE: "collision_rate", fraction, ["stations", "aps", "links"],
         "transmission attempts that collided, divided by all attempts. An attempt counts when it ends";
-    FRAME_FAILURE_RATE: "frame_failure_rate", "-", ["stations", "aps", "links"],
+    FRAME_FAILURE_RATE: "frame_failure_rate", fraction, ["stations", "aps", "links"],
         "transmission attempts that collided or were corrupted, divided by all attempts. An attempt counts when it ends";
-    DISCARD_PROBABILITY: "discard_probability", "-", ["stations", "aps", "links"],
+    DISCARD_PROBABILITY: "discard_probability", fraction, ["stations", "aps", "links"],
         "frames given up at the attempt limit, divided by the frames delivered or given up";
-    DOWNLINK_FAILURE_RATE: "downlink_failure_rate", "-", ["stations"],
+    DOWNLINK_FAILURE_RATE: "downlink_failure_rate", fraction, ["stations"],
         "attempts of the access point to the station that collided or were corrupted, divided by all its attempts to the station. The value is given only in cells with channel errors";
-    DOWNLINK_DISCARD_PROBABILITY: "downlink_discard_probability", "-", ["stations"],
+    DOWNLINK_DISCARD_PROBABILITY: "downlink_discard_probability", fraction, ["stations"],
         "frames to the station that were given up at the attempt limit, divided by the frames to the station that were delivered or given up. The value is given only in cells with channel errors";
     MPDUS_PER_PPDU: "mpdus_per_ppdu", "MPDUs", ["stations", "aps"],
         "mean number of MPDUs in the PPDUs with data that the node sent. PPDUs that were not received also count. The value is given only in cells with aggregation";
@@ -154,13 +150,13 @@ registry! {
         "time average of the number of packets in the node's queue, including the packet in service";
     OCCUPANCY: "occupancy_packets", "packets", ["queues", "classes"],
         "time average of the number of packets in the queue, including the packet in service. For a class only the packets of the class in the shared queue count";
-    TARGET_SHARE: "target_share", "-", ["classes"],
+    TARGET_SHARE: "target_share", fraction, ["classes"],
         "target share h* of a class in the access point's queue. The target is the share in the file, divided by the sum of the shares of all classes";
-    QUEUE_SHARE: "queue_share", "-", ["classes"],
+    QUEUE_SHARE: "queue_share", fraction, ["classes"],
         "packets of the class in the shared queue, divided by the packets of all classes in this queue (both numbers are time averages)";
     OCCUPANCY_ERROR: "occupancy_error_packets", "packets", ["queues"],
         "root of the mean squared difference, over time, between the packets in a shared queue and its target occupancy";
-    EMPTY_FRACTION: "empty_fraction", "-", ["queues"],
+    EMPTY_FRACTION: "empty_fraction", fraction, ["queues"],
         "fraction of time during which a shared queue holds no packet";
     SETTLING: "settling_s", "s", ["queues"],
         "time from the first packet of the run until a shared queue was within the tolerance of its target occupancy";
@@ -168,9 +164,9 @@ registry! {
         "largest number of packets in a wired link's queue, including the packet in service";
     OCCUPANCY_SD: "occupancy_sd_packets", "packets", ["queues"],
         "standard deviation of the number of packets in a wired link's queue, sampled once per bin (record.utilisation_bin)";
-    DROP_PROBABILITY: "drop_probability", "-", ["queues", "classes"],
+    DROP_PROBABILITY: "drop_probability", fraction, ["queues", "classes"],
         "packets that the queue refused or dropped, divided by the packets about which its discipline has decided. The discipline decides when a packet arrives, or when it departs if the queue drops at the head. For a class the value is taken over the packets of the class at the shared queue";
-    MARK_PROBABILITY: "mark_probability", "-", ["queues"],
+    MARK_PROBABILITY: "mark_probability", fraction, ["queues"],
         "packets that the queue marked, divided by the packets about which its discipline has decided. The discipline decides when a packet arrives, or when it departs if the queue drops at the head. The value is given only for queues that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, including service, of the packets that left the queue";
@@ -178,9 +174,9 @@ registry! {
         "mean time that the packets of a datagram flow were in a queue, including service, over the packets that left the queue after the warm-up. Packets that the queue refused or dropped do not count. Packets that a station or access point gave up after its last attempt count, as in sojourn_s. An access point keeps packets for a sleeping station in a queue of their own, and packets that come while the station is awake spend no time in it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
         "99th percentile of the time in a cell's queue, including service, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True))";
-    UTILISATION: "utilisation", "-", ["links"],
+    UTILISATION: "utilisation", fraction, ["links"],
         "fraction of time during which the wired link sends. If the rate follows a trace, the value is the number of bytes that the link sent, divided by the number of bytes that the trace allowed";
-    UTILISATION_MIN: "utilisation_min", "-", ["links"],
+    UTILISATION_MIN: "utilisation_min", fraction, ["links"],
         "smallest utilisation of the wired link in any time bin (record.utilisation_bin). The utilisation in a bin is the fraction of the bin during which the link sends";
     CAPACITY: "capacity_bps", "bit/s", ["links"],
         "time average of the rate C of a virtual shared bottleneck, from its start on";
@@ -188,7 +184,7 @@ registry! {
         "mean round-trip time of the pings of a virtual shared bottleneck. The pings bypass the bottleneck";
     PING_RTT_P95: "ping_rtt_p95_s", "s", ["links"],
         "95th percentile of the round-trip times of the pings of a virtual shared bottleneck, at most 0.2 % above the exact value";
-    PING_LOSS_PROBABILITY: "ping_loss_probability", "-", ["links"],
+    PING_LOSS_PROBABILITY: "ping_loss_probability", fraction, ["links"],
         "pings that were lost or ignored by their station, divided by the pings that were lost, ignored or answered";
     ACTIVE_STATIONS: "active_stations", "stations", ["cells"],
         "time average of the number of stations (not the access point) with a frame to send";
@@ -204,7 +200,7 @@ registry! {
         "longest time, in intervals of 1 s, for which a station got less than a tenth of an equal share. The equal share is the mean goodput of the stations that have a flow which demands more. The value is absent if the station's demand is met. The quantity is measured only if requested (--tails, simulate(tails=True))";
     UPDOWN_RATIO: "updown_ratio", "-", ["cells"],
         "goodput of all upstream flows, divided by the goodput of all downstream flows";
-    BUSY_FRACTION: "busy_fraction", "-", ["cells"],
+    BUSY_FRACTION: "busy_fraction", fraction, ["cells"],
         "fraction of time during which an exchange (first frame to MAC ACK) or a collision is on the air";
     STABLE: "stable", "-", ["stability"],
         "whether a small disturbance of the equilibrium of a queue and its flows dies out";
@@ -249,8 +245,8 @@ mod tests {
             AT_WORK,
         ];
         for quantity in QUANTITIES {
-            let is_in = |list: &[Quantity]| list.iter().any(|one| one.name == quantity.name);
-            let known = is_in(&FRACTIONS) != is_in(&others);
+            let is_listed = others.iter().any(|other| other.name == quantity.name);
+            let known = quantity.is_fraction != is_listed;
             assert_eq!(known, quantity.unit == "-", "{}", quantity.name);
         }
     }

@@ -1,13 +1,13 @@
-//! One replication: a world is run, watched and measured from outside.
+//! A replication: a world is run, observed and measured from outside.
 //!
 //! ```text
 //!  World::new --run_until--> end of the warm-up --run_until--> ... --run_to_end--> end
 //!                 |                 |                |                   |
 //!               sample       snapshot; begin    sample; goodputs   conservation laws,
-//!                             to measure        at half the time   what lies between snapshot and end
+//!                             to measure        at half the time   measures from snapshot to end
 //! ```
 //!
-//! The world steps and knows of none of this; what records and measures reads it by its methods.
+//! The world does not depend on this. The code that records and measures reads the world by its methods.
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -21,35 +21,35 @@ use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::Scenario;
 use crate::world::{Watch, World};
 
-/// What one replication yields.
+/// The results of a replication.
 #[derive(Clone, Debug)]
 pub struct Replication {
     /// Every measured quantity.
     pub measures: Measures,
-    /// Goodputs in the first and in the second half of the measured time, if it is measured.
+    /// Goodputs in the first and in the second half of the measured time, if there is a measured time.
     pub halves: Option<[Goodputs; 2]>,
-    /// Time series, if asked for.
+    /// Time series, if the scenario requests them.
     pub series: Option<Series>,
-    /// Frames on the air, if asked for.
+    /// Frames on the air, if the scenario requests them.
     pub frames: Vec<FrameRecord>,
-    /// Whether there was no room for more of them.
+    /// Whether there was no room for more frames.
     pub frames_full: bool,
-    /// Distributions of round-trip times, delays and waits, if asked for.
+    /// Distributions of round-trip times, delays and waits, with [`Detail::Tails`].
     pub distributions: Vec<Distribution>,
 }
 
-/// What is measured beside the means.
+/// Detail of the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
-    /// Nothing.
-    Nothing,
-    /// What means hide: shares of single seconds in a cell, long waits in its queues, round-trip times of
-    /// TCP flows; the series also contains the delays of flows.
+pub enum Detail {
+    /// Only mean values.
+    Means,
+    /// Also what means hide: shares of single seconds in a cell, long waits in its queues, round-trip times of
+    /// TCP flows. The series also contains the delays of flows.
     Tails,
 }
 
-/// Runs replication number `replication`; the first one is recorded as the scenario asks. `look` is told
-/// the simulated time now and then and may stop the run.
+/// Runs replication number `replication`. The first replication is recorded as the scenario requests. `look` gets
+/// the simulated time now and then, and may stop the run.
 ///
 /// # Errors
 /// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, `TooLong` if
@@ -57,15 +57,15 @@ pub enum Beside {
 pub fn run_replication(
     scenario: &Scenario,
     replication: u32,
-    beside: Beside,
+    detail: Detail,
     look: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<Replication, EngineError> {
-    let mut run = Running::new(scenario, replication, beside)?;
+    let mut run = Running::new(scenario, replication, detail)?;
     run.advance(look)?;
     run.finish()
 }
 
-/// Values that the time series of a replication have: tracks, and samples of each.
+/// Returns the size of the time series of a replication: tracks, and samples of each.
 ///
 /// # Errors
 /// As [`Running::new`].
@@ -74,48 +74,48 @@ pub fn sampled(scenario: &Scenario) -> Result<(usize, u64), EngineError> {
     if samples == 0 {
         return Ok((0, 0));
     }
-    let run = Running::new(scenario, 0, Beside::Nothing)?;
+    let run = Running::new(scenario, 0, Detail::Means)?;
     let tracks = run.series.map_or(0, |series| series.tracks.len());
     Ok((tracks, samples))
 }
 
-/// A replication that is under way, or over.
+/// A replication that runs, or has ended.
 pub struct Running<'a> {
     world: World<'a>,
-    /// Where the world still halts, in order.
+    /// Remaining halts of the world, in order.
     halts: Peekable<Box<dyn Iterator<Item = (Time, Halt)> + Send>>,
     ended: bool,
     series: Option<Series>,
     log: Option<FrameLog>,
     waits: Option<Waits>,
-    beside: Beside,
+    detail: Detail,
     start: Option<Snapshot>,
     seconds: Option<Seconds>,
     first_half: Option<Goodputs>,
 }
 
 impl<'a> Running<'a> {
-    /// Replication number `replication` before its first event; the first one is recorded as the scenario
-    /// asks.
+    /// Returns replication number `replication` before its first event. The first replication is recorded as the
+    /// scenario requests.
     ///
     /// # Errors
     /// `TooLong` if the agenda cannot hold the scenario's duration.
     pub fn new(
         scenario: &'a Scenario,
         replication: u32,
-        beside: Beside,
+        detail: Detail,
     ) -> Result<Running<'a>, EngineError> {
         let world = World::new(scenario, replication)?;
-        Ok(Running::of(world, replication == 0, beside))
+        Ok(Running::of(world, replication == 0, detail))
     }
 
-    /// `world` before its first event, recorded if `records`.
-    pub(crate) fn of(mut world: World<'a>, records: bool, beside: Beside) -> Running<'a> {
+    /// Returns the replication of `world` before its first event, recorded if `records`.
+    pub(crate) fn of(mut world: World<'a>, records: bool, detail: Detail) -> Running<'a> {
         let scenario = world.scenario();
         let interval = scenario.record.series_interval.filter(|_| records);
-        let series = interval.map(|interval| match beside {
-            Beside::Tails => Series::with_delays(&world, interval),
-            Beside::Nothing => Series::new(&world, interval),
+        let series = interval.map(|interval| match detail {
+            Detail::Tails => Series::with_delays(&world, interval),
+            Detail::Means => Series::new(&world, interval),
         });
         let frames = scenario.record.frames.filter(|_| records);
         let from = Time::ZERO + scenario.record.from;
@@ -123,7 +123,7 @@ impl<'a> Running<'a> {
         if log.is_some() {
             world.record_transmissions();
         }
-        let seconds = beside == Beside::Tails && !scenario.stations.is_empty();
+        let seconds = detail == Detail::Tails && !scenario.stations.is_empty();
         let halts: Box<dyn Iterator<Item = (Time, Halt)> + Send> =
             Box::new(halts(scenario, interval, seconds));
         Running {
@@ -133,41 +133,41 @@ impl<'a> Running<'a> {
             ended: false,
             series,
             log,
-            beside,
+            detail,
             start: None,
             seconds: None,
             first_half: None,
         }
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     pub fn now(&self) -> Time {
         self.world.now()
     }
 
-    /// Where it halts, what of it may change is to change: see [`crate::session`].
+    /// Allows changes where it halts: see [`crate::session`].
     pub(crate) fn gated(mut self) -> Running<'a> {
         self.world.gate();
         self
     }
 
-    /// What runs, where it has halted.
+    /// Returns the world, where it has halted.
     pub(crate) fn world(&self) -> &World<'a> {
         &self.world
     }
 
-    /// The same, to change it.
+    /// Returns the world, to change it.
     pub(crate) fn world_mut(&mut self) -> &mut World<'a> {
         &mut self.world
     }
 
-    /// Whether it is over.
+    /// Returns whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Runs on to the end. `look` is told the simulated time now and then; where it breaks the run rests and
-    /// may be advanced again: nothing of its result depends on that.
+    /// Runs to the end. `look` gets the simulated time now and then. If it breaks, the run pauses and may be advanced
+    /// again. The result does not depend on pauses.
     ///
     /// # Errors
     /// `Interrupted` if `look` breaks.
@@ -178,11 +178,11 @@ impl<'a> Running<'a> {
         self.go(None, look)
     }
 
-    /// Runs on to `to`, not after the end, and halts there: what of this instant comes before whoever looks
-    /// (the medium, links) has happened, and nothing else has. Nothing of its result depends on that.
+    /// Runs to `to`, not after the end, and halts there. Of the events at this time, those of the medium and of links
+    /// have happened, and no others. The result does not depend on halts.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks: then it rests on its way, and must go on to `to` at least.
+    /// `Interrupted` if `look` breaks. Then the run pauses before `to`, and must continue to `to` at least.
     pub fn advance_until(
         &mut self,
         to: Time,
@@ -191,7 +191,7 @@ impl<'a> Running<'a> {
         self.go(Some(to), look)
     }
 
-    /// Runs on to an instant, or to the end and beyond.
+    /// Runs to a time, or to the end.
     fn go(
         &mut self,
         to: Option<Time>,
@@ -222,8 +222,8 @@ impl<'a> Running<'a> {
                 Halt::WarmupEnds => {
                     world.begin_to_measure();
                     self.start = Some(Snapshot::take(world));
-                    if self.beside == Beside::Tails {
-                        world.keep_rtts();
+                    if self.detail == Detail::Tails {
+                        world.record_rtts();
                         let has_cell = !scenario.stations.is_empty();
                         self.seconds = has_cell.then(|| Seconds::new(world));
                     }
@@ -255,7 +255,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// What it has yielded.
+    /// Returns its results.
     ///
     /// # Errors
     /// `Interrupted` if it has not ended, `Conservation` if a conservation law is violated.
@@ -278,9 +278,9 @@ impl<'a> Running<'a> {
         if let (Some(waits), Some(cell)) = (&self.waits, world.radio().cell()) {
             waits.tell(cell, &mut measures);
         }
-        let distributions = match self.beside {
-            Beside::Tails => distributions::of(&world, self.waits.as_ref()),
-            Beside::Nothing => Vec::new(),
+        let distributions = match self.detail {
+            Detail::Tails => distributions::of(&world, self.waits.as_ref()),
+            Detail::Means => Vec::new(),
         };
         Ok(Replication {
             distributions,
@@ -293,7 +293,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// What is done when the world halts, in the order of one instant.
+/// The reasons of halts of the world, in their order at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Halt {
     WarmupEnds,
@@ -302,8 +302,8 @@ enum Halt {
     Sample,
 }
 
-/// Where the world halts, in order: when the warm-up ends and half of what is measured is over, for samples,
-/// and if `windows` at the end of each second after the warm-up.
+/// Returns the halts of the world, in order: at the end of the warm-up, in the middle of the measured time, for
+/// samples, and, if `windows` is true, at the end of each second after the warm-up.
 fn halts(
     scenario: &Scenario,
     interval: Option<Span>,
@@ -319,22 +319,22 @@ fn halts(
     let windows = (1..=windows).map(move |k| (warmup + WINDOW * k, Halt::WindowEnds));
     let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
     let interval = interval.unwrap_or(Span::ZERO);
-    // one sample more than is kept: what has grown since is asked of it
+    // one sample before the first that is recorded, from which differences are taken
     let first = (scenario.record.from.0.div_ceil(interval.0.max(1))).saturating_sub(1);
     let samples = (first.max(1)..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
     merged(merged(once, windows), samples)
 }
 
-/// Two sequences in order as one.
+/// Returns two ordered sequences as an ordered sequence.
 fn merged<T: Ord>(
-    one: impl Iterator<Item = T>,
-    other: impl Iterator<Item = T>,
+    a: impl Iterator<Item = T>,
+    b: impl Iterator<Item = T>,
 ) -> impl Iterator<Item = T> {
-    let (mut one, mut other) = (one.peekable(), other.peekable());
-    std::iter::from_fn(move || match (one.peek(), other.peek()) {
-        (Some(first), Some(second)) if second < first => other.next(),
-        (Some(_), _) => one.next(),
-        (None, _) => other.next(),
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    std::iter::from_fn(move || match (a.peek(), b.peek()) {
+        (Some(first), Some(second)) if second < first => b.next(),
+        (Some(_), _) => a.next(),
+        (None, _) => b.next(),
     })
 }
 
@@ -350,12 +350,12 @@ mod tests {
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
             panic!("a cell");
         };
-        let told = |interval| -> Vec<(u64, bool)> {
+        let times = |interval| -> Vec<(u64, bool)> {
             halts(&scenario, interval, false)
                 .map(|(at, halt)| (at.0 / 1_000_000, matches!(halt, Halt::Sample)))
                 .collect()
         };
-        assert_eq!(told(None), [(500, false), (750, false)]);
+        assert_eq!(times(None), [(500, false), (750, false)]);
         let quarter = Some(Span(250_000_000));
         let expected = [
             (250, true),
@@ -365,7 +365,7 @@ mod tests {
             (750, true),
             (1000, true),
         ];
-        assert_eq!(told(quarter), expected);
+        assert_eq!(times(quarter), expected);
     }
 
     #[test]
@@ -376,10 +376,10 @@ mod tests {
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
             panic!("a cell");
         };
-        let Ok(mut run) = Running::new(&scenario, 0, Beside::Tails) else {
+        let Ok(mut run) = Running::new(&scenario, 0, Detail::Tails) else {
             panic!("a run");
         };
-        let early = Running::new(&scenario, 0, Beside::Nothing).and_then(Running::finish);
+        let early = Running::new(&scenario, 0, Detail::Means).and_then(Running::finish);
         assert!(matches!(early, Err(EngineError::Interrupted)));
         let (mut rests, mut seen) = (0, Time::ZERO);
         while run.advance(&mut |_| ControlFlow::Break(())).is_err() {
@@ -388,11 +388,11 @@ mod tests {
             rests += 1;
         }
         assert!(rests > 3 && run.has_ended());
-        let whole = run_replication(&scenario, 0, Beside::Tails, &mut |_| {
+        let unbroken = run_replication(&scenario, 0, Detail::Tails, &mut |_| {
             ControlFlow::Continue(())
         });
-        let told = |one: Result<Replication, EngineError>| format!("{one:?}");
-        assert_eq!(told(run.finish()), told(whole));
+        let text = |run: Result<Replication, EngineError>| format!("{run:?}");
+        assert_eq!(text(run.finish()), text(unbroken));
     }
 
     #[test]
@@ -405,7 +405,7 @@ mod tests {
             let Ok(scenario) = parse(text, Format::Toml, "test.toml", &from) else {
                 panic!("a cell");
             };
-            let run = run_replication(&scenario, 0, Beside::Nothing, &mut |_| {
+            let run = run_replication(&scenario, 0, Detail::Means, &mut |_| {
                 ControlFlow::Continue(())
             });
             let Ok(run) = run else {
@@ -416,26 +416,32 @@ mod tests {
                 .map(|frame| format!("{frame:?}"))
                 .collect();
             let series = run.series.expect("asked for");
-            let kept = series.time_s.iter().filter(|at| **at >= 1.234).count();
+            let late = series.time_s.iter().filter(|at| **at >= 1.234).count();
             let tracks: Vec<String> = (series.tracks.iter())
-                .map(|track| format!("{:?}", &track.values[series.time_s.len() - kept..]))
+                .map(|track| format!("{:?}", &track.values[series.time_s.len() - late..]))
                 .collect();
-            let told = sampled(&scenario).expect("a short run");
+            let size = sampled(&scenario).expect("a short run");
             (
                 run.frames.len(),
                 frames,
                 series.time_s.len(),
-                kept,
+                late,
                 tracks,
-                told,
+                size,
             )
         };
-        let (whole, late) = (recorded("0 s"), recorded("1.234 s"));
-        assert!(late.0 == late.1.len() && late.0 < whole.0, "frames before");
-        assert!(late.2 == late.3 && late.2 == 18 && whole.2 == 30);
+        let (complete, late) = (recorded("0 s"), recorded("1.234 s"));
+        assert!(
+            late.0 == late.1.len() && late.0 < complete.0,
+            "frames before"
+        );
+        assert!(late.2 == late.3 && late.2 == 18 && complete.2 == 30);
         assert_eq!((late.4.len(), late.5), (late.5.0, (late.5.0, 18)));
-        assert_eq!(whole.5, (late.5.0, 30));
-        assert_eq!((late.1, late.3, late.4), (whole.1, whole.3, whole.4));
+        assert_eq!(complete.5, (late.5.0, 30));
+        assert_eq!(
+            (late.1, late.3, late.4),
+            (complete.1, complete.3, complete.4)
+        );
     }
 
     #[test]
@@ -445,7 +451,7 @@ mod tests {
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
             panic!("a cell");
         };
-        let told: Vec<(u64, char)> = halts(&scenario, Some(Span(500_000_000)), true)
+        let halts: Vec<(u64, char)> = halts(&scenario, Some(Span(500_000_000)), true)
             .map(|(at, halt)| {
                 let sort = match halt {
                     Halt::WarmupEnds => 'e',
@@ -467,6 +473,6 @@ mod tests {
             (2500, 'w'),
             (2500, 's'),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(halts, expected);
     }
 }

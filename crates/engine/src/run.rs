@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::error::EngineError;
-use crate::replication::{Beside, Replication, run_replication};
+use crate::replication::{Detail, Replication, run_replication};
 use crate::result::RunResult;
 use crate::scenario::Scenario;
 
@@ -37,17 +37,17 @@ pub fn run(
     jobs: usize,
     on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
 ) -> Result<RunResult, EngineError> {
-    run_beside(scenario, jobs, Beside::Nothing, on_progress)
+    run_in_detail(scenario, jobs, Detail::Means, on_progress)
 }
 
-/// Does the same as [`run`], and measures what is asked for `beside` the means; the means are the same.
+/// Does the same as [`run`], and measures in more `detail` than the means; the means are the same.
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn run_beside(
+pub fn run_in_detail(
     scenario: &Scenario,
     jobs: usize,
-    beside: Beside,
+    detail: Detail,
     on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
 ) -> Result<RunResult, EngineError> {
     let stop = AtomicBool::new(false);
@@ -78,7 +78,7 @@ pub fn run_beside(
             simulated_ns.fetch_add(now - seen, Ordering::Relaxed);
             seen = now;
         };
-        let finished = run_replication(scenario, replication, beside, &mut |now| {
+        let finished = run_replication(scenario, replication, detail, &mut |now| {
             count(now.0);
             report()
         })

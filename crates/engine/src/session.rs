@@ -1,4 +1,4 @@
-//! A replication that is driven from outside: step to a time, read, change a value, go on.
+//! A replication that a caller steps: run to a time, read, change a value, continue.
 //!
 //! ```text
 //!   Session::new --run_until--> halted --run_until--> halted ... --finish--> Replication
@@ -6,11 +6,10 @@
 //!                               | change: C, windows, limits, thresholds
 //! ```
 //!
-//! What is read costs the run nothing, and what is not changed is as if nobody had looked: a session without
-//! changes yields what [`crate::run_replication`] does, to the last bit. A change holds for what happens after the
-//! halt: packets that come to a queue later, backoffs that are drawn later, the next packet at a new rate. A limit
-//! below what a queue holds drops nothing that waits. A change before the first event is as if the scenario had
-//! said so.
+//! Readings do not affect the run: a session without changes has exactly the results of
+//! [`crate::run_replication`]. A change applies to events after the halt: packets that enter a queue later, backoffs
+//! that are drawn later, the next packet at a new rate. A limit below the present length of a queue drops no waiting
+//! packet. A change before the first event has the same effect as a change of the scenario.
 
 use std::ops::ControlFlow;
 
@@ -21,12 +20,12 @@ use crate::kernel::time::Time;
 use crate::measure::{self, Item, Snapshot};
 use crate::quantities::*;
 use crate::record::Present;
-use crate::replication::{Beside, Replication, Running};
+use crate::replication::{Detail, Replication, Running};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// What is kept since the end of the warm-up alone, so that an interval has no part of it, and the events, which
-/// are of the run.
+/// Quantities without a value for an interval: those that are recorded only since the end of the warm-up, and the
+/// events of the run.
 const OF_NO_INTERVAL: &[Quantity] = &[
     RTT_P95,
     RTT_P99,
@@ -48,34 +47,34 @@ const OF_NO_INTERVAL: &[Quantity] = &[
     EVENTS,
 ];
 
-/// A value that may not change in motion differs.
+/// The error if a value differs that may not change during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixed;
 
-/// A replication under way.
+/// A replication that a caller steps.
 pub struct Session<'a> {
     run: Running<'a>,
-    /// The scenario as it is now.
+    /// The present scenario.
     scenario: Scenario,
-    /// The reading before.
+    /// The previous reading.
     since: Snapshot,
     present: Present,
-    /// Where it was to halt when it was interrupted.
+    /// Intended halt of a run that was interrupted.
     towards: Option<Time>,
 }
 
 impl<'a> Session<'a> {
-    /// Replication number `replication` before its first event, recorded as the scenario asks.
+    /// Returns replication number `replication` before its first event, recorded as the scenario requests.
     ///
     /// # Errors
     /// `TooLong` if the agenda cannot hold the scenario's duration.
     pub fn new(
         scenario: &'a Scenario,
         replication: u32,
-        beside: Beside,
+        detail: Detail,
     ) -> Result<Session<'a>, EngineError> {
         let world = World::new(scenario, replication)?;
-        let run = Running::of(world, true, beside).gated();
+        let run = Running::of(world, true, detail).gated();
         Ok(Session {
             since: Snapshot::take(run.world()),
             present: Present::new(run.world()),
@@ -85,23 +84,23 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     pub fn now(&self) -> Time {
         self.run.now()
     }
 
-    /// Where it was to halt when it was interrupted, [`Time::NEVER`]: at the end. It has to go on to there before
-    /// it is read or changed.
+    /// Returns the intended halt of a run that was interrupted; [`Time::NEVER`] is the end. The run must continue to
+    /// this time before it is read or changed.
     pub fn towards(&self) -> Option<Time> {
         self.towards
     }
 
-    /// The scenario as it is now, with what has been changed.
+    /// Returns the present scenario, with all changes.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// Runs on to `to`, neither after the end nor before now, and halts there.
+    /// Runs to `to`, which is neither after the end nor before now, and halts there.
     ///
     /// # Errors
     /// `Interrupted` if `look` breaks; see [`Session::towards`].
@@ -116,9 +115,9 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What was measured since the last reading, or the start, and what there is now: `time_s`, `interval_s`,
-    /// the lists of results with plain numbers for estimates, and `now`, lists of the same shape with what a time
-    /// series has of an instant. What has no value is absent, and so are the lists without an interval.
+    /// Returns the measures since the last reading or the start, and the present values: `time_s`, `interval_s`, the
+    /// lists of results with plain numbers in place of estimates, and `now`, lists of the same form with the values
+    /// that a time series has at a time. Quantities without a value are absent, and so are lists without an interval.
     pub fn read(&mut self) -> Value {
         let world = self.run.world();
         let after = Snapshot::take(world);
@@ -143,10 +142,10 @@ impl<'a> Session<'a> {
         Value::Object(reading)
     }
 
-    /// From now on the scenario is `to`, as far as it may change in motion: see [`Scenario::moved_to`].
+    /// Changes the scenario to `to` from now on: see [`Scenario::moved_to`].
     ///
     /// # Errors
-    /// Something else of it differs; nothing has been changed.
+    /// A value differs that may not change. Nothing has been changed.
     pub fn change(&mut self, to: Scenario) -> Result<(), Fixed> {
         if self.scenario.moved_to(&to) != to {
             return Err(Fixed);
@@ -156,10 +155,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Runs to the end, everything at its instant included.
+    /// Runs to the end, including everything at that time.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks: then it can only go on to the end.
+    /// `Interrupted` if `look` breaks. Then it can only continue to the end.
     pub fn run_to_end(
         &mut self,
         look: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -168,7 +167,7 @@ impl<'a> Session<'a> {
         self.run.advance(look)
     }
 
-    /// What it has yielded.
+    /// Returns its results.
     ///
     /// # Errors
     /// `Interrupted` if it has not run to the end, `Conservation` if a conservation law is violated.
@@ -177,7 +176,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// An item with plain numbers.
+/// Returns an item with plain numbers.
 fn plain(item: &Item) -> Value {
     let mut own = Map::new();
     own.insert("name".into(), json!(item.name));
@@ -193,7 +192,7 @@ fn plain(item: &Item) -> Value {
     Value::Object(own)
 }
 
-/// Adds a value to the item of this name in a list, which is the last if there is one.
+/// Adds a value to the item of this name in a list. If the item exists, it is the last.
 fn add(lists: &mut Map<String, Value>, (list, name): (&str, &str), quantity: &str, value: f64) {
     let items = lists.entry(list).or_insert_with(|| json!([]));
     let Value::Array(items) = items else {

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::scenario;
-use lasthop_engine::{Beside, EngineError, Fixed, RunResult, Session as Stepped};
+use lasthop_engine::{Detail, EngineError, Fixed, RunResult, Session as Stepped};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -51,8 +51,8 @@ impl Session {
         replication: u32,
         tails: bool,
     ) -> PyResult<Session> {
-        let extras = with_tails(tails);
-        let work = Work::begin(py, scenario.get().parsed(), replication, extras)?;
+        let detail = if tails { Detail::Tails } else { Detail::Means };
+        let work = Work::begin(py, scenario.get().parsed(), replication, detail)?;
         Ok(Session {
             scenario,
             work: Mutex::new(Some(work)),
@@ -203,7 +203,7 @@ impl Work {
         py: Python<'_>,
         scenario: Arc<scenario::Scenario>,
         replication: u32,
-        extras: Beside,
+        detail: Detail,
     ) -> PyResult<Work> {
         let (tasks, asked) = channel();
         let (ready, begun) = channel();
@@ -211,7 +211,7 @@ impl Work {
         let panic_slot = Arc::clone(&panic);
         let thread = thread::Builder::new()
             .name("session".to_owned())
-            .spawn(move || match Stepped::new(&scenario, replication, extras) {
+            .spawn(move || match Stepped::new(&scenario, replication, detail) {
                 Ok(session) => {
                     drop(ready.send(Ok(())));
                     serve(session, &asked, &panic_slot);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::quantities::QUANTITIES;
 use lasthop_engine::record::{FrameRecord, frames_json};
-use lasthop_engine::{Beside, EngineError, Progress, RunResult, pcapng, run_beside, scenario};
+use lasthop_engine::{Detail, EngineError, Progress, RunResult, pcapng, run_in_detail, scenario};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -157,7 +157,7 @@ pub fn simulate(
     tails: bool,
 ) -> PyResult<SimulationOutput> {
     let scenario = scenario.get().parsed();
-    let extras = with_tails(tails);
+    let detail = if tails { Detail::Tails } else { Detail::Means };
     let watch = Watch::default();
     let (finished, stopped) = py.detach(|| {
         thread::scope(|scope| {
@@ -165,7 +165,7 @@ pub fn simulate(
             let (scenario, watch) = (&*scenario, &watch);
             scope.spawn(move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    run_beside(scenario, jobs, extras, &|p| watch.report(p))
+                    run_in_detail(scenario, jobs, detail, &|p| watch.report(p))
                 }));
                 // The receiver outlives this thread: it waits for exactly this message.
                 drop(done.send(outcome));

@@ -6,7 +6,7 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::measure::distributions_json;
 use lasthop_engine::record::frames_json;
 use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, schema};
-use lasthop_engine::{Beside, EngineError, Replication, RunResult};
+use lasthop_engine::{Detail, EngineError, Replication, RunResult};
 use serde_json::{Value, json};
 
 use crate::memory::Owned;
@@ -57,8 +57,8 @@ impl Bench {
         schema().to_string()
     }
 
-    /// Begins replication number `replication` of a scenario, measured with the `extras` to the means;
-    /// returns the number of the run.
+    /// Begins replication number `replication` of a scenario, measured in this `detail`. Returns the number of the
+    /// run.
     ///
     /// # Errors
     /// The problems of the text, or why it cannot run, as JSON.
@@ -66,10 +66,10 @@ impl Bench {
         &mut self,
         written: Written<'_>,
         replication: u32,
-        extras: Beside,
+        detail: Detail,
     ) -> Result<u32, String> {
         let scenario = parsed(written)?;
-        let run = Owned::new(scenario, replication, extras).map_err(|error| failed(&error))?;
+        let run = Owned::new(scenario, replication, detail).map_err(|error| failed(&error))?;
         self.runs.push(Some(Run::Running(Box::new(run))));
         Ok(self.runs.len() as u32)
     }
@@ -266,7 +266,7 @@ mod tests {
 
     fn over(bench: &mut Bench, replication: u32) -> u32 {
         let run = bench
-            .begin(written(CELL), replication, Beside::Nothing)
+            .begin(written(CELL), replication, Detail::Means)
             .unwrap();
         while !bench.is_over(run) {
             bench.advance(run).unwrap();
@@ -307,7 +307,7 @@ mod tests {
     fn a_run_rests_after_each_slice_and_is_forgotten() {
         let long = CELL.replace("\"3 s\"", "\"500 s\"");
         let mut bench = Bench::default();
-        let run = bench.begin(written(&long), 0, Beside::Tails).unwrap();
+        let run = bench.begin(written(&long), 0, Detail::Tails).unwrap();
         let (first, second) = (bench.advance(run).unwrap(), bench.advance(run).unwrap());
         assert!(0.0 < first && first < second && second < 500.0);
         assert!(!bench.is_over(run) && bench.values(run).is_err());

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::scenario::{Format, Scenario};
-use lasthop_engine::{Beside, EngineError, Replication, Running};
+use lasthop_engine::{Detail, EngineError, Replication, Running};
 
 use crate::{Bench, Written};
 
@@ -28,12 +28,12 @@ impl Owned {
     ///
     /// # Errors
     /// Those of [`Running::new`].
-    pub fn new(scenario: Scenario, replication: u32, extras: Beside) -> Result<Owned, EngineError> {
+    pub fn new(scenario: Scenario, replication: u32, detail: Detail) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
         // SAFETY: it lives until `scenario` is freed, which is behind the end of `running`, and nobody has a
         // reference to it that may change it
         let read: &'static Scenario = unsafe { &*scenario };
-        match Running::new(read, replication, extras) {
+        match Running::new(read, replication, detail) {
             Ok(running) => Ok(Owned {
                 running: ManuallyDrop::new(running),
                 scenario,
@@ -200,11 +200,11 @@ pub extern "C" fn lasthop_begin(
 ) -> u32 {
     at_desk(|desk| {
         let written = written(&desk.room, json, text_bytes);
-        let extras = match with_tails {
-            0 => Beside::Nothing,
-            _ => Beside::Tails,
+        let detail = match with_tails {
+            0 => Detail::Means,
+            _ => Detail::Tails,
         };
-        let begun = desk.bench.begin(written, replication, extras);
+        let begun = desk.bench.begin(written, replication, detail);
         desk.say(begun, 0, |_| Vec::new())
     })
 }

@@ -90,15 +90,15 @@ table! {
     /// Settings of UDP sources.
     pub struct UdpSettings: Copy in "udp" {
         /// Gaps between datagrams.
-        beside arrivals: Arrivals = Arrivals::Constant;
+        keyless arrivals: Arrivals = Arrivals::Constant;
         /// Mean rate of payload; unused (0) for greedy sources.
-        beside rate_bps: u64 = 0;
+        keyless rate_bps: u64 = 0;
         /// Payload of a datagram.
         payload_bytes as "packet": u32 = size(1..=2_304).default("1472 B");
         /// UDP/IP header of a datagram.
         header_bytes as "header": u32 = size(0..=256).default("28 B");
         /// Datagrams that leave back to back. The gaps are between bursts, and longer by this factor. [packets]
-        apart burst: u32 = 1;
+        hidden burst: u32 = 1;
     }
 }
 
@@ -182,7 +182,7 @@ table! {
     /// Web traffic. On each connection, a client at `to` sends a request and a server at `from` sends a response. The defaults follow PackMime-HTTP. A bare number is the rate of connections.
     pub struct WebSettings in "web" {
         /// TCP settings of every connection, in both directions; `segments` is `None`.
-        apart tcp: TcpSettings = TcpSettings::usual()?;
+        hidden tcp: TcpSettings = TcpSettings::usual()?;
         /// Mean number of new connections per second. At most 10000 connections are open simultaneously.
         connections_per_s as "connections": f64 = number(0.1..=10_000.0).checked();
         /// Gaps between the starts of connections: Weibull with long memory ("packmime"), exponential ("poisson") or equal ("constant").

@@ -1,6 +1,6 @@
 //! Groups of stations that have one share of the bottleneck.
 
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::Section;
 use crate::notation::forms::{Form, fault_of_each, words};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused, did_you_mean, one_line};
@@ -55,26 +55,26 @@ impl BottleneckGroup {
         made: &Made,
     ) -> Result<Vec<BottleneckGroup>, Refused> {
         let every: Vec<&String> = made.iter().flat_map(|(_, names)| names).collect();
-        let mut found = Vec::new();
+        let mut groups = Vec::new();
         for (name, section) in tables {
             let keys = GroupTable::read(&Layers(&[section]))?;
             let list = keys.stations.unwrap_or_default();
             let named: Vec<&str> = words(&list).flat_map(|word| members(word, made)).collect();
             let own = every.iter().enumerate();
             let own = own.filter(|(_, station)| named.contains(&station.as_str()));
-            found.push(BottleneckGroup {
+            groups.push(BottleneckGroup {
                 name: name.clone(),
                 share: keys.share,
                 max_bps: keys.max_bps,
                 stations: own.map(|(index, _)| index).collect(),
             });
         }
-        let taken: Vec<usize> = found.iter().flat_map(|g| g.stations.clone()).collect();
-        if let Some(unlisted) = found.iter_mut().find(|group| group.name == UNLISTED) {
+        let taken: Vec<usize> = groups.iter().flat_map(|g| g.stations.clone()).collect();
+        if let Some(unlisted) = groups.iter_mut().find(|group| group.name == UNLISTED) {
             let rest = (0..every.len()).filter(|index| !taken.contains(index));
             unlisted.stations = rest.collect();
         }
-        Ok(found)
+        Ok(groups)
     }
 
     /// Checks that a station is in one group at most, and that every group has stations.
@@ -82,8 +82,7 @@ impl BottleneckGroup {
         let mut owners: Vec<(&str, &str)> = Vec::new();
         for (name, section) in tables {
             section.check_name(name, problems);
-            let said = section.said(GroupTable::stations).and_then(Said::present);
-            let Some(said) = said else {
+            let Some(stations) = section.present(GroupTable::stations) else {
                 if name != UNLISTED && !section.lacks(GroupTable::stations) {
                     section.refuse("has no stations: expected `stations`", problems);
                 }
@@ -93,21 +92,21 @@ impl BottleneckGroup {
                 let fault = format!(
                     "has no effect, since `{UNLISTED}` has all stations that are in no other group: expected a group with another name"
                 );
-                said.refuse_value(fault, problems);
+                stations.refuse_value(fault, problems);
                 continue;
             }
-            for word in words(&said.value) {
-                let stations = members(word, made);
-                if stations.is_empty() {
+            for word in words(&stations.value) {
+                let members = members(word, made);
+                if members.is_empty() {
                     let message = format!(
                         "`{}` is no station: expected a station or a table of stations",
                         one_line(word, 40)
                     );
                     let tables = made.iter().map(|(table, _)| table.as_str());
                     let hint = did_you_mean(word, tables);
-                    problems.add_with_hint(said.origin, &said.path, message, hint);
+                    stations.refuse_with_hint(message, hint, problems);
                 }
-                for station in stations {
+                for station in members {
                     let owner = owners.iter().find(|(known, _)| *known == station);
                     match owner {
                         Some((_, other)) if *other != name => {
@@ -115,7 +114,7 @@ impl BottleneckGroup {
                                 "`{station}` is also in `vsb.group.{}`: a station must be in one group only",
                                 one_line(other, 80)
                             );
-                            said.refuse(message, problems);
+                            stations.refuse(message, problems);
                         }
                         Some(_) => {}
                         None => owners.push((station, name)),
@@ -139,13 +138,10 @@ impl BottleneckGroup {
 
 /// Returns the names of the stations that a word means: those of a table, or a single one.
 fn members<'a>(word: &str, made: &'a Made) -> Vec<&'a str> {
-    let own = made.iter().find(|(table, _)| table == word);
-    let every = made.iter().flat_map(|(_, names)| names);
-    match own {
-        Some((_, names)) => names.iter().map(String::as_str).collect(),
-        None => every
-            .filter(|name| *name == word)
-            .map(String::as_str)
-            .collect(),
+    if let Some((_, names)) = made.iter().find(|(table, _)| table == word) {
+        return names.iter().map(String::as_str).collect();
     }
+    let names = made.iter().flat_map(|(_, names)| names);
+    let single = names.filter(|name| *name == word);
+    single.map(String::as_str).collect()
 }

@@ -1,4 +1,4 @@
-//! The bottleneck as a link: a leaf for each party, one server for all. Packets of both directions enter
+//! The bottleneck as a link, with a leaf for each party and a common server. Packets of both directions enter
 //! the same link.
 
 use std::ops::Range;
@@ -18,7 +18,7 @@ const FULL_BYTES: u32 = 1500;
 const ACK_BYTES: u32 = 40;
 
 impl BottleneckSettings {
-    /// Whether the packets of `flow` pass the bottleneck.
+    /// Returns whether the packets of `flow` pass the bottleneck.
     pub fn redirects(&self, flow: &Flow) -> bool {
         match (flow.ends, &flow.transport) {
             (Ends::Wired, _) => false,
@@ -31,7 +31,7 @@ impl BottleneckSettings {
     }
 }
 
-/// Time on the air that a download takes with delayed ACKs: a full packet to `station` and half an ACK
+/// Returns the air time of a download with delayed ACKs: a full packet to `station` and half an ACK
 /// back.
 fn airtime(station: &Station, cell: &Cell) -> Span {
     let data = cell.exchange(FULL_BYTES, cell.rates(station, Direction::Down));
@@ -45,20 +45,20 @@ fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
         let mut groups = settings.groups.iter();
         groups.find(|group| group.stations.contains(&leaf))
     };
-    let mut found = Vec::new();
+    let mut parties = Vec::new();
     for (leaf, &weight) in weights.iter().enumerate() {
         let group = group_of(leaf);
         let is_first = group.is_none_or(|group| group.stations.first() == Some(&leaf));
         if is_first {
             let own = |group: &BottleneckGroup| group.stations.iter().map(|&k| k as u32).collect();
-            found.push(Party {
+            parties.push(Party {
                 share: group.map_or(weight, |group| group.share),
                 max_bps: group.and_then(|group| group.max_bps),
                 leaves: group.map_or(vec![leaf as u32], own),
             });
         }
     }
-    found
+    parties
 }
 
 /// Leaves of a bottleneck.
@@ -67,34 +67,34 @@ pub(super) struct Leaves {
     parties: Vec<Party>,
     /// Leaves of each flow: `[ACKs, data]`.
     of_flow: Vec<[u32; 2]>,
-    /// Whose leaves they are.
+    /// Settings of the bottleneck.
     settings: BottleneckSettings,
 }
 
 impl Leaves {
-    /// The leaves of a bottleneck.
+    /// Returns the leaves of a bottleneck.
     pub(super) fn new(settings: &BottleneckSettings, hotspot: Hotspot) -> Leaves {
         let fairness = settings.fairness;
         let stations = hotspot.stations.iter();
-        let alike = |names: Vec<String>| (vec![1.0; names.len()], names);
-        let (weights, names) = match fairness {
-            BottleneckFairness::Station => alike(stations.map(|one| one.name.clone()).collect()),
-            BottleneckFairness::Airtime | BottleneckFairness::Rate => {
-                let names = stations.clone().map(|one| one.name.clone()).collect();
-                let weights = stations.map(|one| match fairness {
-                    BottleneckFairness::Rate => one.rate_bps as f64,
-                    _ => 1.0 / airtime(one, &hotspot.bss.cell).seconds(),
-                });
-                (weights.collect(), names)
-            }
-            BottleneckFairness::Flow => {
-                alike(hotspot.flows.iter().map(|f| f.name.clone()).collect())
-            }
-            BottleneckFairness::Direction => alike(vec!["up".to_owned(), "down".to_owned()]),
+        let names: Vec<String> = match fairness {
+            BottleneckFairness::Station
+            | BottleneckFairness::Airtime
+            | BottleneckFairness::Rate => stations.clone().map(|own| own.name.clone()).collect(),
+            BottleneckFairness::Flow => hotspot.flows.iter().map(|f| f.name.clone()).collect(),
+            BottleneckFairness::Direction => vec!["up".to_owned(), "down".to_owned()],
+        };
+        let weights: Vec<f64> = match fairness {
+            BottleneckFairness::Airtime => stations
+                .map(|own| 1.0 / airtime(own, &hotspot.bss.cell).seconds())
+                .collect(),
+            BottleneckFairness::Rate => stations.map(|own| own.rate_bps as f64).collect(),
+            BottleneckFairness::Station
+            | BottleneckFairness::Flow
+            | BottleneckFairness::Direction => vec![1.0; names.len()],
         };
         let of_flow = (0..).zip(hotspot.flows).map(|(index, flow)| {
             let Ends::Station { station, direction } = flow.ends else {
-                return [0, 0]; // it does not come here
+                return [0, 0]; // it does not enter
             };
             match fairness {
                 BottleneckFairness::Station
@@ -112,7 +112,7 @@ impl Leaves {
         }
     }
 
-    /// Leaves by which the traffic of a station is seen: with fairness "direction" it is that of all.
+    /// Returns the leaves that show the traffic of a station. With fairness "direction" they show the traffic of all.
     pub(super) fn of_station(&self, station: usize, flows: &[Flow]) -> Vec<u32> {
         let pairs = flows.iter().zip(&self.of_flow);
         let own = |flow: &Flow| flow.station() == Some(station) && self.settings.redirects(flow);
@@ -125,7 +125,7 @@ impl Leaves {
         leaves
     }
 
-    /// Leaves that packets can come to: number, and name in results.
+    /// Returns the leaves that packets can enter: number, and name in results.
     pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(usize, String)> {
         let pairs = flows.iter().zip(&self.of_flow);
         let redirected = pairs.filter(|(flow, _)| self.settings.redirects(flow));
@@ -137,9 +137,8 @@ impl Leaves {
     }
 }
 
-/// The bottleneck of `settings` as a link, at rest, with its rate still to be set. `bin` is the width of
-/// the bins over which the least utilisation is taken, `measured` the time from the end of the warm-up to
-/// that of the run.
+/// Returns the bottleneck of `settings` as an empty link, whose rate is still to be set. `bin` is the width of the
+/// bins of the smallest utilisation, and `measured` is the time from the end of the warm-up to the end of the run.
 pub fn link_of(
     settings: &BottleneckSettings,
     hotspot: Hotspot,

@@ -1,30 +1,29 @@
 //! The virtual shared bottleneck: a link in front of the access point that both directions of a
-//! station's flows enter, and the pings beside it from which its rate is estimated (paper 002, section
-//! 4.2).
+//! station's flows enter, and the pings from which its rate is estimated (paper 002, section 4.2).
 //!
 //! ```text
 //!               +--------------------- rate ----------------------+
 //!               |                                                 |
 //!   servers <--link, a leaf for each party--> access point     estimator <-- round-trip times
 //!                                                | ping   ^                        |
-//!                                                v        | answer ----------------+
-//!                                               a station, drawn
+//!                                                v        | reply -----------------+
+//!                                               a random station
 //! ```
 //!
-//! Packets of stations pass it up and down. In the paper uplink UDP does not: to delay it would not keep it
-//! off the air (appendix IV), and the answers of who sends it wait behind it. Today much of it slows down when
-//! it is delayed, QUIC above all, so that passing beside is an advantage; `udp = "down"` is the paper's way. A
-//! ping is an echo request in the access point's queue, and its answer in the station's; neither passes the
-//! bottleneck. Who carries packets, the simulator's world or the emulator, probes here what the rate is, whom to
-//! ping and when.
+//! Packets of stations pass it in both directions. In the paper uplink UDP bypasses it: a delay would not keep
+//! uplink UDP off the air (appendix IV), and the ping replies of a sender wait after its UDP. Today many UDP
+//! senders slow down if they are delayed, above all QUIC, so that the bypass is an advantage. With `udp = "down"`
+//! the bottleneck works as in the paper. A ping is an echo request in the access point's queue, and its reply is
+//! in the queue of the station. Neither passes the bottleneck. The simulator's world or the emulator carries the
+//! packets. It gets from here the rate, and the stations to ping.
 //!
 //! | question | place |
 //! |---|---|
-//! | which flow passes it, through which leaf | `bottleneck/leaves.rs` |
-//! | which stations have one share | `bottleneck/groups.rs` |
-//! | whom to ping, what an answer says, what was measured | here |
-//! | round-trip times of flows, for stations that do not answer pings | `bottleneck/timing.rs` |
-//! | round-trip times to a rate | [`crate::control::wce`] |
+//! | flows that pass it, and their leaves | `bottleneck/leaves.rs` |
+//! | groups of stations with a common share | `bottleneck/groups.rs` |
+//! | stations to ping, replies, measured values | here |
+//! | round-trip times of flows, for stations that do not reply to pings | `bottleneck/timing.rs` |
+//! | the rate from round-trip times | [`crate::control::wce`] |
 
 mod groups;
 mod leaves;
@@ -44,7 +43,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::queue::QueueCounters;
 
-/// For how long after its last uplink datagram a station is not pinged. [ns]
+/// Time after its last uplink datagram in which a station is not pinged. [ns]
 const UDP_MEMORY: Span = Span(5_000_000_000);
 
 /// The bottleneck's rate and its pings.
@@ -53,14 +52,14 @@ pub struct Bottleneck {
     settings: BottleneckSettings,
     /// The estimator, unless the rate is given.
     estimator: Option<Capacity>,
-    /// Segments of stations that do not answer pings, and whether there are any or are to be.
+    /// Segments of stations that do not reply to pings, and whether segments are timed.
     timing: Timing,
     listens: bool,
-    /// When the bottleneck begins, then when the next ping is due.
+    /// Start of the bottleneck, and then the time of the next ping.
     next: Time,
-    /// What was known of each station at the last ping.
+    /// Traffic of each station up to the last ping.
     stations: Vec<Known>,
-    /// Leaves by which a station's traffic is seen.
+    /// Leaves that show the traffic of each station.
     leaves_of: Vec<Vec<u32>>,
     rate_bps: u64,
     rate_since: Time,
@@ -73,17 +72,17 @@ pub struct Bottleneck {
     warm_sum: f64,
 }
 
-/// What a station had sent at the last ping, and the last ping before which it had sent uplink datagrams.
+/// Traffic of a station up to the last ping, and the last ping before which it had sent uplink datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Uplink datagrams, which pass beside the bottleneck.
+    /// Uplink datagrams, which bypass the bottleneck.
     datagrams: u64,
-    /// Packets that have left the leaves by which its traffic is seen.
+    /// Packets that have left the leaves that show its traffic.
     packets: u64,
     sent_datagrams: Option<Time>,
 }
 
-/// What has passed a bottleneck so far.
+/// Packets that have passed a bottleneck so far.
 #[derive(Clone, Debug)]
 pub struct Passed {
     /// Through each leaf.
@@ -93,13 +92,13 @@ pub struct Passed {
 }
 
 impl Bottleneck {
-    /// The bottleneck in front of a cell, at rest.
+    /// Returns the bottleneck in front of a cell before its start.
     pub fn new(settings: &BottleneckSettings, hotspot: Hotspot, streams: &Streams) -> Bottleneck {
         let leaves = Leaves::new(settings, hotspot);
         let stations = 0..hotspot.stations.len();
         Bottleneck {
             settings: settings.clone(),
-            // the checks have seen to it that the settings make one
+            // the settings have been checked
             estimator: match settings.rate_bps {
                 None => Capacity::new(settings.wce, streams.stream("vsb/pings")).ok(),
                 Some(_) => None,
@@ -121,13 +120,13 @@ impl Bottleneck {
         }
     }
 
-    /// When [`Bottleneck::advance`] is due.
+    /// Returns the time at which [`Bottleneck::advance`] is due.
     pub fn deadline(&self) -> Time {
         self.next
     }
 
-    /// The bottleneck begins, or the next ping is due at `now`; returns whom to ping. `datagrams` says how many
-    /// datagrams a station has sent past it so far. The rate may have changed.
+    /// Starts the bottleneck at `now`, or returns the next pings. `datagrams` returns the number of datagrams of a
+    /// station that have bypassed the bottleneck so far. The rate may have changed.
     pub fn advance(
         &mut self,
         now: Time,
@@ -150,7 +149,7 @@ impl Bottleneck {
         probes
     }
 
-    /// The rate is the estimator's from now on.
+    /// Sets the rate to that of the estimator.
     fn follow(&mut self, now: Time, estimator: Capacity) {
         self.integrate(now);
         self.rate_bps = estimator.bps();
@@ -158,13 +157,14 @@ impl Bottleneck {
         self.estimator = Some(estimator);
     }
 
-    /// Whether [`Bottleneck::leaves`] and [`Bottleneck::acknowledged`] want to know of what passes.
+    /// Returns whether [`Bottleneck::leaves`] and [`Bottleneck::acknowledged`] need to be called.
     #[inline]
     pub fn listens(&self) -> bool {
         self.listens
     }
 
-    /// A segment of a flow leaves for a station, after so many bytes; an ACK that covers it says `end` or more.
+    /// Notes a segment of a flow that leaves for a station, after this number of bytes. An ACK that covers it has the
+    /// number `end` or a larger number.
     #[cold]
     pub fn leaves(&mut self, now: Time, (station, flow, end): (u32, u32, u32), passed_bytes: u64) {
         let listening = self.estimator.as_ref().map_or(&[][..], Capacity::listening);
@@ -172,7 +172,7 @@ impl Bottleneck {
             .leaves(now, (station, flow, end), passed_bytes, listening);
     }
 
-    /// An ACK of a flow has come back from a station. Returns whom to ping. The rate may have changed.
+    /// Processes an ACK of a flow from a station. Returns the pings to send. The rate may have changed.
     #[cold]
     pub fn acknowledged(
         &mut self,
@@ -191,8 +191,8 @@ impl Bottleneck {
         probes
     }
 
-    /// Stations that may be pinged: in paper 002 any, else those with traffic; not those that have sent UDP past
-    /// the bottleneck lately if they are spared.
+    /// Returns the stations that may be pinged: in paper 002 all, otherwise those with traffic. Stations whose UDP has
+    /// bypassed the bottleneck a short time ago may be excepted.
     fn stations_to_ping(
         &mut self,
         now: Time,
@@ -220,8 +220,8 @@ impl Bottleneck {
         able.collect()
     }
 
-    /// The answer to a ping has come back, of whose number the lowest 16 bits are known; `None` if there is
-    /// no such ping, or it has been answered before. Returns whom else to ping. The rate may have changed.
+    /// Processes the reply to a ping, of whose number the lowest 16 bits are known. Returns further pings to send;
+    /// `None` if there is no such ping, or if it had a reply before. The rate may have changed.
     pub fn answered(&mut self, now: Time, number: u16, passed_bytes: u64) -> Option<Vec<Probe>> {
         let mut estimator = self.estimator.take()?;
         let Some((rtt, probes)) = estimator.answer(now, number, None, passed_bytes) else {
@@ -234,12 +234,12 @@ impl Bottleneck {
         Some(probes)
     }
 
-    /// The present rate, once it has begun. [bit/s]
+    /// Returns the present rate; `None` before the start. [bit/s]
     pub fn rate_bps(&self) -> Option<u64> {
         (self.rate_bps > 0).then_some(self.rate_bps)
     }
 
-    /// The rate that the settings give is this from `now` on; where it is estimated nothing changes. [bit/s]
+    /// Sets the rate of the settings from `now` on. If the rate is estimated, nothing changes. [bit/s]
     pub fn set_rate(&mut self, now: Time, rate_bps: u64) {
         if self.settings.rate_bps.is_none() {
             return;
@@ -251,7 +251,7 @@ impl Bottleneck {
         }
     }
 
-    /// Measuring begins at `now`.
+    /// Begins to measure at `now`.
     pub fn begin_to_measure(&mut self, now: Time) {
         self.integrate(now);
         self.measured_since = now;
@@ -264,7 +264,8 @@ impl Bottleneck {
         self.rate_since = self.rate_since.max(now);
     }
 
-    /// Mean rate up to `now`, since measuring began or, if that was later, the bottleneck. [bit/s]
+    /// Returns the mean rate up to `now`, since the start of measurements or, if that was later, of the bottleneck.
+    /// [bit/s]
     pub fn mean_rate_bps(&self, now: Time) -> Option<f64> {
         let rest = self.rate_bps as f64 * now.since(self.rate_since).0 as f64;
         let begun = self.measured_since.max(Time::ZERO + self.settings.start);
@@ -273,18 +274,19 @@ impl Bottleneck {
         (length > Span::ZERO).then(|| sum / length.0 as f64)
     }
 
-    /// Round-trip times since measuring began.
+    /// Returns the round-trip times since the start of measurements.
     pub fn rtts(&self) -> &Histogram {
         &self.rtts
     }
 
-    /// The last round-trip time.
+    /// Returns the last round-trip time.
     pub fn last_rtt(&self) -> Option<Span> {
         self.last_rtt
     }
 }
 
-/// Leaves of a bottleneck that packets can come to: number, and name in results; none without one.
+/// Returns the leaves of a bottleneck that packets can enter: number, and name in results. There are none without a
+/// bottleneck.
 pub fn shown_leaves(
     settings: Option<&BottleneckSettings>,
     hotspot: Hotspot,
@@ -293,14 +295,15 @@ pub fn shown_leaves(
     leaves.into_iter().flatten()
 }
 
-/// Flows of stations that pass beside a bottleneck, uplink UDP if any: index and station; none without one.
-pub fn beside(
+/// Returns the flows of stations that bypass a bottleneck (uplink UDP): index and station. There are none
+/// without a bottleneck.
+pub fn bypassing(
     settings: Option<&BottleneckSettings>,
     flows: &[Flow],
 ) -> impl Iterator<Item = (usize, usize)> {
     let flows = settings.into_iter().flat_map(|own| {
-        let beside = move |(_, flow): &(usize, &Flow)| !own.redirects(flow);
-        flows.iter().enumerate().filter(beside)
+        let bypasses = move |(_, flow): &(usize, &Flow)| !own.redirects(flow);
+        flows.iter().enumerate().filter(bypasses)
     });
     flows.filter_map(|(index, flow)| Some((index, flow.station()?)))
 }

@@ -51,12 +51,12 @@ table! {
         /// Time at which the bottleneck starts. Until then, packets do not wait in it.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
         /// Settings of the estimator, which are used if C is estimated.
-        apart wce: WceSettings =
+        hidden wce: WceSettings =
             WceSettings::new(WceRule::Agreement, WceSettings::MAX_BPS, WceSettings::INTERVAL);
         /// Settings of the wireless capacity estimator, which sets the rate of the bottleneck.
         key wce: BottleneckWce = inner().depends("the defaults of the table's keys");
         /// Groups of stations with one share each.
-        apart groups: Vec<BottleneckGroup> = Vec::new();
+        hidden groups: Vec<BottleneckGroup> = Vec::new();
         /// Groups of stations, by name. The stations of a group have one common share. The group `unlisted` contains all stations that are in no other group.
         key group: GroupTable = tables().absent("each station has a share of its own");
         /// Length of the IP packet of a ping, and of its reply.

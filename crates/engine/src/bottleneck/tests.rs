@@ -32,12 +32,12 @@ fn nothing() -> Passed {
 #[test]
 fn those_with_traffic_are_asked_and_the_paper_asks_all() {
     for (rule, expected) in [(WceRule::Agreement, vec![1]), (WceRule::Paper, vec![0, 1])] {
-        let mut one = bottleneck(&format!("wce.rule = \"{}\"", rule.name()));
+        let mut vsb = bottleneck(&format!("wce.rule = \"{}\"", rule.name()));
         let mut passed = nothing();
         let mut asked = Vec::new();
-        while one.deadline() < Time(4_000 * MS) {
+        while vsb.deadline() < Time(4_000 * MS) {
             passed.leaves[1].left += 1;
-            asked.extend(one.advance(one.deadline(), |_| 0, &passed));
+            asked.extend(vsb.advance(vsb.deadline(), |_| 0, &passed));
         }
         let mut asked: Vec<u32> = asked.into_iter().map(|ask| ask.station).collect();
         asked.sort_unstable();
@@ -49,13 +49,13 @@ fn those_with_traffic_are_asked_and_the_paper_asks_all() {
 #[test]
 fn a_station_that_sends_datagrams_through_it_has_traffic_and_is_asked() {
     for (udp, expected) in [("both", vec![0]), ("down", vec![])] {
-        let mut one = bottleneck(&format!("udp = \"{udp}\""));
+        let mut vsb = bottleneck(&format!("udp = \"{udp}\""));
         let mut passed = nothing();
         let mut asked = Vec::new();
-        while one.deadline() < Time(4_000 * MS) {
+        while vsb.deadline() < Time(4_000 * MS) {
             // what station a's leaf lets go can only be its datagrams
             passed.leaves[0].left += 1;
-            asked.extend(one.advance(one.deadline(), |_| 0, &passed));
+            asked.extend(vsb.advance(vsb.deadline(), |_| 0, &passed));
         }
         let mut asked: Vec<u32> = asked.into_iter().map(|ask| ask.station).collect();
         asked.dedup();
@@ -65,28 +65,28 @@ fn a_station_that_sends_datagrams_through_it_has_traffic_and_is_asked() {
 
 #[test]
 fn a_given_rate_asks_for_no_pings() {
-    let mut one = bottleneck("rate = \"3 Mbps\"");
-    assert_eq!(one.rate_bps(), None);
-    assert_eq!(one.advance(one.deadline(), |_| 0, &nothing()), []);
+    let mut vsb = bottleneck("rate = \"3 Mbps\"");
+    assert_eq!(vsb.rate_bps(), None);
+    assert_eq!(vsb.advance(vsb.deadline(), |_| 0, &nothing()), []);
     assert_eq!(
-        (one.rate_bps(), one.deadline()),
+        (vsb.rate_bps(), vsb.deadline()),
         (Some(3_000_000), Time::NEVER)
     );
 }
 
 #[test]
 fn a_ping_is_answered_once() {
-    let mut one = bottleneck("wce.rule = \"paper\"");
-    let begin = one.deadline();
-    let [ping] = one.advance(begin, |_| 0, &nothing())[..] else {
+    let mut vsb = bottleneck("wce.rule = \"paper\"");
+    let begin = vsb.deadline();
+    let [ping] = vsb.advance(begin, |_| 0, &nothing())[..] else {
         panic!("a ping");
     };
     let back = begin + Span(3 * MS);
-    assert_eq!(one.answered(back, ping.number as u16, 0), Some(vec![]));
-    assert_eq!(one.answered(back, ping.number as u16, 0), None);
-    assert_eq!(one.answered(back, 77, 0), None);
+    assert_eq!(vsb.answered(back, ping.number as u16, 0), Some(vec![]));
+    assert_eq!(vsb.answered(back, ping.number as u16, 0), None);
+    assert_eq!(vsb.answered(back, 77, 0), None);
     assert_eq!(
-        (one.rtts().count(), one.last_rtt()),
+        (vsb.rtts().count(), vsb.last_rtt()),
         (1, Some(Span(3 * MS)))
     );
 }
@@ -94,21 +94,21 @@ fn a_ping_is_answered_once() {
 #[test]
 fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
     for (settings, spared) in [("", true), ("udp_aware = false\n", false)] {
-        let mut one = bottleneck(&format!("{settings}wce.rule = \"paper\""));
+        let mut vsb = bottleneck(&format!("{settings}wce.rule = \"paper\""));
         let mut asked = [0, 0];
-        while one.deadline() < Time(4_000 * MS) {
+        while vsb.deadline() < Time(4_000 * MS) {
             // a datagram of station a before the first ping, none after it
-            let pings = one.advance(
-                one.deadline(),
+            let pings = vsb.advance(
+                vsb.deadline(),
                 |station| u64::from(station == 0),
                 &nothing(),
             );
             asked[pings.first().map_or(0, |ping| ping.station as usize)] += 1;
         }
         assert_eq!(asked[0] == 0, spared, "{asked:?}");
-        while one.deadline() < Time(9_000 * MS) {
-            let pings = one.advance(
-                one.deadline(),
+        while vsb.deadline() < Time(9_000 * MS) {
+            let pings = vsb.advance(
+                vsb.deadline(),
                 |station| u64::from(station == 0),
                 &nothing(),
             );
@@ -120,9 +120,9 @@ fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
 
 #[test]
 fn a_mean_rate_is_that_since_measuring_began() {
-    let mut one = bottleneck("rate = \"3 Mbps\"");
-    one.advance(one.deadline(), |_| 0, &nothing());
-    one.begin_to_measure(Time(2_000 * MS));
-    assert_eq!(one.mean_rate_bps(Time(2_000 * MS)), None);
-    assert_eq!(one.mean_rate_bps(Time(5_000 * MS)), Some(3e6));
+    let mut vsb = bottleneck("rate = \"3 Mbps\"");
+    vsb.advance(vsb.deadline(), |_| 0, &nothing());
+    vsb.begin_to_measure(Time(2_000 * MS));
+    assert_eq!(vsb.mean_rate_bps(Time(2_000 * MS)), None);
+    assert_eq!(vsb.mean_rate_bps(Time(5_000 * MS)), Some(3e6));
 }

@@ -1,19 +1,19 @@
-//! Segments that are timed on their way to stations that are listened to: from the bottleneck to the ACK that covers
-//! them.
+//! The round-trip times of segments to stations that do not reply to pings, from the bottleneck to the ACK that
+//! covers a segment.
 //!
-//! The first few segments of one flow are taken, and the least of their round-trip times: an ACK may be delayed until
-//! the next segment. A segment that is sent again makes all of them void, since nobody could say which one an ACK is
-//! for (Karn and Partridge, 1987).
+//! The first few segments of a flow are timed, and the smallest of their round-trip times counts, because an ACK may be
+//! delayed until the next segment. If a segment is sent again, all of them are discarded, because an ACK may be for
+//! either transmission (Karn and Partridge, 1987).
 
 use crate::control::RoundTrip;
 use crate::kernel::time::{Span, Time};
 
-/// Segments that are taken of a flow.
+/// Number of segments of a flow that are timed.
 const TAKEN: usize = 4;
-/// What has not been acknowledged for so long will tell nothing.
+/// Time after which a segment without an ACK is discarded.
 const PATIENCE: Span = Span(3_000_000_000);
 
-/// Segments on their way.
+/// Segments in flight.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timing(Vec<Timed>);
 
@@ -30,24 +30,25 @@ struct Timed {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
-    /// What an ACK that covers it says at least.
+    /// Smallest number of an ACK that covers it.
     end: u32,
     left: Time,
     passed_bytes: u64,
 }
 
-/// Whether a number of a sequence is not before another (RFC 9293, section 3.4).
+/// Returns whether a sequence number is not before another (RFC 9293, section 3.4).
 fn reaches(number: u32, other: u32) -> bool {
     number.wrapping_sub(other) as i32 >= 0
 }
 
 impl Timing {
-    /// Whether nothing is on its way.
+    /// Returns whether no segment is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A segment leaves the bottleneck at `now`, after so many bytes; it is taken if its station is `listening`.
+    /// Notes a segment that leaves the bottleneck at `now`, after this number of bytes. It is timed if its station is
+    /// `listening`.
     pub(super) fn leaves(
         &mut self,
         now: Time,
@@ -56,14 +57,14 @@ impl Timing {
         listening: &[u32],
     ) {
         self.0
-            .retain(|one| now.since(one.segments[one.taken - 1].left) <= PATIENCE);
+            .retain(|timed| now.since(timed.segments[timed.taken - 1].left) <= PATIENCE);
         let segment = Segment {
             end,
             left: now,
             passed_bytes,
         };
         let is_listened_to = listening.contains(&station);
-        let Some(place) = self.0.iter().position(|one| one.station == station) else {
+        let Some(place) = self.0.iter().position(|timed| timed.station == station) else {
             if is_listened_to {
                 self.0.push(Timed {
                     station,
@@ -76,41 +77,41 @@ impl Timing {
             }
             return;
         };
-        let one = &mut self.0[place];
-        if one.flow != flow {
+        let timed = &mut self.0[place];
+        if timed.flow != flow {
             return;
         }
-        if reaches(one.segments[one.taken - 1].end, end) {
+        if reaches(timed.segments[timed.taken - 1].end, end) {
             self.0.swap_remove(place); // sent again
-        } else if one.taken < TAKEN && is_listened_to {
-            one.segments[one.taken] = segment;
-            one.taken += 1;
+        } else if timed.taken < TAKEN && is_listened_to {
+            timed.segments[timed.taken] = segment;
+            timed.taken += 1;
         }
     }
 
-    /// An ACK comes back from a station; returns the least round-trip time, once all that was taken is covered.
+    /// Processes an ACK from a station. Returns the smallest round-trip time, once all timed segments are covered.
     pub(super) fn returns(
         &mut self,
         now: Time,
         (station, flow, ack): (u32, u32, u32),
     ) -> Option<RoundTrip> {
-        let is_it = |one: &Timed| one.station == station && one.flow == flow;
-        let place = self.0.iter().position(is_it)?;
-        let one = &mut self.0[place];
-        while one.covered < one.taken && reaches(ack, one.segments[one.covered].end) {
-            let segment = one.segments[one.covered];
+        let mut all = self.0.iter();
+        let place = all.position(|timed| timed.station == station && timed.flow == flow)?;
+        let timed = &mut self.0[place];
+        while timed.covered < timed.taken && reaches(ack, timed.segments[timed.covered].end) {
+            let segment = timed.segments[timed.covered];
             let trip = RoundTrip {
                 station,
                 sent: segment.left,
                 rtt: now.since(segment.left),
                 passed_bytes: segment.passed_bytes,
             };
-            if one.least.is_none_or(|least| trip.rtt < least.rtt) {
-                one.least = Some(trip);
+            if timed.least.is_none_or(|least| trip.rtt < least.rtt) {
+                timed.least = Some(trip);
             }
-            one.covered += 1;
+            timed.covered += 1;
         }
-        if one.covered < one.taken {
+        if timed.covered < timed.taken {
             return None;
         }
         self.0.swap_remove(place).least

@@ -9,7 +9,7 @@ use crate::mac::Phy;
 use crate::mac::dcf::{
     Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, SingleFrame, TxStatus,
 };
-use crate::queue::{HeadQueue, OtherQueue, TxQueues};
+use crate::queue::{HeadQueue, TxQueues};
 
 /// Exchanges that carry aggregates.
 #[derive(Clone, Debug)]
@@ -48,11 +48,8 @@ impl FrameExchange for Aggregating {
 #[inline(always)]
 pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
     match queue {
-        HeadQueue::Other(other) => match &mut **other {
-            OtherQueue::TxQueues(txqs) => Some(txqs),
-            OtherQueue::Scheduled(_) => None,
-        },
-        HeadQueue::Fifo(_) => None,
+        HeadQueue::TxQueues(txqs) => Some(txqs),
+        HeadQueue::Scheduled(_) | HeadQueue::Fifo(_) => None,
     }
 }
 

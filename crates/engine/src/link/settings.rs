@@ -15,7 +15,7 @@ table! {
     /// A wired link between two nodes, in both directions. A node exists if a link names it. The node `servers` is the far end of a cell's wire.
     pub struct LinkSettings in "link" {
         /// Unique name.
-        beside name: String = String::new();
+        keyless name: String = String::new();
         /// Node at one end.
         from: String = name().required();
         /// Node at the other end.
@@ -27,7 +27,7 @@ table! {
         /// One-way propagation time.
         delay: Span = duration(0..=100 * S).default("0 ms");
         /// Upper limit of each of the two random delays of a packet. Only links of hosts have such delays; packets keep their order.
-        apart jitter: Span = Span::ZERO;
+        hidden jitter: Span = Span::ZERO;
         /// Queue in front of the link, used only with a rate.
         made queue: QueueSetting = queue_setting;
         /// Queue in front of the link, from `from` to `to`. The queue is used only if the link has a rate.
@@ -37,7 +37,7 @@ table! {
         /// Probability that a TCP segment or datagram is lost on the link. `{ every = N }` loses every N-th segment or datagram instead. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by losses;
         /// Whether the link belongs to the host of a flow. Results do not contain such links.
-        beside of_host: bool = false;
+        keyless of_host: bool = false;
     }
 }
 

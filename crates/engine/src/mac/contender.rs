@@ -262,10 +262,7 @@ pub(super) fn contenders_of(
     let mut others: Vec<(NodeId, Category)> = Vec::new();
     for (station, category) in categories {
         if category != Category::BestEffort {
-            for member in [
-                (bss.ap, category),
-                (bss.roles.node_of(station), category),
-            ] {
+            for member in [(bss.ap, category), (bss.roles.node_of(station), category)] {
                 if let Err(place) = others.binary_search(&member) {
                     others.insert(place, member);
                 }

@@ -49,7 +49,7 @@ table! {
         /// Beacons, and packets that are kept for sleeping stations.
         made power_save: PowerSave = PowerSave::read;
         /// Classes among which the access point's queue is shared, if its discipline shares it.
-        apart sharing_classes: Vec<SharingClass> = Vec::new();
+        hidden sharing_classes: Vec<SharingClass> = Vec::new();
         /// Rate of data frames, in both directions.
         key rate: u64 = listed(&DATA_RATE).by_preset(usual_rates);
         /// MAC header and frame check sequence of a data frame.

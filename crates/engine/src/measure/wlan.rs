@@ -58,7 +58,7 @@ impl Period<'_> {
         let scenario = self.world.scenario();
         let settings = scenario.bottleneck.as_ref();
         settings?;
-        let bypassing = bottleneck::beside(settings, &scenario.flows);
+        let bypassing = bottleneck::bypassing(settings, &scenario.flows);
         let own = bypassing.filter(|&(_, of)| of == station);
         let passed = self.over(own.map(|(flow, _)| flow), |c| c.arrived);
         Some(BYPASS.of(passed as f64))

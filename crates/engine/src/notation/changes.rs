@@ -1,4 +1,4 @@
-//! Changes during a run: named tables, each with the instant from which it holds.
+//! Changes during a run: named tables, each with the time of its change.
 
 use super::decode::Section;
 use super::key::KeyOf;
@@ -6,38 +6,33 @@ use super::problem::Problems;
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
 
-/// The instants of changes to one thing, as far as they have been checked.
+/// The times of the changes that have been checked.
 pub(crate) struct Instants<'a> {
     duration: Option<Span>,
     seen: Vec<(Span, &'a str)>,
 }
 
 impl<'a> Instants<'a> {
-    /// None yet, in a run of this `duration` where that is known.
+    /// Returns an empty list for a run of this `duration`, if it is known.
     pub(crate) fn within(duration: Option<Span>) -> Instants<'a> {
         let seen = Vec::new();
         Instants { duration, seen }
     }
 
-    /// Checks the instant of a `change`: before the end, and no other change's.
+    /// Checks that a `change` is before the end, and not at the time of another change.
     pub(crate) fn check(&mut self, change: &'a Section, at: KeyOf<Span>, problems: &mut Problems) {
         let Some(at) = change.said(at) else {
             return;
         };
         if let Some(duration) = self.duration.filter(|&duration| at.value >= duration) {
-            let message = format!(
-                "{} is not before the end; expected less than the duration of {}",
-                at.shown,
-                units::show(duration.0, TIME)
-            );
-            problems.add(at.origin, &at.path, message);
+            let duration = units::show(duration.0, TIME);
+            let fault =
+                format!("is not before the end; expected less than the duration of {duration}");
+            at.refuse_value(fault, problems);
         }
         if let Some((_, other)) = self.seen.iter().find(|(other, _)| *other == at.value) {
-            let message = format!(
-                "{} is also the time of `{other}`; expected different times",
-                at.shown
-            );
-            problems.add(at.origin, &at.path, message);
+            let fault = format!("is also the time of `{other}`; expected different times");
+            at.refuse_value(fault, problems);
         }
         self.seen.push((at.value, &change.path));
     }

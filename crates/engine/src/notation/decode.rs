@@ -1,22 +1,22 @@
-//! The value tree against the grammar: every key known, every value of its kind and in range.
+//! Decoding of the value tree by the grammar: every key is known, every value is of its kind and in range.
 
 use std::fmt::Display;
 
-use super::elsewhere::stands_in;
+use super::elsewhere::tables_hint;
 use super::key::{KeyOf, Setting};
 use super::numbers::Refusal;
 use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line, one_of};
-use super::table::{Added, Default, Extension, Grammar, Key, Kind, NOTHING_ADDED, Table};
+use super::table::{Added, Default, Extension, Grammar, Inner, Key, Kind, NOTHING_ADDED, Table};
 use super::times::{self, Files, NO_FILES};
 use super::tree::{Data, Item, join};
 use super::units;
 use super::value::{NAMES, Value, check, expected, fault_of_name};
 
-/// A table of the file, decoded. What was refused is absent.
+/// A decoded table of the file, without the values that were refused.
 pub struct Section {
-    /// Where it stands in the file's tree.
+    /// Its path in the tree of the file.
     pub path: String,
-    /// Where it was written.
+    /// Its place in the file.
     pub origin: Origin,
     /// Whether the file or a setting has it.
     pub given: bool,
@@ -24,7 +24,7 @@ pub struct Section {
     tables: Vec<(&'static str, Section)>,
     /// Keys whose value has been refused, that are misspelt, or that are needed but missing.
     lacking: Vec<&'static str>,
-    /// What it could say.
+    /// The table of its keys.
     table: &'static Table,
     /// Keys of plugins that the file gives, each with its plugin.
     extensions: Vec<(&'static str, Extension)>,
@@ -34,19 +34,19 @@ pub struct Section {
 
 /// A value of a section.
 pub struct Entry {
-    /// Where it was written.
+    /// Its place in the file.
     pub origin: Origin,
     /// Its key path.
     pub path: String,
-    /// What it means.
+    /// The checked value.
     pub value: Value,
     /// The value as written.
     pub shown: String,
-    /// Whether the file or a setting has it; otherwise it is a default.
+    /// Whether the file or a setting has it. Otherwise it is a default.
     pub given: bool,
 }
 
-/// Decodes the file `root`, reporting every problem.
+/// Decodes the file `root`, and reports every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
     let mut decoder = Decoder {
         root: grammar.root,
@@ -72,13 +72,13 @@ pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     decoder.section(item, table, String::new())
 }
 
-/// A table that says nothing: its defaults.
+/// Returns an empty table, which has its defaults.
 pub(crate) fn nothing(table: &'static Table) -> Section {
     decode_table(&Item::empty(Origin::File), table)
 }
 
 struct Decoder<'p, 's> {
-    /// The table that the file is.
+    /// The table at the root of the file.
     root: &'static Table,
     preset: Option<&'static str>,
     /// Whether the file describes a modern network.
@@ -101,28 +101,23 @@ impl Decoder<'_, '_> {
             named: Vec::new(),
             extensions: Vec::new(),
         };
-        if let Data::Table(entries) = &node.data {
-            for (name, node) in entries {
-                match self.added.find(table, name) {
-                    Some(key) => {
-                        if let Some(extension) = self.added.extension_of(table, key.name) {
-                            section.extensions.push((key.name, extension));
-                        }
-                        let path = join(&section.path, key.name);
-                        self.key(&mut section, key, node, path);
-                    }
-                    None => {
-                        self.unknown(&section, table, name, node);
-                        // what is misspelt is not missing
-                        if !self.problems.is_full()
-                            && let names = self.added.names(table)
-                            && let Some(meant) = nearest(name, names.iter().copied())
-                            && let Some(key) = self.added.find(table, meant)
-                        {
-                            section.lacking.push(key.name);
-                        }
-                    }
+        for (name, node) in node.entries().unwrap_or_default() {
+            if let Some(key) = self.added.find(table, name) {
+                if let Some(extension) = self.added.extension_of(table, key.name) {
+                    section.extensions.push((key.name, extension));
                 }
+                let path = join(&section.path, key.name);
+                self.key(&mut section, key, node, path);
+                continue;
+            }
+            self.unknown(&section, table, name, node);
+            // a misspelt key is not missing
+            if !self.problems.is_full()
+                && let names = self.added.names(table)
+                && let Some(meant) = nearest(name, names.iter().copied())
+                && let Some(key) = self.added.find(table, meant)
+            {
+                section.lacking.push(key.name);
             }
         }
         for (key, inherits) in self.added.keys(table) {
@@ -134,17 +129,11 @@ impl Decoder<'_, '_> {
     }
 
     fn key(&mut self, section: &mut Section, key: &Key, node: &Item, path: String) {
-        match (&key.kind, &node.data) {
-            (Kind::Table(table) | Kind::Shorthand(table, _), Data::Table(_)) => {
-                let inner = self.section(node, table(), path);
-                section.tables.push((key.name, inner));
-            }
-            (Kind::Shorthand(table, main), _) => {
-                let inner = self.bare(node, table(), main, path);
-                section.tables.push((key.name, inner));
-            }
-            (Kind::Named(table) | Kind::ByPlace(table, _), Data::Table(entries)) => {
-                let table = table();
+        let Kind::Tables(inner) = &key.kind else {
+            return self.value(section, key, node, path);
+        };
+        match (node.entries(), inner.bare) {
+            (Some(entries), _) if inner.is_named => {
                 if entries.is_empty() {
                     let message = format!("empty; expected {}", expected(key, self.preset));
                     self.problems.add(node.origin, &path, message);
@@ -152,42 +141,54 @@ impl Decoder<'_, '_> {
                 }
                 let mut named = Vec::new();
                 for (name, node) in entries {
-                    let path = join(&path, name);
-                    if let Data::Table(_) = node.data {
-                        let inner = self.section(node, table, path);
-                        named.push((name.clone(), inner));
-                    } else if let Kind::ByPlace(_, main) = key.kind {
-                        let inner = self.bare(node, table, main, path);
-                        named.push((name.clone(), inner));
-                    } else {
-                        let message = format!(
-                            "{} is not a table; expected a table with the keys of a {}",
-                            node.show(),
-                            table.name
-                        );
-                        self.problems.add(node.origin, &path, message);
-                        section.lacking.push(key.name);
+                    match self.inner(inner, node, join(&path, name)) {
+                        Some(inner) => named.push((name.clone(), inner)),
+                        None => section.lacking.push(key.name),
                     }
                 }
                 section.named.push((key.name, named));
             }
-            _ => self.value(section, key, node, path),
+            (None, _) if inner.is_named || inner.bare.is_none() => {
+                self.value(section, key, node, path);
+            }
+            (_, _) => {
+                let inner = self.inner(inner, node, path);
+                section.tables.extend(inner.map(|inner| (key.name, inner)));
+            }
         }
     }
 
-    /// A value that is no table.
+    /// Decodes a table, which may be written as a bare value.
+    fn inner(&mut self, inner: &Inner, node: &Item, path: String) -> Option<Section> {
+        let table = (inner.table)();
+        match (node.entries(), inner.bare) {
+            (Some(_), _) => Some(self.section(node, table, path)),
+            (None, Some(main)) => Some(self.bare(node, table, main, path)),
+            (None, None) => {
+                let message = format!(
+                    "{} is not a table; expected a table with the keys of a {}",
+                    node.show(),
+                    table.name
+                );
+                self.problems.add(node.origin, &path, message);
+                None
+            }
+        }
+    }
+
+    /// Decodes a value that is not a table.
     fn value(&mut self, section: &mut Section, key: &Key, node: &Item, path: String) {
         match self.check(key, node) {
-            Ok(value) => section.entries.push((
-                key.name,
-                Entry {
+            Ok(value) => {
+                let entry = Entry {
                     origin: node.origin,
                     path,
                     value,
                     shown: node.show(),
                     given: true,
-                },
-            )),
+                };
+                section.entries.push((key.name, entry));
+            }
             Err(refusal) => {
                 section.lacking.push(key.name);
                 let mut expected = expected(key, self.preset);
@@ -195,20 +196,17 @@ impl Decoder<'_, '_> {
                     expected += &format!(", \"{}\"", added.word);
                 }
                 let message = format!("{} {}; expected {expected}", node.show(), refusal.fault);
-                let known = match (&node.data, key.meant) {
-                    (Data::Text(text), Some(meant)) => meant(text),
-                    _ => None,
-                };
-                let hint = known.or_else(|| table_meant(section, self.added, node));
-                let hint = hint.or(refusal.hint);
-                let hint = hint.or_else(|| no_unit(key, node));
+                let known = node.text().zip(key.meant);
+                let hint = known.and_then(|(text, meant)| meant(text));
+                let hint = hint.or_else(|| table_meant(section, self.added, node));
+                let hint = hint.or(refusal.hint).or_else(|| no_unit(key, node));
                 self.problems
                     .add_with_hint(node.origin, &path, message, hint);
             }
         }
     }
 
-    /// The table that a bare value stands for, by its key `main`.
+    /// Returns the table that a bare value describes by its key `main`.
     fn bare(&mut self, node: &Item, table: &'static Table, main: &str, path: String) -> Section {
         let empty = Item::empty(node.origin);
         let mut section = self.section(&empty, table, path.clone());
@@ -219,14 +217,14 @@ impl Decoder<'_, '_> {
         section
     }
 
-    /// The meaning of a value, which may be a word from outside, or name a file.
+    /// Returns the checked value, which may be a word of a plugin, or the content of a file.
     fn check(&self, key: &Key, node: &Item) -> Result<Value, Refusal> {
-        if let (Kind::Choice(_), Data::Text(text)) = (&key.kind, &node.data)
+        if let (Kind::Choice(_), Some(text)) = (&key.kind, node.text())
             && let Some(added) = self.added.words(key.name).find(|added| added.word == text)
         {
             return Ok(Value::Added(added));
         }
-        if let (Kind::TimesFile, Data::Text(name)) = (&key.kind, &node.data) {
+        if let (Kind::TimesFile, Some(name)) = (&key.kind, node.text()) {
             return times::of_file(name, self.files).map(Value::Times);
         }
         check(node, key, self.preset)
@@ -254,20 +252,26 @@ impl Decoder<'_, '_> {
                 section.lacking.push(key.name);
                 return;
             }
-            Default::Depends(_) | Default::Told(_) => {
-                if let Kind::Table(table) = key.kind {
+            Default::Depends(_) | Default::ByPreset(_) => {
+                if let Kind::Tables(inner) = &key.kind
+                    && inner.is_plain()
+                {
                     let empty = Item::empty(section.origin);
                     let path = join(&section.path, key.name);
                     let inner = Section {
                         given: false,
-                        ..self.section(&empty, table(), path)
+                        ..self.section(&empty, (inner.table)(), path)
                     };
                     section.tables.push((key.name, inner));
                 }
                 return;
             }
             Default::Absent(_) | Default::Checked | Default::ByNetwork(_) => return,
-            _ if inherited => return,
+            Default::Text(_) | Default::Count(_) | Default::Number(_) | Default::Flag(_)
+                if inherited =>
+            {
+                return;
+            }
             Default::Text(text) => {
                 let node = Item {
                     origin: section.origin,
@@ -294,42 +298,39 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// The hint for a word in the place of a value, if it is the name of a table that does something by being there:
-/// a queue's discipline.
+/// Returns the hint for a word in place of a value, if it is the name of a table that has an effect by its
+/// presence, such as the discipline of a queue.
 fn table_meant(section: &Section, added: &Added, node: &Item) -> Option<String> {
-    let Data::Text(text) = &node.data else {
-        return None;
-    };
+    let text = node.text()?;
     if section.path.is_empty() {
-        return None; // the whole file
+        return None; // the root
     }
-    let inner = |key: &Key| match (&key.kind, &key.default) {
-        (Kind::Table(inner) | Kind::Shorthand(inner, _), Default::Absent(_)) => Some(inner()),
-        _ => None,
+    let optional = |(key, _): (&Key, _)| match (&key.kind, &key.default) {
+        (Kind::Tables(inner), Default::Absent(_)) if !inner.is_named => {
+            Some((key.name, (inner.table)()))
+        }
+        (_, _) => None,
     };
-    let keys = added.keys(section.table).map(|(key, _)| key);
-    let tables: Vec<(&str, &Table)> = keys
-        .filter_map(|key| Some((key.name, inner(key)?)))
-        .collect();
+    let tables: Vec<(&str, &Table)> = added.keys(section.table).filter_map(optional).collect();
     let meant = nearest(text.trim(), tables.iter().map(|(name, _)| *name))?;
-    let (_, inner) = tables.iter().find(|(name, _)| *name == meant)?;
-    let needed: Vec<String> = (inner.required().map(|key| format!("{key} = ..."))).collect();
+    let needed: Vec<String> = find(&tables, meant)?
+        .required()
+        .map(|key| format!("{key} = ..."))
+        .collect();
     let values = match needed[..] {
         [] => "{}".to_owned(),
         _ => format!("{{ {} }}", needed.join(", ")),
     };
-    Some(format!(
-        "did you mean `{} = {{ {meant} = {values} }}`?",
-        section.path
-    ))
+    let path = &section.path;
+    Some(format!("did you mean `{path} = {{ {meant} = {values} }}`?"))
 }
 
-/// What a bare number counts, for somebody who gave it a unit.
+/// Returns the hint for a number with a unit if the key has a bare number: the quantity that it counts.
 fn no_unit(key: &Key, node: &Item) -> Option<String> {
-    let (Kind::Number { .. } | Kind::Count { .. }, Data::Text(text)) = (&key.kind, &node.data)
-    else {
+    let (Kind::Number { .. } | Kind::Count { .. }) = &key.kind else {
         return None;
     };
+    let text = node.text()?;
     let has_unit = [units::TIME, units::RATE, units::SIZE, units::LENGTH]
         .iter()
         .any(|units| units::parse(text, units).is_ok());
@@ -342,8 +343,8 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 
-/// Message and hint for a key that `table` does not have, nor parts from outside add; perhaps another
-/// table of the file, which is `root`, has it.
+/// Returns message and hint for a key that neither `table` nor a plugin has. Another table of the file, whose
+/// root is `root`, may have it.
 pub(crate) fn unknown_key(
     root: &'static Table,
     table: &Table,
@@ -356,45 +357,55 @@ pub(crate) fn unknown_key(
     }
     let names = added.names(table);
     let message = format!("unknown key; expected {}", one_of(&names));
-    let hint = match (did_you_mean(name, names), stands_in(root, added, name)) {
+    let hint = match (did_you_mean(name, names), tables_hint(root, added, name)) {
         (Some(near), Some(elsewhere)) => Some(format!("{near} {elsewhere}")),
         (near, elsewhere) => near.or(elsewhere),
     };
     (message, hint)
 }
 
-/// What stands under a key.
-fn find<'a, T>(all: &'a [(&'static str, T)], key: &str) -> Option<&'a T> {
-    let found = all.iter().find(|(name, _)| *name == key);
-    found.map(|(_, it)| it)
+/// Returns the item with this name.
+fn find<'a, T>(items: &'a [(&str, T)], name: &str) -> Option<&'a T> {
+    let item = items.iter().find(|(other, _)| *other == name);
+    item.map(|(_, item)| item)
 }
 
 impl Entry {
-    /// Whether it is from a setting over the file.
+    /// Returns whether it is from a setting over the file.
     pub(crate) fn is_set(&self) -> bool {
         self.given && matches!(self.origin, Origin::Setting(_))
     }
 
-    /// Tells what is wrong with the value; `fault` is a phrase that follows it.
+    /// Reports a problem of the value. `fault` is a phrase that follows the value.
     pub fn refuse_value(&self, fault: impl Display, problems: &mut Problems) -> Refused {
         self.refuse(format!("{} {fault}", self.shown), problems)
     }
 
-    /// Tells what is wrong.
+    /// Reports a problem.
     pub fn refuse(&self, message: impl Into<String>, problems: &mut Problems) -> Refused {
-        problems.add(self.origin, &self.path, message.into())
+        self.refuse_with_hint(message, None, problems)
+    }
+
+    /// Reports a problem with a hint.
+    pub fn refuse_with_hint(
+        &self,
+        message: impl Into<String>,
+        hint: Option<String>,
+        problems: &mut Problems,
+    ) -> Refused {
+        problems.add_with_hint(self.origin, &self.path, message.into(), hint)
     }
 }
 
 /// A value of a section, with its type.
 pub struct Said<'a, T> {
-    /// What it means.
+    /// The value.
     pub value: T,
     entry: &'a Entry,
 }
 
 impl<'a, T> Said<'a, Option<T>> {
-    /// The value, unless a word stands in its place.
+    /// Returns the value, unless it is a word.
     pub fn present(self) -> Option<Said<'a, T>> {
         let entry = self.entry;
         self.value.map(|value| Said { value, entry })
@@ -410,8 +421,8 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
-    /// Refuses keys without effect, of which whoever wrote one meant something; `needed` says for what they would have
-    /// one. If a setting over the file took it away, `overruled`, what the file says for other choices stays.
+    /// Refuses keys of the file that have no effect without `needed`. If a setting over the file causes that
+    /// (`overruled`), the keys of the file are accepted.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],
@@ -420,24 +431,34 @@ impl Section {
         problems: &mut Problems,
     ) {
         for entry in keys.iter().filter_map(|key| self.given(key)) {
-            // a value that is refused anyway is not refused again
+            // a value is refused only once
             if (!overruled || entry.is_set()) && !problems.concern(&entry.path) {
                 entry.refuse_value(format!("has no effect; expected {needed}"), problems);
             }
         }
     }
 
-    /// Tells what is wrong with the table.
+    /// Reports a problem of the table.
     pub fn refuse(&self, message: impl Into<String>, problems: &mut Problems) -> Refused {
-        problems.add(self.origin, &self.path, message.into())
+        self.refuse_with_hint(message, None, problems)
     }
 
-    /// The path of a key of this table.
+    /// Reports a problem of the table with a hint.
+    pub fn refuse_with_hint(
+        &self,
+        message: impl Into<String>,
+        hint: Option<String>,
+        problems: &mut Problems,
+    ) -> Refused {
+        problems.add_with_hint(self.origin, &self.path, message.into(), hint)
+    }
+
+    /// Returns the path of a key of this table.
     pub fn path(&self, key: &str) -> String {
         join(&self.path, key)
     }
 
-    /// Whether the table has a key of this name.
+    /// Returns whether the table has a key of this name.
     pub fn knows(&self, key: &str) -> bool {
         self.table.key(key).is_some()
     }
@@ -448,42 +469,42 @@ impl Section {
         extensions.filter_map(|(name, extension)| Some((*name, *extension, self.table(name)?)))
     }
 
-    /// The tables with free names under this key, in order of the file.
+    /// Returns the tables with free names under this key, in order of the file.
     pub fn tables<T>(&self, key: KeyOf<T>) -> &[(String, Section)] {
-        self.named(key.name())
+        find(&self.named, key.name()).map_or(&[], Vec::as_slice)
     }
 
-    /// The same without their names.
+    /// Returns the tables with free names under this key, without their names.
     pub(crate) fn each<T>(&self, key: KeyOf<T>) -> impl DoubleEndedIterator<Item = &Section> {
         self.tables(key).iter().map(|(_, table)| table)
     }
 
-    /// The one with this name.
-    pub(crate) fn one<T>(&self, key: KeyOf<T>, name: &str) -> Option<&Section> {
+    /// Returns the table with this name under this key.
+    pub(crate) fn named<T>(&self, key: KeyOf<T>, name: &str) -> Option<&Section> {
         let mut tables = self.tables(key).iter();
         tables
             .find(|(other, _)| other == name)
             .map(|(_, table)| table)
     }
 
-    /// The table under this key.
+    /// Returns the table under this key.
     pub fn inside<T>(&self, key: KeyOf<T>) -> Option<&Section> {
         self.table(key.name())
     }
 
-    /// What the file, a setting or a default says.
+    /// Returns the value of this key from the file, a setting or a default, with its place.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
         let entry = self.entry(key.name())?;
         let value = T::of(&entry.value)?;
         Some(Said { value, entry })
     }
 
-    /// The same without its place.
+    /// Returns the value of this key from the file, a setting or a default.
     pub(crate) fn value<T: Setting>(&self, key: KeyOf<T>) -> Option<T> {
-        self.said(key).map(|said| said.value)
+        T::of(&self.entry(key.name())?.value)
     }
 
-    /// The same, unless a word stands in the place of a value.
+    /// Returns the value of this key with its place, unless it is a word.
     pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Said<'_, T>> {
         self.said(key)?.present()
     }
@@ -492,27 +513,22 @@ impl Section {
         find(&self.entries, key)
     }
 
-    /// The entry of a key that stands in the file or a setting, not a default.
+    /// Returns the entry of a key in the file or a setting, but not a default.
     pub fn given(&self, key: &str) -> Option<&Entry> {
         self.entry(key).filter(|entry| entry.given)
     }
 
-    /// Whether there has been a complaint about the value of this key or the lack of one.
+    /// Returns whether the value of this key, or its absence, has been refused.
     pub fn lacks<T>(&self, key: KeyOf<T>) -> bool {
         self.lacking.contains(&key.name())
     }
 
-    /// Complains if `name`, under which this table stands, is none that a file may give.
+    /// Refuses this table if its name is not accepted.
     pub fn check_name(&self, name: &str, problems: &mut Problems) {
         if let Some(fault) = fault_of_name(name) {
             let name = one_line(name, 40);
             self.refuse(format!("\"{name}\" {fault}; expected {NAMES}"), problems);
         }
-    }
-
-    /// The tables with free names under this key, in order of the file.
-    pub(crate) fn named(&self, key: &str) -> &[(String, Section)] {
-        find(&self.named, key).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn table(&self, key: &str) -> Option<&Section> {

@@ -1,45 +1,46 @@
-//! Which tables of a file have a key: for one that stands where it is unknown.
+//! The tables of a file that have a key, for a key in a table that does not have it.
 
 use std::collections::VecDeque;
 
 use super::table::{Added, Kind, Table};
 use super::tree::join;
 
-/// Most tables that are named.
+/// Largest number of tables in a hint.
 const NAMED: usize = 3;
 
-/// Stands in a path for a name that the file chooses.
+/// Placeholder in a path for a name that the file chooses.
 const NAME: &str = "NAME";
 
-/// Paths of the tables below `root` that have a key of this name, the shortest first; each table once,
-/// however many places it may stand at. The file itself has the empty path.
+/// Returns the paths of the tables below `root` that have a key of this name, the shortest first. Each
+/// table appears once, even if it may be in several places. The root has the empty path.
 fn tables_with(root: &'static Table, added: &Added, name: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     let mut seen: Vec<&'static Table> = vec![root];
     let mut ahead = VecDeque::from([(root, String::new())]);
     while let Some((table, path)) = ahead.pop_front() {
         if added.find(table, name).is_some() {
-            found.push(path.clone());
+            paths.push(path.clone());
         }
         for (key, _) in added.keys(table) {
-            let (inner, place) = match &key.kind {
-                Kind::Table(inner) | Kind::Shorthand(inner, _) => (inner(), join(&path, key.name)),
-                Kind::Named(inner) | Kind::ByPlace(inner, _) => {
-                    (inner(), join(&join(&path, key.name), NAME))
-                }
-                _ => continue,
+            let Kind::Tables(inner) = &key.kind else {
+                continue;
             };
-            if !seen.iter().any(|known| std::ptr::eq(*known, inner)) {
-                seen.push(inner);
-                ahead.push_back((inner, place));
+            let table = (inner.table)();
+            if !seen.iter().any(|known| std::ptr::eq(*known, table)) {
+                let place = join(&path, key.name);
+                seen.push(table);
+                ahead.push_back(match inner.is_named {
+                    true => (table, join(&place, NAME)),
+                    false => (table, place),
+                });
             }
         }
     }
-    found
+    paths
 }
 
-/// A hint that names the tables below `root` which have the key; none if there is none.
-pub(super) fn stands_in(root: &'static Table, added: &Added, name: &str) -> Option<String> {
+/// Returns the hint with the tables below `root` that have the key, if there are any.
+pub(super) fn tables_hint(root: &'static Table, added: &Added, name: &str) -> Option<String> {
     let paths = tables_with(root, added, name);
     let mut places: Vec<String> = paths
         .iter()
@@ -48,7 +49,7 @@ pub(super) fn stands_in(root: &'static Table, added: &Added, name: &str) -> Opti
             path => format!("`{path}`"),
         })
         .collect();
-    // a count of one would take the place of its name
+    // the name of a table is not longer than a count of one
     if places.len() > NAMED + 1 {
         let more = places.len() - NAMED;
         places.truncate(NAMED);
@@ -66,7 +67,7 @@ pub(super) fn stands_in(root: &'static Table, added: &Added, name: &str) -> Opti
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::table::{Default, Key, NOTHING_ADDED, Part};
+    use super::super::table::{Default, Inner, Key, NOTHING_ADDED, Part};
     use super::*;
 
     fn key(name: &'static str, kind: Kind) -> Key {
@@ -74,11 +75,19 @@ mod tests {
             name,
             kind,
             word: None,
-            told: None,
+            accepted: None,
             default: Default::Absent("none"),
             meant: None,
             doc: "",
         }
+    }
+
+    fn inner(table: fn() -> &'static Table, bare: Option<&'static str>, is_named: bool) -> Kind {
+        Kind::Tables(Inner {
+            table,
+            bare,
+            is_named,
+        })
     }
 
     fn table(name: &'static str, keys: Vec<Key>) -> &'static Table {
@@ -109,7 +118,10 @@ mod tests {
         use std::sync::OnceLock;
         static STATION: OnceLock<&Table> = OnceLock::new();
         STATION.get_or_init(|| {
-            let keys = vec![key("rate", Kind::Flag), key("tcp", Kind::Table(leaf))];
+            let keys = vec![
+                key("rate", Kind::Flag),
+                key("tcp", inner(leaf, None, false)),
+            ];
             table("station", keys)
         })
     }
@@ -117,33 +129,33 @@ mod tests {
     fn root() -> &'static Table {
         let keys = vec![
             key("seed", Kind::Flag),
-            key("station", Kind::Named(station)),
-            key("tcp", Kind::Table(leaf)),
-            key("link", Kind::Shorthand(station, "rate")),
+            key("station", inner(station, None, true)),
+            key("tcp", inner(leaf, None, false)),
+            key("link", inner(station, Some("rate"), false)),
         ];
         table("file", keys)
     }
 
     #[test]
     fn a_key_is_looked_for_in_all_tables_and_each_is_named_once() {
-        let found = |name| stands_in(root(), &NOTHING_ADDED, name);
-        // by the shorter of its two ways
+        let hint = |name| tables_hint(root(), &NOTHING_ADDED, name);
+        // by the shorter of its two paths
         assert_eq!(
-            found("window").as_deref(),
+            hint("window").as_deref(),
             Some("`window` is a key of `tcp`")
         );
         assert_eq!(
-            found("rate").as_deref(),
+            hint("rate").as_deref(),
             Some("`rate` is a key of `station.NAME`")
         );
         assert_eq!(
-            found("seed").as_deref(),
+            hint("seed").as_deref(),
             Some("`seed` is a key of the file itself, above its tables")
         );
         assert_eq!(
-            found("tcp").as_deref(),
+            hint("tcp").as_deref(),
             Some("`tcp` is a key of the file itself, above its tables and `station.NAME`")
         );
-        assert_eq!(found("windows"), None);
+        assert_eq!(hint("windows"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Forms of text that others define: addresses, interface names, paths.
+//! Forms of text that are not lasthop's own: addresses, interface names, paths.
 
 use super::problem::one_line;
 
@@ -6,13 +6,13 @@ use super::problem::one_line;
 pub struct Form {
     /// The values it accepts, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
-    /// What is wrong with a text, as a phrase that follows it.
+    /// Returns the fault of a text, as a phrase that follows it.
     pub fault: fn(&str) -> Option<String>,
-    /// What of the form a regular expression can say, for the schema.
+    /// Regular expression of the form, as far as possible, for the schema.
     pub pattern: &'static str,
 }
 
-/// Returns the words of a list, which blanks or commas separate.
+/// Returns the words of a list that are separated by blanks or commas.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let separates = |c: char| c == ',' || c.is_whitespace();
     text.split(separates).filter(|word| !word.is_empty())

@@ -25,7 +25,7 @@ pub trait Setting: Sized {
     /// Returns the meaning of a checked value; `None` if it is of another kind.
     fn of(value: &Value) -> Option<Self>;
 
-    /// Returns the setting if no table gives it and it has no default.
+    /// Returns the setting if no table has it and it has no default.
     fn unsaid() -> Option<Self> {
         None
     }

@@ -54,10 +54,7 @@ impl<'a> Layers<'_, 'a> {
 
     /// Returns the tables under `key`, nearest first.
     pub fn inside<T>(&self, key: KeyOf<T>) -> Inside<'a> {
-        let tables = self
-            .0
-            .iter()
-            .filter_map(|section| section.table(key.name()));
+        let tables = self.0.iter().filter_map(|section| section.inside(key));
         Inside(tables.collect())
     }
 

@@ -29,12 +29,12 @@ macro_rules! words {
             $( $(#[$outside_meta])* $outside($of), )?
         }
 
-        #[allow(dead_code, reason = "what every such enum has")]
+        #[allow(dead_code, reason = "every such enum has these")]
         impl $name {
             /// All of them, in the order of the documentation.
             pub const ALL: [$name; [$( $word ),+].len()] = [$( $name::$variant ),+];
 
-            /// The word for it in files and results.
+            /// Returns the word for it in files and results.
             pub const fn name(self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+
@@ -55,13 +55,13 @@ macro_rules! words {
 
         impl $crate::notation::setting::Setting for $name {
             fn of(value: &$crate::notation::value::Value) -> Option<Self> {
-                match value {
-                    $( $crate::notation::value::Value::Word($word) => Some($name::$variant), )+
-                    $( $crate::notation::value::Value::Added(word) => {
-                        <$of>::of(word).map($name::$outside)
-                    } )?
-                    _ => None,
-                }
+                $( if let $crate::notation::value::Value::Added(word) = value {
+                    return <$of>::of(word).map($name::$outside);
+                } )?
+                let $crate::notation::value::Value::Word(word) = value else {
+                    return None;
+                };
+                Self::ALL.into_iter().find(|known| known.name() == *word)
             }
 
             fn json(&self) -> $crate::notation::setting::Json {
@@ -74,32 +74,32 @@ macro_rules! words {
 /// A table of the file, declared once: a struct, its keys with their kinds, ranges, defaults and
 /// documentation, and its JSON.
 ///
-/// The documentation of a field is that of its key. With a field may stand
+/// The documentation of a field is that of its key. A field may have
 ///
-/// - `as`: the key's name, where the field's name has a unit in it;
-/// - `=>`: what holds if no table gives the key, from the fields above;
-/// - `by`: a function of the layers that reads the field, where one key does not decide it alone;
-/// - `json`: the name in the normalised scenario, where it is not the field's name with the unit of its
+/// - `as`: the name of the key, if the name of the field contains a unit;
+/// - `=>`: the value if no table has the key, computed from the fields above;
+/// - `by`: a function of the layers that reads the field, if it depends on several keys;
+/// - `json`: the name in the normalised scenario, if it is not the name of the field with the unit of its
 ///   type.
 ///
 /// Other entries are
 ///
-/// - `within` before a field: a table inside, with a struct of its own.
-/// - `beside` before a field: it has no key; whoever makes the struct fills it in. `apart`: it is not in
-///   JSON either. `made`: a function of the layers makes it.
-/// - `without` before the keys: names that one would look for, and what to say of each.
+/// - `within` before a field: an inner table, with its own struct.
+/// - `keyless` before a field: it has no key, and is set after the struct has been read. `hidden`: it is also
+///   absent from JSON. `made`: it is the result of a function of the layers.
+/// - `without` before the keys: keys that the table does not have, each with a hint.
 /// - `key`: a key without a field, such as a table that is read elsewhere.
-/// - `all_of`: the keys of another table; `inherits` says where absent ones are looked up. `flat` before a
-///   field: the keys of another table, with a field for its struct.
+/// - `all_of`: the keys of another table. `inherits` names the table in which absent keys are looked up.
+///   `flat` before a field: the keys of another table, with a field for its struct.
 ///
 /// ```
 /// use lasthop_engine::notation::setting::{count, number};
 /// lasthop_engine::table! {
 ///     /// Parameters of Blue.
 ///     pub struct Blue: Copy in "blue" {
-///         /// What the drop probability grows by when the queue overflows.
+///         /// Increment of the drop probability when the queue overflows.
 ///         increment: f64 = number(0.0..=1.0).default(0.02);
-///         /// Most packets.
+///         /// Largest number of packets.
 ///         limit_packets as "limit": u32 = count(1..=1_000).depends("1000") => 1_000;
 ///     }
 /// }
@@ -113,124 +113,88 @@ macro_rules! table {
         }
     ) => {
         $crate::table! { @entry
-            { [$($doc)+] $vis $name [$($derive)?] $table [$($beyond)?] } [] [] [] []
+            { [$($doc)+] $vis $name [$($derive)?] $table [$($beyond)?] } { [] [] [] [] }
             $($body)*
         }
     };
 
-    // a field that a function of the layers makes
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
+    // adds to the lists of fields, keys, readers and JSON, and continues with the other entries
+    (@add $head:tt { [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*] }
+        { $($field:tt)* } { $($key:tt)* } { $($read:tt)* } { $($json:tt)* } $($rest:tt)*
     ) => {
-        $crate::table! { @entry $head
-            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($keys)*]
-            [$($reads)* ($field made $by)]
-            [$($jsons)*]
-            $($rest)*
-        }
-    };
-    // a field that has the keys of another table
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ flat $field:ident : $ty:ty ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($keys)* (all_of $ty, [])]
-            [$($reads)* ($field flat $ty)]
-            [$($jsons)* ($field flat $ty)]
-            $($rest)*
-        }
-    };
-    // a field that is no key
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ beside $field:ident : $ty:ty $(, json $json:literal)? = $value:expr ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($keys)*]
-            [$($reads)* ($field: $ty = $value)]
-            [$($jsons)* ($field: $ty, [$($json)?])]
-            $($rest)*
-        }
-    };
-    // a field that is no key and does not show
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ apart $field:ident : $ty:ty = $value:expr ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($keys)*]
-            [$($reads)* ($field: $ty = $value)]
-            [$($jsons)*]
-            $($rest)*
-        }
-    };
-    // a table inside
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ within $field:ident : $ty:ty = $spec:expr ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($keys)* (own ($($doc)+) $field, stringify!($field), $ty, $spec)]
-            [$($reads)* ($field within $ty)]
-            [$($jsons)* ($field within $ty)]
-            $($rest)*
-        }
-    };
-    // a key without a field
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ key $field:ident $(as $key:literal)? : $ty:ty = $spec:expr ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)*]
-            [$($keys)* (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec)]
-            [$($reads)*]
-            [$($jsons)*]
-            $($rest)*
-        }
-    };
-    // the keys of another table
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        all_of $other:ty $(, inherits $from:literal)? ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)*]
-            [$($keys)* (all_of $other, [$($from)?])]
-            [$($reads)*]
-            [$($jsons)*]
-            $($rest)*
-        }
-    };
-    // a field with its key, read in a way of its own
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty = $spec:expr , by $by:path ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($keys)* (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec)]
-            [$($reads)* ($field made $by)]
-            [$($jsons)* ($field: $ty, [])]
-            $($rest)*
-        }
-    };
-    // a field with its key
-    (@entry $head:tt [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
-        $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty $(, json $json:literal)? = $spec:expr $(=> $unsaid:expr)? ; $($rest:tt)*
-    ) => {
-        $crate::table! { @entry $head
-            [$($fields)* $(#[doc = $doc])+ pub $field: $ty,]
-            [$($keys)* (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec)]
-            [$($reads)* ($field: $ty, $spec, [$($unsaid)?])]
-            [$($jsons)* ($field: $ty, [$($json)?])]
-            $($rest)*
-        }
+        $crate::table! { @entry $head {
+            [$($fields)* $($field)*] [$($keys)* $($key)*] [$($reads)* $($read)*] [$($jsons)* $($json)*]
+        } $($rest)* }
     };
 
-    // all entries are sorted: the struct and what it can do
+    // a field that a function of the layers makes
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists
+            { $(#[doc = $doc])+ pub $field: $ty, } {} { ($field made $by) } {} $($rest)* }
+    };
+    // a field that has the keys of another table
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ flat $field:ident : $ty:ty ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, }
+            { (all_of $ty, []) } { ($field flat $ty) } { ($field flat $ty) } $($rest)* }
+    };
+    // a field without a key
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ keyless $field:ident : $ty:ty $(, json $json:literal)? = $value:expr ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, } {}
+            { ($field: $ty = $value) } { ($field: $ty, [$($json)?]) } $($rest)* }
+    };
+    // a field without a key that is absent from JSON
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ hidden $field:ident : $ty:ty = $value:expr ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists
+            { $(#[doc = $doc])+ pub $field: $ty, } {} { ($field: $ty = $value) } {} $($rest)* }
+    };
+    // an inner table
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ within $field:ident : $ty:ty = $spec:expr ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, }
+            { (own ($($doc)+) $field, stringify!($field), $ty, $spec) }
+            { ($field within $ty) } { ($field within $ty) } $($rest)* }
+    };
+    // a key without a field
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ key $field:ident $(as $key:literal)? : $ty:ty = $spec:expr ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists
+            {} { (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec) } {} {} $($rest)* }
+    };
+    // the keys of another table
+    (@entry $head:tt $lists:tt all_of $other:ty $(, inherits $from:literal)? ; $($rest:tt)*) => {
+        $crate::table! { @add $head $lists {} { (all_of $other, [$($from)?]) } {} {} $($rest)* }
+    };
+    // a field with its key, read by a function of the layers
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty = $spec:expr , by $by:path ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, }
+            { (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec) }
+            { ($field made $by) } { ($field: $ty, []) } $($rest)* }
+    };
+    // a field with its key
+    (@entry $head:tt $lists:tt
+        $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty $(, json $json:literal)? = $spec:expr $(=> $unsaid:expr)? ; $($rest:tt)*
+    ) => {
+        $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, }
+            { (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec) }
+            { ($field: $ty, $spec, [$($unsaid)?]) } { ($field: $ty, [$($json)?]) } $($rest)* }
+    };
+
+    // no entries are left: the struct and its implementations
     (@entry
         { [$($doc:literal)+] $vis:vis $name:ident [$($derive:ident)?] $table:literal [$($beyond:path)?] }
-        [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
+        { [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*] }
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq $(, $derive)?)]
@@ -250,7 +214,7 @@ macro_rules! table {
                         #[allow(unused_mut, reason = "a table may have no keys yet")]
                         let mut parts = $crate::notation::setting::Parts::default();
                         $( $crate::table! { @part parts, $name, $keys } )*
-                        #[allow(unused_mut, reason = "it may have all keys that one would look for")]
+                        #[allow(unused_mut, reason = "most tables have no list of other keys")]
                         let mut table = parts.table($table, concat!($($doc),+));
                         $( table.elsewhere = $beyond; )?
                         table
@@ -258,11 +222,11 @@ macro_rules! table {
                 &TABLE
             }
 
-            #[allow(unused_variables, reason = "fields without a key are read from nothing")]
+            #[allow(unused_variables, reason = "fields without a key are not read")]
             fn read(
                 layers: &$crate::notation::layers::Layers,
             ) -> Result<Self, $crate::notation::problem::Refused> {
-                // before the fields, whose names may be those of what specifies them
+                // before the fields, which may have the names of functions in specifications
                 $crate::table! { @specs $name, [] [] $($reads)* }
                 $crate::table! { @read $name, layers, [] $($reads)* }
             }
@@ -318,7 +282,7 @@ macro_rules! table {
     }};
     (@read $name:ident, $layers:ident, [$($done:ident)*] ($field:ident: $ty:ty, $spec:expr, [$($unsaid:expr)?]) $($rest:tt)*) => {{
         let $field = match $field.read($layers, $name::$field)? {
-            Some(said) => said,
+            Some(value) => value,
             None => $crate::table! { @unsaid $layers, $name::$field, $($unsaid)? },
         };
         $crate::table! { @read $name, $layers, [$($done)* $field] $($rest)* }

@@ -1,11 +1,11 @@
-//! How a file is written: TOML or JSON, values with units, tables of keys, settings over them.
+//! The notation of files: TOML or JSON, values with units, tables of keys, settings over the file.
 //!
 //! ```text
-//! text --read--> Item --overrides--> Item --decode--> Section --(whoever has settings)--> values
+//! text --read--> Item --overrides--> Item --decode--> Section --(modules with settings)--> values
 //! ```
 //!
-//! The tree keeps the line of every key, so that each problem names its place. Whoever has settings
-//! declares their keys with [`table!`](crate::table) and hands them in as a [`table::Grammar`].
+//! The tree has the line of every key, so that each problem has its place. A module with settings declares
+//! their keys with [`table!`](crate::table). The keys are passed as a [`table::Grammar`].
 
 pub(crate) mod changes;
 pub mod decode;
@@ -35,9 +35,9 @@ mod values;
 use self::decode::Section;
 use self::problem::{Origin, Problems, Refused, WHOLE_FILE};
 use self::table::Grammar;
-use self::tree::{Data, Item};
+use self::tree::Item;
 
-/// How the text of a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// TOML 1.0.
@@ -49,47 +49,50 @@ pub enum Format {
 /// Largest file that is read. [bytes]
 pub const LARGEST_FILE: usize = 1 << 20;
 
-/// What a file says, every key known and every value of its kind and in range. `settings` are pairs of key
-/// path and value, applied in order before anything is checked; `prepare` sees the tree after that.
-/// `needed` is the message for a file with nothing in it.
+/// A file that is to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct File<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) format: Format,
+    /// Name of the file in messages.
+    pub(crate) source: &'a str,
+    /// Pairs of key path and value, which are applied in order before all checks.
+    pub(crate) settings: &'a [(String, String)],
+}
+
+/// Returns the decoded file, in which every key is known, and every value is of its kind and in range. `prepare`
+/// gets the tree after the settings have been applied. `needed` is the message for an empty file.
 ///
 /// # Errors
 /// It cannot be read at all.
 pub(crate) fn read(
-    bytes: &[u8],
-    format: Format,
+    file: &File,
     grammar: &Grammar,
     needed: &str,
-    settings: &[(String, String)],
     prepare: impl FnOnce(&mut Item, &mut Problems) -> Result<(), Refused>,
     problems: &mut Problems,
 ) -> Result<Section, Refused> {
-    let text = text(bytes).map_err(|(at, message)| problems.add(at, WHOLE_FILE, message))?;
-    let mut root = tree(text, format, needed, problems).ok_or_else(Refused::already)?;
-    overrides::apply(&mut root, grammar, settings, problems);
+    let text = text(file.bytes).map_err(|(at, message)| problems.add(at, WHOLE_FILE, message))?;
+    let mut root = tree(text, file.format, needed, problems).ok_or_else(Refused::already)?;
+    overrides::apply(&mut root, grammar, file.settings, problems);
     prepare(&mut root, problems)?;
     Ok(decode::decode(&root, grammar, problems))
 }
 
-/// Names of the files that a file needs, in its order; what cannot be read needs none.
-pub(crate) fn files_named(
-    bytes: &[u8],
-    format: Format,
-    grammar: &Grammar,
-    settings: &[(String, String)],
-) -> Vec<String> {
-    let mut problems = Problems::new("", settings);
+/// Returns the names of the files that a file needs, in its order. A file that cannot be read needs none.
+pub(crate) fn files_named(file: &File, grammar: &Grammar) -> Vec<String> {
+    let mut problems = Problems::new(file.source, file.settings);
     let mut names = Vec::new();
-    if let Ok(text) = text(bytes)
-        && let Some(mut root) = tree(text, format, "", &mut problems)
+    if let Ok(text) = text(file.bytes)
+        && let Some(mut root) = tree(text, file.format, "", &mut problems)
     {
-        overrides::apply(&mut root, grammar, settings, &mut problems);
+        overrides::apply(&mut root, grammar, file.settings, &mut problems);
         times::named(&root, &mut names);
     }
     names
 }
 
-/// The bytes as text, if they can be a file of ours at all; else where and why not.
+/// Returns the bytes as text if they can be a scenario file, and otherwise place and message of the problem.
 fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
     let length = bytes.len();
     if length > LARGEST_FILE {
@@ -116,18 +119,15 @@ fn tree(text: &str, format: Format, needed: &str, problems: &mut Problems) -> Op
         line.is_empty() || (format == Format::Toml && line.starts_with('#'))
     };
     if text.lines().all(comment_only) {
-        problems.add(
-            Origin::File,
-            WHOLE_FILE,
-            format!("the file is empty; {needed}"),
-        );
+        let message = format!("the file is empty; {needed}");
+        problems.add(Origin::File, WHOLE_FILE, message);
         return None;
     }
     let root = match format {
         Format::Toml => read_toml::read(text, problems),
         Format::Json => read_json::read(text, problems),
     }?;
-    if !matches!(root.data, Data::Table(_)) {
+    if root.entries().is_none() {
         let message = format!("{} is not a table; {needed}", root.show());
         problems.add(Origin::File, WHOLE_FILE, message);
         return None;

@@ -1,33 +1,33 @@
-//! Values that may change in motion: what a key says now, as a number and as a file has it.
+//! Values that may change during a run: the present value of a key, as a number and as text of a file.
 
 use super::units::{self, RATE, TIME};
 use crate::kernel::time::Span;
 
-/// What a key says now.
+/// The present value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moving {
-    /// The key in its table, after those of the tables between: `red.min_th`.
+    /// The key in its table, after the keys of the tables in between: `red.min_th`.
     pub key: String,
-    /// The value in its SI unit; `None`: a word stands in its place.
+    /// The value in its SI unit; `None` if it is a word.
     pub number: Option<f64>,
     /// The SI unit; `-` if it has none.
     pub unit: &'static str,
-    /// The value as a file has it.
+    /// The value as text of a file.
     pub text: String,
 }
 
-/// A type of values that may change in motion.
+/// A type of values that may change during a run.
 pub(crate) trait Movable {
     /// The SI unit.
-    const UNIT: &'static str = "-";
+    const UNIT: &'static str;
 
-    /// The value in it; `None`: a word stands in its place.
+    /// Returns the value in the SI unit; `None` if it is a word.
     fn number(&self) -> Option<f64>;
 
-    /// The value as a file has it.
+    /// Returns the value as text of a file.
     fn text(&self) -> String;
 
-    /// What `key` says now.
+    /// Returns the present value of `key`.
     fn at(&self, key: &str) -> Moving {
         Moving {
             key: key.to_owned(),
@@ -38,52 +38,34 @@ pub(crate) trait Movable {
     }
 }
 
-impl Movable for u32 {
-    fn number(&self) -> Option<f64> {
-        Some(f64::from(*self))
-    }
+/// Types that may change: unit, number and text of a value.
+macro_rules! movable {
+    ($( $type:ty, $unit:literal: |$value:ident| $number:expr, $text:expr; )+) => { $(
+        impl Movable for $type {
+            const UNIT: &'static str = $unit;
 
-    fn text(&self) -> String {
-        self.to_string()
-    }
+            fn number(&self) -> Option<f64> {
+                let $value = *self;
+                Some($number)
+            }
+
+            fn text(&self) -> String {
+                let $value = *self;
+                $text
+            }
+        }
+    )+ };
 }
 
-impl Movable for f64 {
-    fn number(&self) -> Option<f64> {
-        Some(*self)
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
+// an integer of 64 bits is a rate
+movable! {
+    u32, "-": |count| f64::from(count), count.to_string();
+    f64, "-": |number| number, number.to_string();
+    u64, "bit/s": |rate| rate as f64, units::show(rate, RATE);
+    Span, "s": |span| span.seconds(), units::show(span.0, TIME);
 }
 
-/// A rate. [bit/s]
-impl Movable for u64 {
-    const UNIT: &'static str = "bit/s";
-
-    fn number(&self) -> Option<f64> {
-        Some(*self as f64)
-    }
-
-    fn text(&self) -> String {
-        units::show(*self, RATE)
-    }
-}
-
-impl Movable for Span {
-    const UNIT: &'static str = "s";
-
-    fn number(&self) -> Option<f64> {
-        Some(self.seconds())
-    }
-
-    fn text(&self) -> String {
-        units::show(self.0, TIME)
-    }
-}
-
-/// A limit that there need not be.
+/// An optional limit.
 impl<T: Movable> Movable for Option<T> {
     const UNIT: &'static str = T::UNIT;
 

@@ -17,20 +17,22 @@ pub(crate) struct Refusal {
 
 /// Returns a refusal without a remedy.
 pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
-    let hint = None;
-    Err(Refusal {
-        fault: fault.into(),
-        hint,
-    })
+    let (fault, hint) = (fault.into(), None);
+    Err(Refusal { fault, hint })
 }
 
 /// Returns the number, if it is finite.
 pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
     match &node.data {
         Data::Number(number) if number.value.is_finite() => Ok(number),
-        Data::Number(number) if number.text.ends_with("nan") => refuse("is not a number"),
-        Data::Number(_) => refuse("is not finite"),
-        _ => refuse("is not a number"),
+        Data::Number(number) if !number.text.ends_with("nan") => refuse("is not finite"),
+        Data::Number(_)
+        | Data::Table(_)
+        | Data::List(_)
+        | Data::Text(_)
+        | Data::Flag(_)
+        | Data::Date(_)
+        | Data::Null => refuse("is not a number"),
     }
 }
 
@@ -64,7 +66,9 @@ pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, R
     let text = match &node.data {
         Data::Text(text) => text,
         Data::Number(_) => &finite(node)?.text,
-        _ => return refuse(format!("is not a {what}")),
+        Data::Table(_) | Data::List(_) | Data::Flag(_) | Data::Date(_) | Data::Null => {
+            return refuse(format!("is not a {what}"));
+        }
     };
     let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
     units::parse(text, units).or_else(|fault| match fault {

@@ -1,16 +1,15 @@
-//! `--set PATH=VALUE`: single values changed in the tree before it is decoded.
+//! `--set PATH=VALUE`: changes of single values in the tree before it is decoded.
 //!
-//! Semantics: the value is a TOML value if it reads as one, else text. A path goes into tables,
-//! created where absent; only a table with a free name, such as a station's, must exist unless the
-//! value is the whole of it. A path also goes into the written-out form of a shorthand: with
-//! `upload = 6` in the file, `station.a.upload.window=4` makes it
-//! `upload = { connections = 6, window = 4 }`. The other way round, a bare value set over a
-//! written-out table changes the key that the bare value stands for and leaves the others.
+//! The value is a TOML value if it can be read as a TOML value, and otherwise text. Tables on the path are
+//! created if they are absent. Only a table with a free name, such as a station's, must exist, unless the
+//! value is the table. A path may also lead into the long form of a shorthand: with `upload = 6` in the
+//! file, `station.a.upload.window=4` makes it `upload = { connections = 6, window = 4 }`. Conversely, a
+//! bare value set over a table changes the key that the bare value sets, and leaves the others.
 
 use super::decode::unknown_key;
 use super::problem::{Origin, Problems, did_you_mean, one_line, one_of};
 use super::read_toml;
-use super::table::{Added, Grammar, Kind, Table};
+use super::table::{Added, Grammar, Inner, Key, Kind, Table};
 use super::tree::{Data, Item, join};
 
 /// Applies `settings` in order to the tree of a file.
@@ -41,7 +40,7 @@ pub(crate) fn apply(
 }
 
 struct Setting<'a, 'p, 's> {
-    /// The table that the file is.
+    /// The table at the root of the file.
     root: &'static Table,
     added: &'a Added,
     origin: Origin,
@@ -59,9 +58,7 @@ impl Setting<'_, '_, '_> {
         let added = self.added;
         let Some(key) = added.find(table, name) else {
             let (message, hint) = unknown_key(self.root, table, added, name);
-            self.problems
-                .add_with_hint(self.origin, &path, message, hint);
-            return;
+            return self.refuse(&path, message, hint);
         };
         if rest.is_empty() {
             let value = self.node(&key.kind);
@@ -70,71 +67,47 @@ impl Setting<'_, '_, '_> {
                     "\"{}\" cannot be read as a table; expected `{{ key = value, ... }}`",
                     one_line(self.value, 80)
                 );
-                self.problems.add(self.origin, &path, message);
-            } else {
-                self.put(entries, name, &key.kind, value);
+                return self.refuse(&path, message, None);
             }
-            return;
+            return put(entries, name, &key.kind, value);
         }
-        let inner = match &key.kind {
-            Kind::Table(inner)
-            | Kind::Shorthand(inner, _)
-            | Kind::Named(inner)
-            | Kind::ByPlace(inner, _) => inner(),
-            _ => {
-                let message = format!(
-                    "`{}` is a single value, not a table; expected `{}=VALUE`",
-                    one_line(name, 40),
-                    one_line(&path, 80)
-                );
-                let whole_path = join(&path, &rest.join("."));
-                self.problems.add(self.origin, &whole_path, message);
-                return;
-            }
+        let Kind::Tables(inner) = &key.kind else {
+            let message = format!(
+                "`{}` is a single value, not a table; expected `{}=VALUE`",
+                one_line(name, 40),
+                one_line(&path, 80)
+            );
+            return self.refuse(&join(&path, &rest.join(".")), message, None);
         };
-        let was_there = entries.iter().any(|(entry, _)| entry == name);
+        let was_present = entries.iter().any(|(entry, _)| entry == name);
         let child = self.table_at(entries, name);
-        match &key.kind {
-            Kind::Named(_) | Kind::ByPlace(..) => {
-                self.in_named(child, &key.kind, inner, rest, &path)
-            }
-            Kind::Shorthand(_, main) => {
-                write_out(child, main);
-                self.in_table(child, inner, rest, &path);
-            }
-            _ => self.in_table(child, inner, rest, &path),
+        if inner.is_named {
+            self.in_named(child, key, *inner, rest, &path);
+        } else {
+            write_out(child, inner.bare);
+            self.in_table(child, (inner.table)(), rest, &path);
         }
         // nothing is missing in a table that a refused setting would have begun
-        if !was_there {
-            entries.retain(|(entry, item)| entry != name || !item.is_empty_table());
+        if !was_present {
+            let is_empty = |item: &Item| item.entries().is_some_and(<[_]>::is_empty);
+            entries.retain(|(entry, item)| entry != name || !is_empty(item));
         }
     }
 
-    /// In a table of tables, which is of this `kind`.
-    fn in_named(
-        &mut self,
-        node: &mut Item,
-        kind: &Kind,
-        table: &'static Table,
-        keys: &[&str],
-        path: &str,
-    ) {
+    /// Sets a value in a table of tables, which is that of `key`.
+    fn in_named(&mut self, node: &mut Item, key: &Key, inner: Inner, keys: &[&str], path: &str) {
         let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
         else {
             return;
         };
         let parent = path;
         let path = join(path, name);
+        let table = (inner.table)();
         let present = entries.iter_mut().find(|(key, _)| key == name);
         match (present, rest) {
-            (_, []) => {
-                let value = self.node(kind);
-                self.put(entries, name, kind, value);
-            }
+            (_, []) => put(entries, name, &key.kind, self.node(&key.kind)),
             (Some((_, child)), rest) => {
-                if let Kind::ByPlace(_, main) = kind {
-                    write_out(child, main);
-                }
+                write_out(child, inner.bare);
                 self.in_table(child, table, rest, &path);
             }
             (None, _) => {
@@ -165,51 +138,40 @@ impl Setting<'_, '_, '_> {
                         did_you_mean(name, names.iter().copied()),
                     ),
                 };
-                self.problems
-                    .add_with_hint(self.origin, &path, message, hint);
+                self.refuse(&path, message, hint);
             }
         }
     }
 
-    /// The value of the setting, for a key of this kind.
+    fn refuse(&mut self, path: &str, message: String, hint: Option<String>) {
+        self.problems
+            .add_with_hint(self.origin, path, message, hint);
+    }
+
+    /// Returns the value of the setting, for a key of this kind.
     fn node(&self, kind: &Kind) -> Item {
         let origin = self.origin;
-        let data = read_toml::read_value(self.value, origin).map(|item| item.data);
-        let data = data.filter(|data| match (data, kind) {
-            (Data::Text(_), _) => true,
-            (Data::Date(_), _) | (_, Kind::Title | Kind::Formed(_)) => false,
-            _ => true,
-        });
-        let data = data.unwrap_or_else(|| Data::Text(self.value.to_owned()));
-        Item { origin, data }
-    }
-
-    /// Whether the setting was to be a table and, by its spelling, became text.
-    fn is_broken_table(&self, kind: &Kind, value: &Item) -> bool {
-        let has_keys = matches!(
-            kind,
-            Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..)
-        );
-        let is_text = matches!(value.data, Data::Text(_));
-        has_keys && is_text && self.value.trim_start().starts_with('{')
-    }
-
-    fn put(&self, entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) {
-        let Some((_, present)) = entries.iter_mut().find(|(key, _)| key == name) else {
-            entries.push((name.to_owned(), value));
-            return;
-        };
-        match (kind, &mut present.data, &value.data) {
-            (Kind::Shorthand(..), Data::Table(_), Data::Table(_)) => *present = value,
-            (Kind::Shorthand(_, main), Data::Table(inner), _) => {
-                inner.retain(|(key, _)| key != main);
-                inner.push(((*main).to_owned(), value));
+        let is_text = matches!(kind, Kind::Title | Kind::Formed(_));
+        let item = read_toml::read_value(self.value, origin).filter(|item| match &item.data {
+            Data::Text(_) => true,
+            Data::Date(_) => false,
+            Data::Table(_) | Data::List(_) | Data::Number(_) | Data::Flag(_) | Data::Null => {
+                !is_text
             }
-            _ => *present = value,
-        }
+        });
+        item.unwrap_or_else(|| {
+            let data = Data::Text(self.value.to_owned());
+            Item { origin, data }
+        })
     }
 
-    /// The entry `name`, made an empty table if absent.
+    /// Returns whether the setting looks like a table but cannot be read as a table.
+    fn is_broken_table(&self, kind: &Kind, value: &Item) -> bool {
+        let looks_like_table = self.value.trim_start().starts_with('{');
+        matches!(kind, Kind::Tables(_)) && value.text().is_some() && looks_like_table
+    }
+
+    /// Returns the entry `name`, which becomes an empty table if it is absent.
     fn table_at<'e>(&self, entries: &'e mut Vec<(String, Item)>, name: &str) -> &'e mut Item {
         let at = match entries.iter().position(|(key, _)| key == name) {
             Some(at) => at,
@@ -222,7 +184,23 @@ impl Setting<'_, '_, '_> {
     }
 }
 
-/// The table of which the station `name` is a member (`others` for `others-2`), and its count.
+/// Sets the entry `name` of a table, whose key is of this `kind`.
+fn put(entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) {
+    let Some((_, present)) = entries.iter_mut().find(|(key, _)| key == name) else {
+        return entries.push((name.to_owned(), value));
+    };
+    if let Kind::Tables(inner) = kind
+        && let (false, Some(main)) = (inner.is_named, inner.bare)
+        && let (Data::Table(entries), None) = (&mut present.data, value.entries())
+    {
+        entries.retain(|(key, _)| key != main);
+        entries.push((main.to_owned(), value));
+    } else {
+        *present = value;
+    }
+}
+
+/// Returns the table of which the station `name` is a member (`others` for `others-2`), and its count.
 fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &'e str)> {
     let (group, number) = name.rsplit_once('-')?;
     let (group, table) = entries.iter().find(|(key, _)| key == group)?;
@@ -235,9 +213,9 @@ fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &
         .then_some((group, &count.text))
 }
 
-/// Replaces a bare value by the table it stands for.
-fn write_out(node: &mut Item, main: &str) {
-    if !matches!(node.data, Data::Table(_)) {
+/// Replaces a bare value by the table that it describes by its key `main`.
+fn write_out(node: &mut Item, main: Option<&str>) {
+    if let (Some(main), None) = (main, node.entries()) {
         let bare = node.clone();
         node.data = Data::Table(vec![(main.to_owned(), bare)]);
     }

@@ -1,25 +1,25 @@
-//! What is wrong with a scenario, and where.
+//! Problems of a scenario file, with their places.
 
 use std::fmt;
 
-/// One thing wrong with a scenario; its [`Display`](fmt::Display) form is one complete line.
+/// A problem of a scenario. Its [`Display`](fmt::Display) form is a complete line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Name of the file, or the setting (`--set cell.ap.cwmin=x`) that brought the value in.
+    /// Name of the file, or the setting with the value (`--set cell.ap.cwmin=x`).
     pub source: String,
     /// Line in the file, counted from 1; `None` for settings and for the file as a whole.
     pub line: Option<usize>,
-    /// Path of the key, such as `cell.ap.cwmin`; [`WHOLE_FILE`] if no key is concerned.
+    /// Path of the key, such as `cell.ap.cwmin`; [`WHOLE_FILE`] if the problem has no key.
     pub path: String,
-    /// The value, what is wrong with it and what is allowed.
+    /// The value, its fault, and the accepted values.
     pub message: String,
-    /// A remedy, if one is likely; belongs on a line of its own.
+    /// Likely remedy, for a separate line.
     pub hint: Option<String>,
-    /// Path of the setting that brought the value in; `None` for a value of the file.
+    /// Path of the setting with the value; `None` for a value of the file.
     pub setting: Option<String>,
 }
 
-/// [`Problem::path`] of a problem that no key can be blamed for.
+/// [`Problem::path`] of a problem without a key.
 pub const WHOLE_FILE: &str = "(file)";
 
 impl fmt::Display for Problem {
@@ -38,7 +38,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Where a value came from.
+/// The place of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The file as a whole.
@@ -49,54 +49,54 @@ pub enum Origin {
     Setting(usize),
 }
 
-/// Stands for what is not there because a problem has been told; there is no other way to make one.
+/// The error of a value that is absent because a problem has been reported. Only reports return it.
 #[derive(Debug)]
 pub struct Refused {
-    /// The key that is not there though nobody complained: a defect of the tables.
+    /// A key that is absent although no problem has been reported, which is a defect of the tables.
     unsaid: Option<String>,
 }
 
 impl Refused {
-    /// There has been a complaint.
+    /// Returns the error if the problem has been reported already.
     pub(crate) fn already() -> Refused {
         Refused { unsaid: None }
     }
 
-    /// The key `path` is needed and not there.
+    /// Returns the error for the required key `path`, which is absent.
     pub(super) fn unsaid(path: String) -> Refused {
         let unsaid = Some(path);
         Refused { unsaid }
     }
 }
 
-/// More problems than this are counted, not listed.
+/// Largest number of problems that are listed. Further problems are only counted.
 const LISTED: usize = 50;
 
-/// Collects problems.
+/// The problems of a file.
 pub struct Problems<'a> {
     source: &'a str,
     settings: &'a [(String, String)],
-    found: Vec<(Origin, Problem)>,
+    listed: Vec<(Origin, Problem)>,
     unlisted: usize,
 }
 
 impl<'a> Problems<'a> {
-    /// None yet, of the file `source` and the settings over it.
+    /// Returns an empty list for the file `source` and the settings over it.
     pub fn new(source: &'a str, settings: &'a [(String, String)]) -> Self {
         Problems {
             source,
             settings,
-            found: Vec::new(),
+            listed: Vec::new(),
             unlisted: 0,
         }
     }
 
-    /// Adds a problem of the key `path`; what hangs on it is refused.
+    /// Adds a problem of the key `path`.
     pub fn add(&mut self, origin: Origin, path: &str, message: String) -> Refused {
         self.add_with_hint(origin, path, message, None)
     }
 
-    /// The same with a remedy.
+    /// Adds a problem of the key `path`, with a remedy.
     pub fn add_with_hint(
         &mut self,
         origin: Origin,
@@ -108,14 +108,8 @@ impl<'a> Problems<'a> {
             self.unlisted += 1;
             return Refused::already();
         }
-        let mut problem = Problem {
-            source: one_line(self.source, 200),
-            line: None,
-            path: one_line(path, 120),
-            message,
-            hint,
-            setting: None,
-        };
+        let mut problem = self.of_file(path, message);
+        problem.hint = hint;
         match origin {
             Origin::File => {}
             Origin::Line(line) => problem.line = Some(line),
@@ -125,14 +119,25 @@ impl<'a> Problems<'a> {
                 problem.setting = Some(path.clone());
             }
         }
-        self.found.push((origin, problem));
+        self.listed.push((origin, problem));
         Refused::already()
     }
 
-    /// Whether all is well so far.
+    fn of_file(&self, path: &str, message: String) -> Problem {
+        Problem {
+            source: one_line(self.source, 200),
+            line: None,
+            path: one_line(path, 120),
+            message,
+            hint: None,
+            setting: None,
+        }
+    }
+
+    /// Checks that there are no problems so far.
     ///
     /// # Errors
-    /// It is not.
+    /// There are problems.
     pub(crate) fn so_far(&self) -> Result<(), Refused> {
         match self.is_empty() {
             true => Ok(()),
@@ -140,8 +145,8 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// What came of a file: a value if there is no problem, else all of them. If something has been
-    /// refused and nobody has said why, it is said here.
+    /// Returns the value of a file, or all problems. If a value has been refused without a report, it is
+    /// reported here.
     ///
     /// # Errors
     /// There are problems.
@@ -158,34 +163,34 @@ impl<'a> Problems<'a> {
         Err(self.into_vec())
     }
 
-    /// Whether further problems are only counted, so that their texts need no care.
+    /// Returns whether further problems are only counted, so that they need no text.
     pub(crate) fn is_full(&self) -> bool {
-        self.found.len() == LISTED
+        self.listed.len() == LISTED
     }
 
-    /// Whether one of the problems listed is about the key `path`.
+    /// Returns whether a listed problem is about the key `path`.
     pub fn concern(&self, path: &str) -> bool {
-        self.found.iter().any(|(_, problem)| problem.path == path)
+        self.listed.iter().any(|(_, problem)| problem.path == path)
     }
 
-    /// Whether one of the problems listed is about a key of the table `path`.
+    /// Returns whether a listed problem is about a key of the table `path`.
     pub fn concern_inside(&self, path: &str) -> bool {
-        self.found.iter().any(|(_, problem)| {
+        self.listed.iter().any(|(_, problem)| {
             let rest = problem.path.strip_prefix(path);
             rest.is_some_and(|rest| rest.starts_with('.'))
         })
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no problems.
     pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.listed.is_empty()
     }
 
-    /// In order of the file, then of the settings.
-    pub(crate) fn into_vec(self) -> Vec<Problem> {
+    /// Returns the problems in order of the file, then of the settings.
+    pub(crate) fn into_vec(mut self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let mut ranks: Vec<(u8, usize)> = Vec::new();
-        for (origin, problem) in self.found {
+        for (origin, problem) in std::mem::take(&mut self.listed) {
             let rank = match origin {
                 Origin::Line(line) => (0, line),
                 Origin::Setting(index) => (1, index),
@@ -196,14 +201,8 @@ impl<'a> Problems<'a> {
             problems.insert(place, problem);
         }
         if self.unlisted > 0 {
-            problems.push(Problem {
-                source: one_line(self.source, 200),
-                line: None,
-                path: WHOLE_FILE.to_owned(),
-                message: format!("{} more problems are not listed", self.unlisted),
-                hint: None,
-                setting: None,
-            });
+            let message = format!("{} more problems are not listed", self.unlisted);
+            problems.push(self.of_file(WHOLE_FILE, message));
         }
         problems
     }
@@ -218,7 +217,7 @@ pub fn one_of<S: AsRef<str>>(words: &[S]) -> String {
     }
 }
 
-/// `text` on one line of at most `limit` characters: control characters escaped, the rest cut.
+/// Returns `text` on one line of at most `limit` characters, with control characters escaped.
 pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -236,21 +235,21 @@ pub fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// Most candidates that a hint names.
+/// Largest number of candidates in a hint.
 const SUGGESTED: usize = 3;
 
-/// The candidate nearest to `word`, if it is near enough to be what was meant.
+/// Returns the candidate nearest to `word`, if it is near enough to be the intended word.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     near(word, candidates).first().copied()
 }
 
-/// Candidates that are near enough to `word` to be what was meant, the nearest first: no more than a
-/// few, of which none takes more than one change more than the first.
+/// Returns a few candidates that are near enough to `word` to be the intended word, the nearest first. None
+/// needs more than one change in addition to those of the first.
 fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
     among(word, &candidates.into_iter().collect::<Vec<_>>())
 }
 
-/// The same, compiled once.
+/// Returns the same as [`near`]. It is compiled only once.
 fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
     let length = word.chars().count();
     if length > 64 {
@@ -261,18 +260,18 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
         .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());
-            let whole = c.to_lowercase();
+            let lower = c.to_lowercase();
             let rest = word
-                .strip_prefix(&*whole)
-                .or_else(|| whole.strip_prefix(&*word));
-            // The rest is no word of its own: `video_call` is no kind of `video`.
+                .strip_prefix(&*lower)
+                .or_else(|| lower.strip_prefix(&*word));
+            // The rest is not a word: `video_call` is not similar to `video`.
             let begins = rest.is_some_and(|rest| !rest.starts_with('_'));
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
         .collect();
     let least = close.iter().map(|(distance, _)| *distance).min();
     let least = least.unwrap_or_default();
-    // a candidate that differs only in case is what was meant
+    // a word that differs only in case is the intended word
     let most = least + usize::from(least > 0);
     let at = |wanted| {
         close
@@ -283,7 +282,7 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
     nearest.map(|(_, candidate)| *candidate).collect()
 }
 
-/// The hint `did you mean ...` for a name that is not among `candidates`.
+/// Returns the hint `did you mean ...` for a name that is not among `candidates`.
 pub fn did_you_mean<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
@@ -321,23 +320,23 @@ mod tests {
 
     #[test]
     fn all_that_are_as_near_are_suggested_but_three_at_most() {
-        let said = |word, names: &[&'static str]| did_you_mean(word, names.iter().copied());
+        let hint = |word, names: &[&'static str]| did_you_mean(word, names.iter().copied());
         let keys = ["rate", "rates", "gate", "date", "back_rate", "rtt"];
         assert_eq!(
-            said("rats", &keys).as_deref(),
+            hint("rats", &keys).as_deref(),
             Some("did you mean `rate` or `rates`?")
         );
         assert_eq!(
-            said("rat", &["rate", "rates", "ratio", "rat_1"]).as_deref(),
+            hint("rat", &["rate", "rates", "ratio", "rat_1"]).as_deref(),
             Some("did you mean `rate`, `rates` or `ratio`?")
         );
         // its case alone is wrong; one that takes two changes more is not named
-        assert_eq!(said("RATE", &keys).as_deref(), Some("did you mean `rate`?"));
+        assert_eq!(hint("RATE", &keys).as_deref(), Some("did you mean `rate`?"));
         assert_eq!(
-            said("up_load_rate", &["upload_rate", "download_rate"]).as_deref(),
+            hint("up_load_rate", &["upload_rate", "download_rate"]).as_deref(),
             Some("did you mean `upload_rate`?")
         );
-        assert_eq!(said("colour", &keys), None);
+        assert_eq!(hint("colour", &keys), None);
     }
 
     #[test]

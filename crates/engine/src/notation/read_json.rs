@@ -1,6 +1,6 @@
-//! JSON text into the value tree.
+//! Reader of JSON text, which returns the value tree.
 //!
-//! serde_json parses; positions come from its raw values, which are slices of the text.
+//! serde_json parses the text. Positions come from its raw values, which are slices of the text.
 
 use std::fmt;
 
@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use super::problem::{Origin, Problems, WHOLE_FILE};
 use super::tree::{DEEPEST, Data, Item, Lines, Number, join};
 
-/// The tree, or `None` if the text is not JSON. A key defined twice is reported, but leaves a tree.
+/// Returns the tree; `None` if the text is not JSON. A key that is defined twice is reported, but the tree is
+/// returned.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let mut reader = Reader {
         text,
@@ -38,7 +39,7 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     })
 }
 
-/// Where the comma stands that made the parser stop at a closing bracket.
+/// Returns the offset of the comma that made the parser stop at a closing bracket.
 fn trailing_comma(text: &str, lines: &Lines, error: &serde_json::Error) -> Option<usize> {
     let stopped = lines.start(error.line())? + error.column().checked_sub(1)?;
     let closes = text.get(stopped..)?.trim_start().starts_with(['}', ']']);
@@ -121,7 +122,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 }
 
-/// The members of a JSON object, duplicates included.
+/// The members of a JSON object, including duplicates.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {

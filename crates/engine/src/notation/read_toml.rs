@@ -1,4 +1,4 @@
-//! TOML text into the value tree.
+//! Reader of TOML text, which returns the value tree.
 
 use std::collections::HashSet;
 
@@ -9,29 +9,27 @@ use super::problem::{Origin, Problems, WHOLE_FILE, one_line};
 use super::tree::{DEEPEST, Data, Item, Lines, Number};
 use super::unclosed;
 
-/// What the parser says of a key that is defined twice.
+/// Message of the parser about a key that is defined twice.
 const DUPLICATE: &str = "duplicate key";
 /// Part of the parser's message about keys that are added to a table in braces.
 const COMPLETE: &str = "cannot extend value of type inline table";
 const COMPLETE_HINT: &str = "a table in braces, such as `vsb = {}`, cannot get keys from other lines: write `[vsb]` \
      instead";
 
-/// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
+/// Returns the tree; `None` if the text is not TOML. A key that is defined twice is reported, but the tree is
+/// returned.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let lines = Lines::of(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     let readable = report(text, &lines, &errors, problems);
+    let line = |offset| Origin::Line(lines.line(offset));
     readable.then(|| Item {
         origin: Origin::File,
-        data: table_data(
-            table.get_ref(),
-            &|offset| Origin::Line(lines.line(offset)),
-            0,
-        ),
+        data: table_data(table.get_ref(), &line, 0),
     })
 }
 
-/// The value written as `text`, if it is one TOML value.
+/// Returns the value written as `text`, if it is a TOML value.
 pub(crate) fn read_value(text: &str, origin: Origin) -> Option<Item> {
     let value = DeValue::parse(text.trim()).ok()?;
     Some(Item {
@@ -59,12 +57,12 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
         DeValue::String(text) => Data::Text(text.to_string()),
         DeValue::Integer(integer) => {
             // Only the size can be wrong: the parser has checked the digits.
-            let whole = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+            let value = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
             let large = || integer.as_str().parse().unwrap_or(f64::MAX);
             Data::Number(Number {
                 text: integer.to_string(),
-                value: whole.map_or_else(large, |whole| whole as f64),
-                whole,
+                value: value.map_or_else(large, |value| value as f64),
+                whole: value,
             })
         }
         DeValue::Float(float) => match Number::read(float.as_str()) {
@@ -88,7 +86,7 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
     }
 }
 
-/// Reports the first error of each line; false if the tree cannot be trusted.
+/// Reports the first error of each line. Returns false if the tree is not valid.
 fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) -> bool {
     let mut reported = HashSet::new();
     let mut readable = true;
@@ -130,18 +128,15 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
     readable
 }
 
-/// The path of `key`, defined in `line`, as far as that line and the header above it tell.
+/// Returns the path of `key`, defined in `line`, as far as it follows from that line and the header above it.
 fn path_at_line(text: &str, line: usize, key: &str) -> String {
     let header = |l: &str| {
         let inner = l.trim().strip_prefix('[')?.split(']').next()?;
         Some(inner.trim_start_matches('[').trim().to_owned())
     };
-    let mut upwards = text
-        .lines()
-        .take(line)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev();
+    let mut upwards: Vec<&str> = text.lines().take(line).collect();
+    upwards.reverse();
+    let mut upwards = upwards.into_iter();
     let this = upwards.next().unwrap_or_default();
     let mut path = header(this).unwrap_or_else(|| {
         let table = upwards.find_map(header).unwrap_or_default();

@@ -1,5 +1,8 @@
-//! JSON Schema of the scenario file, read off the grammar.
+//! JSON Schema of the scenario file, from the grammar.
 
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::table::{Added, Default, Grammar, Key, Kind, Table};
@@ -7,16 +10,16 @@ use super::times::MOST_TIMES;
 use super::units::{self, Unit};
 use super::value::expected;
 
-/// A plain name.
+/// Pattern of a plain name.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 
-/// A place: the servers, a station, or an end of a flow between wired nodes; members of groups have a number.
+/// Pattern of a place: the servers, a station, or an end of a flow between wired nodes; members of groups have a number.
 const PLACE: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,69}(/(source|sink))?$";
-/// A command of the shell.
+/// Pattern of a command of the shell.
 const COMMAND: &str = r"^(?=[\s\S]*\S)[^\u0000]*$";
 
-/// JSON Schema (2020-12) of a file, in TOML or JSON, shorthands included. It must have one of the
-/// keys `needed`.
+/// Returns the JSON Schema (2020-12) of a file, in TOML or JSON, including shorthands. The file must have one of
+/// the keys `needed`.
 pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
     let mut writer = Writer {
         reserved_name: grammar.reserved_name,
@@ -54,11 +57,8 @@ impl Writer<'_> {
             "type": "object",
             "properties": properties,
         });
-        let needed = table
-            .keys()
-            .map(|(key, _)| key)
-            .filter(|key| key.default.is_needed());
-        let required: Vec<&str> = needed.map(|key| key.name).collect();
+        let needed = table.keys().filter(|(key, _)| key.default.is_needed());
+        let required: Vec<&str> = needed.map(|(key, _)| key.name).collect();
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
@@ -79,10 +79,7 @@ impl Writer<'_> {
         match (&key.default, inherits) {
             (Default::Required | Default::Checked, _) => {}
             (_, Some(from)) => {
-                description += &format!(
-                    " Default: the value of this key in \
-                                                        {from}."
-                )
+                description += &format!(" Default: the value of this key in {from}.")
             }
             (Default::Depends(what) | Default::Absent(what), _) => {
                 description += &format!(" Default: {what}.")
@@ -90,7 +87,7 @@ impl Writer<'_> {
             (Default::ByNetwork(each), _) => {
                 description += &format!(" Default: {}.", each.description())
             }
-            (Default::Told(values), _) => description += &format!(" Default: {}.", values()),
+            (Default::ByPreset(values), _) => description += &format!(" Default: {}.", values()),
             (Default::Text(text), _) => default = Some(json!(text)),
             (Default::Count(count), _) => default = Some(json!(count)),
             (Default::Number(number), _) => default = Some(json!(number)),
@@ -113,23 +110,9 @@ impl Writer<'_> {
             Kind::Name => json!({"type": "string", "pattern": NAME}),
             Kind::Formed(form) => json!({"type": "string", "pattern": form.pattern}),
             Kind::Flag => json!({"type": "boolean"}),
-            Kind::Count(range) => {
-                let count =
-                    json!({"type": "integer", "minimum": range.start(), "maximum": range.end()});
-                match key.word {
-                    Some(word) => json!({"oneOf": [count, {"enum": [word]}]}),
-                    None => count,
-                }
-            }
+            Kind::Count(range) => number("integer", range, key.word),
             Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
-            Kind::Number(range) => {
-                let number =
-                    json!({"type": "number", "minimum": range.start(), "maximum": range.end()});
-                match key.word {
-                    Some(word) => json!({"oneOf": [number, {"enum": [word]}]}),
-                    None => number,
-                }
-            }
+            Kind::Number(range) => number("number", range, key.word),
             Kind::Level { .. } => json!({
                 "type": "string",
                 "pattern": r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*dB\s*$",
@@ -167,27 +150,23 @@ impl Writer<'_> {
                 },
             }),
             Kind::Choice(words) => json!({"enum": words}),
-            Kind::Table(inner) => self.reference(inner()),
-            Kind::Shorthand(inner, main) => {
-                let bare = inner().key(main).map(|key| self.kind(key));
-                json!({"oneOf": [bare, self.reference(inner())]})
-            }
-            Kind::Named(inner) => json!({
-                "type": "object",
-                "minProperties": 1,
-                "propertyNames": {
-                    "pattern": NAME,
-                    "not": {"const": self.reserved_name},
-                },
-                "additionalProperties": self.reference(inner()),
-            }),
-            Kind::ByPlace(inner, main) => {
-                let bare = inner().key(main).map(|key| self.kind(key));
+            Kind::Tables(inner) => {
+                let bare = inner.bare_key().map(|key| self.kind(key));
+                let table = self.reference((inner.table)());
+                let table = match &bare {
+                    Some(bare) => json!({"oneOf": [bare, table]}),
+                    None => table,
+                };
+                let names = match bare {
+                    _ if !inner.is_named => return table,
+                    Some(_) => json!({"pattern": PLACE}),
+                    None => json!({"pattern": NAME, "not": {"const": self.reserved_name}}),
+                };
                 json!({
                     "type": "object",
                     "minProperties": 1,
-                    "propertyNames": {"pattern": PLACE},
-                    "additionalProperties": {"oneOf": [bare, self.reference(inner())]},
+                    "propertyNames": names,
+                    "additionalProperties": table,
                 })
             }
         }
@@ -203,7 +182,16 @@ impl Writer<'_> {
     }
 }
 
-/// Text with a number and one of the units, or the word.
+/// Returns the schema of a number in a range, or the word.
+fn number<N: Serialize>(kind: &str, range: &RangeInclusive<N>, word: Option<&str>) -> Value {
+    let number = json!({"type": kind, "minimum": range.start(), "maximum": range.end()});
+    match word {
+        Some(word) => json!({"oneOf": [number, {"enum": [word]}]}),
+        None => number,
+    }
+}
+
+/// Returns the schema of text with a number and one of the units, or the word.
 fn quantity(units: &[Unit], word: Option<&str>) -> Value {
     let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
     let number = r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?";
@@ -215,7 +203,7 @@ fn quantity(units: &[Unit], word: Option<&str>) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-/// What the type and pattern of a quantity cannot say: its range.
+/// Returns the range of a quantity, which is not in its type and pattern.
 fn range(key: &Key) -> Option<String> {
     let of = |(preset, rates): (&str, &[u64])| format!("{preset} {}", units::show_rates(rates));
     match &key.kind {
@@ -232,6 +220,15 @@ fn range(key: &Key) -> Option<String> {
         | Kind::Times
         | Kind::TimesFile
         | Kind::Size(_) => Some(expected(key, None)),
-        _ => None,
+        Kind::Title
+        | Kind::Name
+        | Kind::Flag
+        | Kind::Count(_)
+        | Kind::Probability
+        | Kind::Number(_)
+        | Kind::Names
+        | Kind::Commands
+        | Kind::Choice(_)
+        | Kind::Tables(_) => None,
     }
 }

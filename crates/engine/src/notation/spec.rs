@@ -7,13 +7,13 @@ use super::forms::Form;
 use super::key::{KeyOf, Setting, Words};
 use super::layers::Layers;
 use super::problem::Refused;
-use super::table::{ByNetwork, Curve, Default, Key, Kind, Listed, Part, Table};
+use super::table::{ByNetwork, Curve, Default, Inner, Key, Kind, Listed, Part, Table};
 
-/// What a key is, all but its name and documentation.
+/// All properties of a key, except its name and documentation.
 pub struct Spec<T> {
     kind: Kind,
     word: Option<&'static str>,
-    told: Option<&'static str>,
+    accepted: Option<&'static str>,
     default: Default,
     fallback: Option<T>,
     meant: Option<fn(&str) -> Option<String>>,
@@ -24,7 +24,7 @@ impl<T> Spec<T> {
         Spec {
             kind,
             word: None,
-            told: None,
+            accepted: None,
             default: Default::Absent("none"),
             fallback: None,
             meant: None,
@@ -33,21 +33,19 @@ impl<T> Spec<T> {
 
     /// The key must be given.
     pub fn required(self) -> Spec<T> {
-        let default = Default::Required;
-        Spec { default, ..self }
+        self.default(Default::Required)
     }
 
     /// The table must have the key. If it is missing, a later check refuses the table, with a message of
     /// its own.
     pub fn checked(self) -> Spec<T> {
-        let default = Default::Checked;
-        Spec { default, ..self }
+        self.default(Default::Checked)
     }
 
-    /// What holds if the key is absent.
-    pub fn default(self, value: impl Into<Default>) -> Spec<T> {
-        let default = value.into();
-        Spec { default, ..self }
+    /// Sets the value of an absent key.
+    pub fn default(mut self, value: impl Into<Default>) -> Spec<T> {
+        self.default = value.into();
+        self
     }
 
     /// Sets the default of modern networks, which the phrase `networks` describes. The default that is set
@@ -59,75 +57,67 @@ impl<T> Spec<T> {
             modern: value.into(),
             networks,
         }));
-        let default = Default::ByNetwork(each);
-        Spec { default, ..self }
+        self.default(Default::ByNetwork(each))
     }
 
-    /// What holds if no table gives the key, not even an outer one.
-    pub fn fallback(self, value: T) -> Spec<T>
+    /// Sets the value if no table has the key, including the tables that it inherits from.
+    pub fn fallback(mut self, value: T) -> Spec<T>
     where
         T: Setting,
     {
         // a table is made once
         let shown: &'static str = Box::leak(value.json().to_string().into_boxed_str());
-        let shown = shown.strip_suffix(".0").unwrap_or(shown);
-        Spec {
-            default: Default::Depends(shown),
-            fallback: Some(value),
-            ..self
-        }
+        self.fallback = Some(value);
+        self.depends(shown.strip_suffix(".0").unwrap_or(shown))
     }
 
-    /// If the key is absent, something that depends on others holds, described here.
+    /// Sets the description of a default that depends on other keys.
     pub fn depends(self, what: &'static str) -> Spec<T> {
-        let default = Default::Depends(what);
-        Spec { default, ..self }
+        self.default(Default::Depends(what))
     }
 
-    /// If the key is absent, a value for each preset holds, told by this function.
-    pub fn by_preset(self, told: fn() -> String) -> Spec<T> {
-        let default = Default::Told(told);
-        Spec { default, ..self }
+    /// Sets the description of a default for each preset.
+    pub fn by_preset(self, description: fn() -> String) -> Spec<T> {
+        self.default(Default::ByPreset(description))
     }
 
-    /// If the key is absent, so is the thing, described here.
+    /// Sets the description of what holds without the key, which then has no value.
     pub fn absent(self, what: &'static str) -> Spec<T> {
-        let default = Default::Absent(what);
-        Spec { default, ..self }
+        self.default(Default::Absent(what))
     }
 
-    /// This word may stand in the place of a value.
-    pub fn or(self, it: &'static str) -> Spec<T> {
-        let word = Some(it);
-        Spec { word, ..self }
+    /// Accepts this word in place of a value.
+    pub fn or(mut self, word: &'static str) -> Spec<T> {
+        self.word = Some(word);
+        self
     }
 
-    /// Replaces the range in messages by `it`, a noun phrase that follows the word `expected`.
-    pub fn but(self, it: &'static str) -> Spec<T> {
-        let told = Some(it);
-        Spec { told, ..self }
+    /// Replaces the range in messages by a noun phrase that follows the word `expected`.
+    pub fn but(mut self, accepted: &'static str) -> Spec<T> {
+        self.accepted = Some(accepted);
+        self
     }
 
-    /// What to say to somebody who gave this word, which is none of those that are allowed.
-    pub fn hinting(self, meant: fn(&str) -> Option<String>) -> Spec<T> {
-        let meant = Some(meant);
-        Spec { meant, ..self }
+    /// Sets the function that returns the hint for a word that is not accepted.
+    pub fn hinting(mut self, meant: fn(&str) -> Option<String>) -> Spec<T> {
+        self.meant = Some(meant);
+        self
     }
 
-    /// As a key of a table.
+    /// Returns the key of a table with this specification.
     pub fn key(self, key: KeyOf<T>, doc: &'static str) -> Key {
         Key {
             name: key.name(),
             kind: self.kind,
             word: self.word,
-            told: self.told,
+            accepted: self.accepted,
             default: self.default,
             doc: doc.trim_ascii_start(),
             meant: self.meant,
         }
     }
 
-    /// What the layers say, or the fallback.
+    /// Returns the value of the nearest layer, or the fallback.
     ///
     /// # Errors
     /// The value has been refused.
@@ -138,100 +128,59 @@ impl<T> Spec<T> {
         Ok(layers.value(key)?.or(self.fallback).or_else(T::unsaid))
     }
 
-    /// The same specification; it only ties its type to that of the key.
+    /// Returns the same specification. It only gives the specification the type of the key.
     pub fn name(self, _: KeyOf<T>) -> Spec<T> {
         self
     }
 }
 
-/// One line of text.
-pub fn title<T>() -> Spec<T> {
-    Spec::new(Kind::Title)
+/// Functions that return the specification of a kind.
+macro_rules! kinds {
+    ($( $(#[doc = $doc:literal])+ $name:ident($( $range:ident: $type:ty )?) = $kind:expr; )+) => { $(
+        $(#[doc = $doc])+
+        pub fn $name<T>($( $range: $type )?) -> Spec<T> {
+            Spec::new($kind)
+        }
+    )+ };
 }
 
-/// A plain name.
-pub fn name<T>() -> Spec<T> {
-    Spec::new(Kind::Name)
-}
-
-/// A list of names.
-pub fn names<T>() -> Spec<T> {
-    Spec::new(Kind::Names)
-}
-
-/// A command of the shell, or a list of them.
-pub fn commands<T>() -> Spec<T> {
-    Spec::new(Kind::Commands)
-}
-
-/// Text of a form that others define.
-pub fn formed<T>(form: &'static Form) -> Spec<T> {
-    Spec::new(Kind::Formed(form))
-}
-
-/// true or false.
-pub fn flag<T>() -> Spec<T> {
-    Spec::new(Kind::Flag)
-}
-
-/// A whole number.
-pub fn count<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    Spec::new(Kind::Count(range))
-}
-
-/// A number from 0 to below 1.
-pub fn probability<T>() -> Spec<T> {
-    Spec::new(Kind::Probability)
-}
-
-/// A number.
-pub fn number<T>(range: RangeInclusive<f64>) -> Spec<T> {
-    Spec::new(Kind::Number(range))
-}
-
-/// A level. [dB]
-pub fn level<T>(range: RangeInclusive<f64>) -> Spec<T> {
-    Spec::new(Kind::Level(range))
-}
-
-/// A duration, its range in nanoseconds.
-pub fn duration<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    Spec::new(Kind::Duration(range))
-}
-
-/// A positive rate.
-pub fn rate<T>() -> Spec<T> {
-    Spec::new(Kind::Rate)
-}
-
-/// A rate that the file's preset lists.
-pub fn listed<T>(listed: &'static Listed) -> Spec<T> {
-    Spec::new(Kind::Listed(listed))
-}
-
-/// A number of bytes.
-pub fn size<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    Spec::new(Kind::Size(range))
-}
-
-/// A length, its range in millimetres.
-pub fn length<T>(range: RangeInclusive<u64>) -> Spec<T> {
-    Spec::new(Kind::Length(range))
-}
-
-/// Times in order, in milliseconds.
-pub fn times<T>() -> Spec<T> {
-    Spec::new(Kind::Times)
-}
-
-/// A file of such times.
-pub fn times_file<T>() -> Spec<T> {
-    Spec::new(Kind::TimesFile)
-}
-
-/// Points of a curve.
-pub fn points<T>(curve: &'static Curve) -> Spec<T> {
-    Spec::new(Kind::Points(curve))
+kinds! {
+    /// One line of text.
+    title() = Kind::Title;
+    /// A plain name.
+    name() = Kind::Name;
+    /// A list of names.
+    names() = Kind::Names;
+    /// A command of the shell, or a list of them.
+    commands() = Kind::Commands;
+    /// Text of a form that is not lasthop's own.
+    formed(form: &'static Form) = Kind::Formed(form);
+    /// true or false.
+    flag() = Kind::Flag;
+    /// A whole number.
+    count(range: RangeInclusive<u64>) = Kind::Count(range);
+    /// A number from 0 to below 1.
+    probability() = Kind::Probability;
+    /// A number.
+    number(range: RangeInclusive<f64>) = Kind::Number(range);
+    /// A level. [dB]
+    level(range: RangeInclusive<f64>) = Kind::Level(range);
+    /// A duration, its range in nanoseconds.
+    duration(range: RangeInclusive<u64>) = Kind::Duration(range);
+    /// A positive rate.
+    rate() = Kind::Rate;
+    /// A rate that the file's preset lists.
+    listed(listed: &'static Listed) = Kind::Listed(listed);
+    /// A number of bytes.
+    size(range: RangeInclusive<u64>) = Kind::Size(range);
+    /// A length, its range in millimetres.
+    length(range: RangeInclusive<u64>) = Kind::Length(range);
+    /// Times in order, in milliseconds.
+    times() = Kind::Times;
+    /// A file of such times.
+    times_file() = Kind::TimesFile;
+    /// Points of a curve.
+    points(curve: &'static Curve) = Kind::Points(curve);
 }
 
 /// One of the words of an enum.
@@ -244,32 +193,41 @@ pub fn word_or_none<T: Words>() -> Spec<Option<T>> {
     Spec::new(Kind::Choice(T::WORDS))
 }
 
+fn inside<T, W: FileTable>(bare: Option<&'static str>, is_named: bool) -> Spec<T> {
+    let table = W::table;
+    Spec::new(Kind::Tables(Inner {
+        table,
+        bare,
+        is_named,
+    }))
+}
+
 /// A table.
 pub fn inner<T: FileTable>() -> Spec<T> {
-    Spec::new(Kind::Table(T::table))
+    inside::<T, T>(None, false)
 }
 
-/// A table, or a bare value that stands for its key `main`.
+/// A table, or a bare value that sets its key `main`.
 pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
-    Spec::new(Kind::Shorthand(T::table, main.name()))
+    inside::<T, T>(Some(main.name()), false)
 }
 
-/// The same where the table is that of `W`, another way to write a `T`.
+/// A table of `W`, which becomes a `T`, or a bare value that sets its key `main`.
 pub fn shorthand_as<T, W: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
-    Spec::new(Kind::Shorthand(W::table, main.name()))
+    inside::<T, W>(Some(main.name()), false)
 }
 
 /// Tables with free names.
 pub fn tables<T: FileTable>() -> Spec<T> {
-    Spec::new(Kind::Named(T::table))
+    inside::<T, T>(None, true)
 }
 
-/// Tables by place, or bare values that stand for their key `main`.
+/// Tables by place, or bare values that set their key `main`.
 pub fn by_place<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
-    Spec::new(Kind::ByPlace(T::table, main.name()))
+    inside::<T, T>(Some(main.name()), true)
 }
 
-/// Parts of a table, as [`table!`](crate::table) puts them together.
+/// Parts of a table, as [`table!`](crate::table) combines them.
 #[derive(Default)]
 pub struct Parts(Vec<Part>);
 
@@ -279,8 +237,7 @@ impl Parts {
         self.push(key, None);
     }
 
-    /// Adds the keys of another table; absent ones are looked up in what `inherits` names, if it
-    /// names something.
+    /// Adds the keys of another table. Absent keys are looked up in the table that `inherits` names.
     pub fn all_of(&mut self, other: &Table, inherits: Option<&'static str>) {
         for (key, outer) in other.keys() {
             self.push(key.clone(), inherits.or(outer));
@@ -297,7 +254,7 @@ impl Parts {
         }
     }
 
-    /// The table of these parts.
+    /// Returns the table of these parts.
     pub fn table(self, name: &'static str, doc: &'static str) -> Table {
         Table {
             name,

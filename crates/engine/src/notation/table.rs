@@ -15,11 +15,11 @@ use super::times::Files;
 pub struct Table {
     /// Name of its definition in the schema.
     pub name: &'static str,
-    /// What it is for.
+    /// Its documentation.
     pub doc: &'static str,
     /// Its keys.
     pub parts: Cow<'static, [Part]>,
-    /// Keys that it does not have but others know, each with a hint that says who reads it.
+    /// Keys that it does not have but that are known elsewhere, each with a hint.
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
@@ -42,35 +42,35 @@ pub const fn joined<const N: usize>(
     all
 }
 
-/// A run of keys of a table. Parts are shared: the TCP keys stand in four tables.
+/// Consecutive keys of a table. Parts are shared: the TCP keys are in four tables.
 #[derive(Clone)]
 pub struct Part {
     /// The keys.
     pub keys: Cow<'static, [Key]>,
-    /// Where absent keys of this part are looked up next, instead of the keys' own defaults.
+    /// Where absent keys of this part are looked up next, instead of the defaults of the keys.
     pub inherits: Option<&'static str>,
 }
 
 /// A key of a table.
 #[derive(Clone)]
 pub struct Key {
-    /// As the file has it.
+    /// Name of the key in files.
     pub name: &'static str,
-    /// What its value must be.
+    /// Kind of its value.
     pub kind: Kind,
     /// A word that may stand in the place of a value.
     pub word: Option<&'static str>,
     /// The accepted values, if they are fewer than the range has: a noun phrase that follows `expected`.
-    pub told: Option<&'static str>,
-    /// What holds if it is absent.
+    pub accepted: Option<&'static str>,
+    /// Value if the key is absent.
     pub default: Default,
-    /// What it is for.
+    /// Its documentation.
     pub doc: &'static str,
-    /// What to say of a word that is none of its own, beside that.
+    /// Returns the hint for a word that is not accepted.
     pub meant: Option<fn(&str) -> Option<String>>,
 }
 
-/// What holds if a key is absent.
+/// The value of an absent key.
 #[derive(Clone, Copy)]
 pub enum Default {
     /// The key must be given.
@@ -87,8 +87,8 @@ pub enum Default {
     Flag(bool),
     /// One of two values, which depends on the network that the file describes.
     ByNetwork(&'static ByNetwork),
-    /// A value for each preset, told by this function.
-    Told(fn() -> String),
+    /// A value for each preset, which this function describes.
+    ByPreset(fn() -> String),
     /// Something that depends on other keys, described here.
     Depends(&'static str),
     /// Nothing, not even a table of defaults.
@@ -122,7 +122,12 @@ impl Default {
             Default::Count(count) => count.to_string(),
             Default::Number(number) => number.to_string(),
             Default::Flag(flag) => flag.to_string(),
-            _ => String::new(), // not a value
+            Default::Required
+            | Default::Checked
+            | Default::ByNetwork(_)
+            | Default::ByPreset(_)
+            | Default::Depends(_)
+            | Default::Absent(_) => String::new(), // not a value
         }
     }
 
@@ -141,31 +146,25 @@ impl Default {
     }
 }
 
-impl From<&'static str> for Default {
-    fn from(text: &'static str) -> Default {
-        Default::Text(text)
-    }
+/// Conversions of values to defaults.
+macro_rules! defaults {
+    ($( $type:ty: |$value:ident| $default:expr; )+) => { $(
+        impl From<$type> for Default {
+            fn from($value: $type) -> Default {
+                $default
+            }
+        }
+    )+ };
 }
 
-impl From<i32> for Default {
-    fn from(count: i32) -> Default {
-        Default::Count(count.unsigned_abs().into())
-    }
+defaults! {
+    &'static str: |text| Default::Text(text);
+    i32: |count| Default::Count(count.unsigned_abs().into());
+    f64: |number| Default::Number(number);
+    bool: |flag| Default::Flag(flag);
 }
 
-impl From<f64> for Default {
-    fn from(number: f64) -> Default {
-        Default::Number(number)
-    }
-}
-
-impl From<bool> for Default {
-    fn from(flag: bool) -> Default {
-        Default::Flag(flag)
-    }
-}
-
-/// What a value must be.
+/// The kind of a value.
 #[derive(Clone)]
 pub enum Kind {
     /// A title.
@@ -206,19 +205,36 @@ pub enum Kind {
     Points(&'static Curve),
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A table.
-    Table(fn() -> &'static Table),
-    /// A table, or a bare value that stands for the key of this name.
-    Shorthand(fn() -> &'static Table, &'static str),
-    /// A table of tables with free names.
-    Named(fn() -> &'static Table),
-    /// A table of tables by place, or of bare values that stand for the key of this name.
-    ByPlace(fn() -> &'static Table, &'static str),
+    /// A table, or tables by name.
+    Tables(Inner),
 }
 
-/// Rates that hang on the preset which a file chose.
+/// The tables that a key may have.
+#[derive(Clone, Copy)]
+pub struct Inner {
+    /// The table.
+    pub table: fn() -> &'static Table,
+    /// The key of the table that a bare value sets, if the table may be written as a bare value.
+    pub bare: Option<&'static str>,
+    /// Whether the key has several tables, each with a name of its own.
+    pub is_named: bool,
+}
+
+impl Inner {
+    /// Returns the key that a bare value sets, if the table may be written as a bare value.
+    pub fn bare_key(&self) -> Option<&'static Key> {
+        (self.table)().key(self.bare?)
+    }
+
+    /// Returns whether the key has exactly one table, which must be written as a table.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.bare.is_none() && !self.is_named
+    }
+}
+
+/// Rates that depend on the preset of the file.
 pub struct Listed {
-    /// What they are: "rate", "control rate".
+    /// Name of these rates: "rate", "control rate".
     pub what: &'static str,
     /// The presets, each with its rates. [bit/s]
     pub rates: fn() -> Vec<(&'static str, &'static [u64])>,
@@ -226,11 +242,11 @@ pub struct Listed {
 
 /// Points of a curve.
 pub struct Curve {
-    /// Most points.
+    /// Largest number of points.
     pub most: usize,
     /// The points it accepts, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
-    /// What is wrong with the points, as a text that follows the value.
+    /// Returns the fault of the points, as a phrase that follows the value.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
@@ -316,8 +332,8 @@ impl Added {
     /// Returns the plugin of a key of a table.
     pub(super) fn extension_of(&self, table: &Table, key: &str) -> Option<Extension> {
         let mut keys = self.keys.iter();
-        let found = keys.find(|added| added.table == table.name && added.key.name == key);
-        found.map(|added| added.extension)
+        let key = keys.find(|added| added.table == table.name && added.key.name == key);
+        key.map(|added| added.extension)
     }
 
     /// Returns the words of plugins for a key.
@@ -327,16 +343,16 @@ impl Added {
     }
 }
 
-/// Everything a file may hold.
+/// The grammar of a file.
 #[derive(Clone, Copy)]
 pub struct Grammar<'a> {
-    /// The table that the file is.
+    /// The table at the root of the file.
     pub root: &'static Table,
     /// A name that no table with a free name may have.
     pub reserved_name: &'static str,
-    /// The preset that a file chooses, if it is one, by the names that [`Listed`] has.
+    /// Returns the preset of a file, by the names in [`Listed`].
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,
-    /// Whether a file describes a modern network, which decides between the defaults of [`ByNetwork`].
+    /// Returns whether a file describes a modern network, which decides between the defaults of [`ByNetwork`].
     pub is_modern: fn(&super::tree::Item) -> bool,
     /// Keys and words of plugins.
     pub added: &'a Added,
@@ -344,50 +360,53 @@ pub struct Grammar<'a> {
     pub files: &'a Files,
 }
 
-/// Largest rate of anything. [bit/s]
+/// Largest rate of any key. [bit/s]
 pub const LARGEST_RATE: u64 = 100_000_000_000;
 
 impl Table {
-    /// All keys in order, each with where it inherits from.
+    /// Returns all keys in order, each with the table that it inherits from.
     pub fn keys(&self) -> impl Iterator<Item = (&Key, Option<&'static str>)> {
         self.parts
             .iter()
             .flat_map(|part| part.keys.iter().map(|key| (key, part.inherits)))
     }
 
-    /// The key that a path leads to, through tables inside and names of tables.
+    /// Returns the key at a path of keys and names of tables.
     pub(crate) fn at(&self, path: &str) -> Option<&Key> {
         let (name, rest) = path.split_once('.').unwrap_or((path, ""));
         let key = self.key(name)?;
-        let (inner, rest) = match &key.kind {
-            _ if rest.is_empty() => return Some(key),
-            Kind::Table(inner) | Kind::Shorthand(inner, _) => (inner, rest),
-            Kind::Named(inner) | Kind::ByPlace(inner, _) => (inner, rest.split_once('.')?.1),
-            _ => return None, // a bare value
+        if rest.is_empty() {
+            return Some(key);
+        }
+        let Kind::Tables(inner) = &key.kind else {
+            return None; // a single value
         };
-        inner().at(rest)
+        match inner.is_named {
+            true => (inner.table)().at(rest.split_once('.')?.1),
+            false => (inner.table)().at(rest),
+        }
     }
 
-    /// The key of this name.
+    /// Returns the key of this name.
     pub fn key(&self, name: &str) -> Option<&Key> {
         self.keys().map(|(key, _)| key).find(|key| key.name == name)
     }
 
-    /// Names of the keys that must be given.
+    /// Returns the names of the keys that must be given.
     pub fn required(&self) -> impl Iterator<Item = &'static str> {
         self.keys()
             .filter(|(key, _)| matches!(key.default, Default::Required))
             .map(|(key, _)| key.name)
     }
 
-    /// Names of all keys.
+    /// Returns the names of all keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys().map(|(key, _)| key.name)
     }
 }
 
 impl Kind {
-    /// The least and the greatest value, in the SI unit; `None` where it is no number.
+    /// Returns the smallest and the largest value in the SI unit; `None` if the value is not a number.
     pub(crate) fn range(&self) -> Option<[f64; 2]> {
         let of = |range: &RangeInclusive<u64>, per_unit: f64| {
             let ends = [*range.start(), *range.end()];
@@ -411,16 +430,13 @@ impl Kind {
             | Kind::Commands
             | Kind::Points(_)
             | Kind::Choice(_)
-            | Kind::Table(_)
-            | Kind::Shorthand(..)
-            | Kind::Named(_)
-            | Kind::ByPlace(..) => None,
+            | Kind::Tables(_) => None,
         }
     }
 }
 
 impl Listed {
-    /// The rates of one preset. [bit/s]
+    /// Returns the rates of a preset. [bit/s]
     pub(crate) fn of(&self, preset: &str) -> Option<&'static [u64]> {
         let mut all = (self.rates)().into_iter();
         all.find(|(name, _)| *name == preset)

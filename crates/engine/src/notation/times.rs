@@ -15,7 +15,7 @@ pub const MOST_TIMES: usize = 1_000_000;
 /// Largest file of times. [bytes]
 pub const LARGEST_TIMES: usize = 16 << 20;
 
-/// The latest of them. [ms]
+/// Latest time. [ms]
 const LATEST_MS: u64 = 1_000_000_000;
 
 /// The form of a list, as a noun phrase that follows the word `expected`.
@@ -26,29 +26,29 @@ pub(super) const LIST: &str = "a list of up to 1000000 times in whole ms, in asc
 pub(super) const FILE: &str = "a file of up to 1000000 times in whole ms, one per line, in ascending \
                                order, the last from 1 to 1000000000";
 
-/// Files that a scenario names, by these names: what is in each, or why it cannot be read.
+/// Files that a scenario names, by their names: the content of each, or the reason why it cannot be read.
 pub type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 
 /// No files.
 pub(crate) static NO_FILES: Files = Files::new();
 
-/// The times of a list. [ms]
+/// Returns the times of a list. [ms]
 pub(super) fn of_list(node: &Item) -> Result<Arc<[u32]>, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of times");
     };
-    let time = |item: &Item| match &item.data {
-        Data::Text(_) => match quantity(item, units::TIME, "duration")? {
+    let time = |item: &Item| match item.text() {
+        Some(_) => match quantity(item, units::TIME, "duration")? {
             ns if ns % 1_000_000 == 0 => Ok(ns / 1_000_000),
             _ => refuse("is not a whole number of ms"),
         },
-        _ => whole(item, &(0..=u64::MAX)),
+        None => whole(item, &(0..=u64::MAX)),
     };
     let each = items.iter().map(|item| (item.show(), time(item)));
     in_order(each, items.len(), ["items", "as item"])
 }
 
-/// The times in the file of this name. [ms]
+/// Returns the times in the file of this name. [ms]
 pub(super) fn of_file(name: &str, files: &Files) -> Result<Arc<[u32]>, Refusal> {
     let bytes = match files.get(name) {
         Some(Ok(bytes)) => bytes,
@@ -73,8 +73,8 @@ pub(super) fn of_file(name: &str, files: &Files) -> Result<Arc<[u32]>, Refusal> 
     in_order(each, text.lines().count(), ["lines", "in line"])
 }
 
-/// `count` times, each with how it is shown, if none is before the one in front; `places` is what they
-/// stand in, and `place` what one stands in.
+/// Returns `count` times if they are in ascending order. Each has its form in messages. `places` is the plural
+/// noun of their places, and `place` is the phrase before the number of a place.
 fn in_order(
     each: impl Iterator<Item = (String, Result<u64, Refusal>)>,
     count: usize,
@@ -110,17 +110,13 @@ fn in_order(
 /// The key of every table that names such a file.
 pub(crate) const FILE_KEY: &str = "trace_file";
 
-/// Adds the names of files of times in a tree, each once.
+/// Adds the names of files of times in a tree, each only once.
 pub(super) fn named(node: &Item, names: &mut Vec<String>) {
-    let Data::Table(entries) = &node.data else {
-        return;
-    };
-    for (name, inner) in entries {
-        match &inner.data {
-            Data::Text(file) if name == FILE_KEY && !names.contains(file) => {
-                names.push(file.clone());
-            }
-            _ => named(inner, names),
+    for (name, inner) in node.entries().unwrap_or_default() {
+        match inner.text() {
+            Some(file) if name != FILE_KEY || names.iter().any(|known| known == file) => {}
+            Some(file) => names.push(file.to_owned()),
+            None => named(inner, names),
         }
     }
 }
@@ -129,7 +125,7 @@ pub(super) fn named(node: &Item, names: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    /// What is said of a file with this content.
+    /// Returns the times or the fault of a file with this content.
     fn of(content: &[u8]) -> Result<Vec<u32>, String> {
         let files = Files::from([("x".to_owned(), Ok(content.to_vec()))]);
         match of_file("x", &files) {

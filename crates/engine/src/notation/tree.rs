@@ -1,23 +1,23 @@
-//! The value tree that both file formats and the settings end up in.
+//! The value tree of a file, from either format and from settings over the file.
 
 use super::problem::{Origin, one_line};
 
 /// Tables nested deeper than this are cut off; the grammar needs four levels.
 pub(crate) const DEEPEST: usize = 16;
 
-/// A value and where its key stands.
+/// A value with the place of its key.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub(crate) origin: Origin,
     pub(crate) data: Data,
 }
 
-/// What a value is.
+/// A value.
 #[derive(Clone, Debug)]
 pub enum Data {
     /// Keys in order of the file, without duplicates.
     Table(Vec<(String, Item)>),
-    /// Items in order; what stands in them is kept where it is no table.
+    /// Items in order. Items that are tables are empty.
     List(Vec<Item>),
     Text(String),
     Number(Number),
@@ -27,17 +27,17 @@ pub enum Data {
     Null,
 }
 
-/// A number as written, and what it means.
+/// A number as written, and its value.
 #[derive(Clone, Debug)]
 pub struct Number {
     pub(crate) text: String,
     pub(crate) value: f64,
-    /// The value if it is a whole number that is exactly known.
+    /// The value if it is a whole number that is known exactly.
     pub(crate) whole: Option<i128>,
 }
 
 impl Number {
-    /// A number in Rust's own notation (TOML's and JSON's decimal notations are part of it).
+    /// Returns a number in the notation of Rust, which includes the decimal notations of TOML and JSON.
     pub(crate) fn read(text: &str) -> Option<Number> {
         let value: f64 = text.parse().ok()?;
         let exactly_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
@@ -50,13 +50,13 @@ impl Number {
 }
 
 impl Item {
-    /// A table with nothing in it.
+    /// Returns an empty table.
     pub(crate) fn empty(origin: Origin) -> Item {
         let data = Data::Table(Vec::new());
         Item { origin, data }
     }
 
-    /// The value as an error message shows it.
+    /// Returns the value as an error message shows it.
     pub(crate) fn show(&self) -> String {
         match &self.data {
             Data::Table(_) => "a table".to_owned(),
@@ -69,20 +69,30 @@ impl Item {
         }
     }
 
-    pub(crate) fn is_empty_table(&self) -> bool {
-        matches!(&self.data, Data::Table(entries) if entries.is_empty())
+    /// Returns the entries, if this is a table.
+    pub(crate) fn entries(&self) -> Option<&[(String, Item)]> {
+        if let Data::Table(entries) = &self.data {
+            return Some(entries);
+        }
+        None
     }
 
-    /// The value under `key`, if this is a table that has it.
-    pub(crate) fn get(&self, key: &str) -> Option<&Item> {
-        match &self.data {
-            Data::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, node)| node),
-            _ => None,
+    /// Returns the text, if this is text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Data::Text(text) = &self.data {
+            return Some(text);
         }
+        None
+    }
+
+    /// Returns the value of `key`, if this is a table with this key.
+    pub(crate) fn get(&self, key: &str) -> Option<&Item> {
+        let mut entries = self.entries()?.iter();
+        entries.find(|(name, _)| name == key).map(|(_, item)| item)
     }
 }
 
-/// `key` inside the table at `path`; in quotes if TOML would need them.
+/// Returns the path of `key` in the table at `path`. The key is in quotes if TOML needs them.
 pub(crate) fn join(path: &str, key: &str) -> String {
     let bare = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
     let is_bare = !key.is_empty() && key.bytes().all(bare);
@@ -95,7 +105,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
 
 /// Turns byte offsets into line numbers.
 pub(crate) struct Lines {
-    /// Offset of each line's first byte.
+    /// Offset of the first byte of each line.
     starts: Vec<usize>,
 }
 
@@ -108,12 +118,12 @@ impl Lines {
         }
     }
 
-    /// The offset of the first byte of a line, counted from 1.
+    /// Returns the offset of the first byte of a line, counted from 1.
     pub(crate) fn start(&self, line: usize) -> Option<usize> {
         self.starts.get(line.checked_sub(1)?).copied()
     }
 
-    /// The line of the byte at `offset`, counted from 1.
+    /// Returns the line of the byte at `offset`, counted from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }

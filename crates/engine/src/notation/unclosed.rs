@@ -1,8 +1,8 @@
-//! Finds the bracket or quotation mark that was never closed in a TOML text that does not parse.
+//! The bracket or quotation mark that is not closed in a TOML text that does not parse.
 //!
-//! The parser stops far behind it, and complains of every line on its way.
+//! The parser stops far after it, and reports every line before it stops.
 
-/// Offset and character of the bracket or quotation mark that has no partner.
+/// Returns offset and character of the bracket or quotation mark that has no partner.
 pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut at = 0;
@@ -30,7 +30,7 @@ pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
     open.first().copied()
 }
 
-/// The offset behind the string that opens at `start` with `quote`, if it ends.
+/// Returns the offset after the string that opens at `start` with `quote`, if it ends.
 fn after_string(text: &str, start: usize, quote: char) -> Option<usize> {
     let long: String = [quote; 3].iter().collect();
     let is_long = text[start..].starts_with(&long);

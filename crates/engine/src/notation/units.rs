@@ -42,8 +42,8 @@ pub(crate) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
 /// Units of length; base unit millimetre.
 pub(crate) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];
 
-/// Every unit with the SI unit that names of columns and keys have, and the unit's size in that: so
-/// many of so many parts.
+/// Returns every unit with the SI unit in names of columns and keys, and the size of the unit in it, as numerator
+/// and denominator.
 pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, u64)> {
     let dimensions = [
         (TIME, "s", 1_000_000_000),
@@ -79,7 +79,7 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The unit that was probably meant by a word that is not a unit.
+/// Returns the unit that is probably meant by a word that is not a unit.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     // "MB/s" is eight times "Mb/s", so that no rate can be suggested.
     let bytes = word.contains('B') && !word.to_lowercase().contains("bit");
@@ -93,14 +93,14 @@ pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
         .find(|(name, spellings)| known(name) && spellings.contains(&lower.as_str()))
         .map(|(name, _)| *name)
         .or_else(|| {
-            // a prefix that is none here, as in "Tbps", is no slip of the finger
+            // an unknown prefix, as in "Tbps", is not a typing error
             let begins =
                 |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
             nearest(word, units.iter().filter(begins).map(|unit| unit.name))
         })
 }
 
-/// Why a text is not a quantity.
+/// The reason why a text is not a quantity.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotAQuantity {
     /// Does not begin with a number.
@@ -115,7 +115,7 @@ pub(crate) enum NotAQuantity {
     UnknownUnit(String, String),
 }
 
-/// The quantity in base units, rounded; `u64::MAX` if it is larger than that.
+/// Returns the quantity in base units, rounded, and at most `u64::MAX`.
 pub(crate) fn parse(text: &str, units: &[Unit]) -> Result<u64, NotAQuantity> {
     let text = text.trim();
     let unsigned = text.trim_start_matches(['+', '-']);
@@ -148,7 +148,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Reads digits, fraction and exponent from the start of `text`; returns the rest too.
+    /// Reads digits, fraction and exponent from the start of `text`. Returns the number and the rest.
     fn read(text: &str) -> Option<(Decimal, &str)> {
         /// Keeps 24 digits, so that the mantissa times the largest scale fits 128 bits.
         const FULL: u128 = 1_000_000_000_000_000_000_000_000;
@@ -184,7 +184,7 @@ impl Decimal {
         Some((decimal, rest))
     }
 
-    /// The number times `scale`, rounded to an integer (ties up), at most `u64::MAX`.
+    /// Returns the number times `scale`, rounded to an integer (ties up), at most `u64::MAX`.
     fn scaled(&self, scale: u64) -> u64 {
         let product = self.mantissa * u128::from(scale);
         let power = |exponent: u64| {
@@ -225,8 +225,8 @@ fn read_exponent(text: &str) -> Option<(i64, &str)> {
     Some((sign * magnitude.min(1_000_000), &digits[length..]))
 }
 
-/// `base` base units in the largest unit that leaves a whole number, such as `20 us`; nanoseconds
-/// above a microsecond are its decimals, `1567.091 us`.
+/// Returns `base` base units in the largest unit in which they are a whole number, such as `20 us`. Nanoseconds
+/// above a microsecond are decimals of microseconds: `1567.091 us`.
 pub(crate) fn show(base: u64, units: &[Unit]) -> String {
     let unit = units
         .iter()
@@ -240,7 +240,7 @@ pub(crate) fn show(base: u64, units: &[Unit]) -> String {
     }
 }
 
-/// Rates as a list in Mbps, such as `1, 2, 5.5, 11 Mbps`.
+/// Returns rates as a list in Mbps, such as `1, 2, 5.5, 11 Mbps`.
 pub(crate) fn show_rates(rates_bps: &[u64]) -> String {
     let numbers: Vec<String> = rates_bps
         .iter()

@@ -1,4 +1,4 @@
-//! One value against one [`Kind`]: what it means, or why it is refused.
+//! The check of a value by its [`Kind`]: the meaning of the value, or the reason why it is refused.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -32,9 +32,9 @@ pub enum Value {
     Size(u64),
     /// A length. [mm]
     Length(u64),
-    /// One of the words a [`Kind`] names.
+    /// One of the words of a [`Kind`].
     Word(&'static str),
-    /// A word that a part from outside has added.
+    /// A word of a plugin.
     Added(AddedWord),
     /// Names, or commands, in order.
     Names(Vec<String>),
@@ -44,35 +44,31 @@ pub enum Value {
     Points(Vec<(f64, f64)>),
 }
 
-/// The meaning of a value that is not a table; `preset`, if known, bounds what hangs on it.
+/// Returns the meaning of a value that is not a table. Some ranges depend on `preset`, if it is known.
 pub(crate) fn check(node: &Item, key: &Key, preset: Option<&str>) -> Result<Value, Refusal> {
     let Some(word) = key.word else {
         return of_kind(node, &key.kind, preset);
     };
-    let Data::Text(text) = &node.data else {
+    let none =
+        |is_zero: bool| (is_zero && word == "none").then(|| "did you mean \"none\"?".to_owned());
+    let Some(text) = node.text() else {
         return of_kind(node, &key.kind, preset).map_err(|refusal| {
             let zero = matches!(&node.data, Data::Number(number) if number.value == 0.0);
-            let hint = (zero && word == "none").then(|| DID_YOU_MEAN_NONE.to_owned());
-            let hint = hint.or(refusal.hint);
+            let hint = none(zero).or(refusal.hint);
             Refusal { hint, ..refusal }
         });
     };
     if text.trim() == word {
         return Ok(Value::Word(word));
     }
-    of_kind(node, &key.kind, preset).map_err(|refusal| Refusal {
-        hint: refusal
-            .hint
-            .or_else(|| meant(text, [word]))
-            .or_else(|| (word == "none" && is_zero(text)).then(|| DID_YOU_MEAN_NONE.to_owned())),
-        ..refusal
+    of_kind(node, &key.kind, preset).map_err(|refusal| {
+        let hint = refusal.hint.or_else(|| meant(text, [word]));
+        let hint = hint.or_else(|| none(is_zero(text)));
+        Refusal { hint, ..refusal }
     })
 }
 
-/// What to say where 0 stands for none.
-const DID_YOU_MEAN_NONE: &str = "did you mean \"none\"?";
-
-/// Whether a text is 0, with or without a unit.
+/// Returns whether a text is 0, with or without a unit.
 fn is_zero(text: &str) -> bool {
     let number = text.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == ' ');
     number.trim().parse() == Ok(0.0)
@@ -86,10 +82,12 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
             let formed = text(node, "text", |text| (form.fault)(text.trim()))?;
             Ok(Value::Text(formed.trim().to_owned()))
         }
-        Kind::Flag => match node.data {
-            Data::Flag(flag) => Ok(Value::Flag(flag)),
-            _ => refuse("is not a truth value"),
-        },
+        Kind::Flag => {
+            let Data::Flag(flag) = node.data else {
+                return refuse("is not a truth value");
+            };
+            Ok(Value::Flag(flag))
+        }
         Kind::Count(range) => whole(node, range).map(Value::Count),
         Kind::Probability => match finite(node)?.value {
             negative if negative < 0.0 => refuse("is negative"),
@@ -121,25 +119,20 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
         Kind::Commands => commands(node).map(Value::Names),
         Kind::Points(curve) => points(node, curve).map(Value::Points),
         Kind::Choice(words) => choice(node, words),
-        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..) => {
-            refuse("is not a table")
-        }
+        Kind::Tables(_) => refuse("is not a table"),
     }
 }
 
 /// Returns the values that a key accepts, as a noun phrase that follows the word `expected`.
 pub(crate) fn expected(key: &Key, preset: Option<&str>) -> String {
-    if let Some(told) = key.told {
-        return told.to_owned();
+    if let Some(accepted) = key.accepted {
+        return accepted.to_owned();
     }
     let word = key.word.map(|word| format!("\"{word}\" or "));
     let word = word.unwrap_or_default();
     let between = |what: &str, range: &RangeInclusive<u64>, units| {
-        let (least, most) = (
-            units::show(*range.start(), units),
-            units::show(*range.end(), units),
-        );
-        format!("{word}a {what} from {least} to {most}")
+        let [min, max] = [range.start(), range.end()].map(|bound| units::show(*bound, units));
+        format!("{word}a {what} from {min} to {max}")
     };
     match &key.kind {
         Kind::Name => NAMES.to_owned(),
@@ -147,11 +140,8 @@ pub(crate) fn expected(key: &Key, preset: Option<&str>) -> String {
         Kind::Title => "one line of 1 to 200 characters".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::Count(range) => {
-            format!(
-                "{word}a whole number from {} to {}",
-                range.start(),
-                range.end()
-            )
+            let (min, max) = (range.start(), range.end());
+            format!("{word}a whole number from {min} to {max}")
         }
         Kind::Probability => "a number from 0 to below 1".to_owned(),
         Kind::Number(range) => {
@@ -178,36 +168,40 @@ pub(crate) fn expected(key: &Key, preset: Option<&str>) -> String {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             one_of(&quoted)
         }
-        Kind::Table(table) => {
-            let required: Vec<&str> = table().required().collect();
-            if required.is_empty() {
-                let names: Vec<&str> = table().names().collect();
-                format!("a table with some of the keys {}", names.join(", "))
-            } else {
-                format!("a table with at least the key {}", required.join(", "))
+        Kind::Tables(inner) => {
+            let table = (inner.table)();
+            match (inner.is_named, inner.bare) {
+                (true, None) => format!("tables [{}.NAME]", table.name),
+                (true, Some(_)) => format!("tables [{}.PLACE]", table.name),
+                (false, Some(_)) => match inner.bare_key() {
+                    Some(main) => format!("{}, or a table", expected(main, preset)),
+                    None => "a table".to_owned(),
+                },
+                (false, None) => {
+                    let required: Vec<&str> = table.required().collect();
+                    let names: Vec<&str> = table.names().collect();
+                    match required.is_empty() {
+                        true => format!("a table with some of the keys {}", names.join(", ")),
+                        false => format!("a table with at least the key {}", required.join(", ")),
+                    }
+                }
             }
         }
-        Kind::Named(table) => format!("tables [{}.NAME]", table().name),
-        Kind::ByPlace(table, _) => format!("tables [{}.PLACE]", table().name),
-        Kind::Shorthand(table, main) => match table().key(main) {
-            Some(main) => format!("{}, or a table", expected(main, preset)),
-            None => "a table".to_owned(),
-        },
     }
 }
 
-/// Text without a fault.
+/// Returns text without a fault.
 fn text<F: Into<String>>(
     node: &Item,
     what: &str,
     fault: impl Fn(&str) -> Option<F>,
 ) -> Result<String, Refusal> {
-    let Data::Text(text) = &node.data else {
+    let Some(text) = node.text() else {
         return refuse(format!("is not {what} in quotes"));
     };
     match fault(text) {
         Some(fault) => refuse(fault),
-        None => Ok(text.clone()),
+        None => Ok(text.to_owned()),
     }
 }
 
@@ -221,11 +215,11 @@ fn fault_of_title(title: &str) -> Option<&'static str> {
     }
 }
 
-/// The form of a name, as a text that follows the word `expected`.
+/// The form of a name, as a phrase that follows the word `expected`.
 pub(crate) const NAMES: &str =
     "a name of up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
 
-/// What is wrong with `name` as that of a station, link, flow or node.
+/// Returns the fault of `name` as the name of a station, link, flow or node.
 pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() {
@@ -239,7 +233,7 @@ pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// A list of plain names, none of them twice.
+/// Returns a list of different plain names.
 fn names(node: &Item) -> Result<Value, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of names");
@@ -258,15 +252,15 @@ fn names(node: &Item) -> Result<Value, Refusal> {
     Ok(Value::Names(names))
 }
 
-/// One command, or several.
+/// Returns a command or a list of commands.
 fn commands(node: &Item) -> Result<Vec<String>, Refusal> {
-    let one = |item: &Item| text(item, "a command", fault_of_command);
+    let command = |item: &Item| text(item, "a command", fault_of_command);
     let Data::List(items) = &node.data else {
-        return one(node).map(|command| vec![command]);
+        return command(node).map(|command| vec![command]);
     };
     let each = items
         .iter()
-        .map(|item| one(item).map_err(|refusal| within(item, refusal)));
+        .map(|item| command(item).map_err(|refusal| within(item, refusal)));
     match items.as_slice() {
         [] => refuse("is empty"),
         _ => each.collect(),
@@ -280,13 +274,13 @@ fn fault_of_command(command: &str) -> Option<&'static str> {
     }
 }
 
-/// Refuses a list because one of its items is refused.
+/// Returns the refusal of a list because one of its items is refused.
 fn within(item: &Item, refusal: Refusal) -> Refusal {
     let fault = format!("has {}, which {}", item.show(), refusal.fault);
     Refusal { fault, ..refusal }
 }
 
-/// A list of pairs of numbers.
+/// Returns the points of a curve.
 fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of points");
@@ -311,18 +305,20 @@ fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     }
 }
 
-/// Adding 0 turns -0 into 0.
+/// Returns a number. Adding 0 turns -0 into 0.
 fn number(value: f64) -> Value {
     Value::Number(value + 0.0)
 }
 
-/// A number with the unit dB.
+/// Returns a number with the unit dB.
 fn level(node: &Item) -> Result<f64, Refusal> {
     let no_unit = |number: &str| refuse(format!("has no unit, write \"{number} dB\""));
     let text = match &node.data {
         Data::Text(text) => text.trim(),
         Data::Number(number) => return no_unit(&one_line(&number.text, 40)),
-        _ => return refuse("is not a level"),
+        Data::Table(_) | Data::List(_) | Data::Flag(_) | Data::Date(_) | Data::Null => {
+            return refuse("is not a level");
+        }
     };
     match (text.strip_suffix("dB"), text.parse::<f64>()) {
         (None, Ok(_)) => no_unit(text),
@@ -335,7 +331,7 @@ fn level(node: &Item) -> Result<f64, Refusal> {
     }
 }
 
-/// The hint that one of the words was meant.
+/// Returns the hint that one of the words was meant.
 fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
     nearest(text, words).map(|word| format!("did you mean \"{word}\"?"))
 }
@@ -359,10 +355,10 @@ fn listed_rate(node: &Item, listed: &Listed, preset: Option<&str>) -> Result<Val
 }
 
 fn choice(node: &Item, words: &[&'static str]) -> Result<Value, Refusal> {
-    let Data::Text(text) = &node.data else {
+    let Some(text) = node.text() else {
         return refuse("is not one of the words in quotes");
     };
-    match words.iter().find(|word| *word == text) {
+    match words.iter().find(|word| **word == text) {
         Some(word) => Ok(Value::Word(word)),
         None => Err(Refusal {
             fault: "is unknown".to_owned(),

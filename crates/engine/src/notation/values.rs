@@ -6,15 +6,12 @@ use super::key::{Json, Setting};
 use super::value::Value;
 use crate::kernel::time::Span;
 
-/// Types whose values look the same in JSON as here.
+/// Types with the same form in JSON.
 macro_rules! as_they_are {
-    ($( $type:ty: $( $variant:ident )|+; )+) => { $(
+    ($( $type:ty: |$value:ident| $setting:expr; )+) => { $(
         impl Setting for $type {
-            fn of(value: &Value) -> Option<$type> {
-                match value {
-                    $( Value::$variant(value) )|+ => Some(value.clone()),
-                    _ => None,
-                }
+            fn of($value: &Value) -> Option<$type> {
+                $setting
             }
 
             fn json(&self) -> Json {
@@ -24,43 +21,33 @@ macro_rules! as_they_are {
     )+ };
 }
 
+/// Returns the content of a value of one of these kinds.
+macro_rules! content {
+    ($value:ident: $( $variant:ident )|+) => {
+        if let $( Value::$variant(content) )|+ = $value {
+            Some(content.clone())
+        } else {
+            None
+        }
+    };
+}
+
 as_they_are! {
-    bool: Flag;
-    u64: Count | Rate | Size;
-    f64: Number;
-    String: Text;
-    Vec<String>: Names;
-    Vec<(f64, f64)>: Points;
-}
-
-impl Setting for u8 {
-    fn of(value: &Value) -> Option<u8> {
-        u64::of(value)?.try_into().ok()
-    }
-
-    fn json(&self) -> Json {
-        json!(self)
-    }
-}
-
-impl Setting for u32 {
-    fn of(value: &Value) -> Option<u32> {
-        u64::of(value)?.try_into().ok()
-    }
-
-    fn json(&self) -> Json {
-        json!(self)
-    }
+    bool: |value| content!(value: Flag);
+    u64: |value| content!(value: Count | Rate | Size);
+    u32: |value| u64::of(value)?.try_into().ok();
+    u8: |value| u64::of(value)?.try_into().ok();
+    f64: |value| content!(value: Number);
+    String: |value| content!(value: Text);
+    Vec<String>: |value| content!(value: Names);
+    Vec<(f64, f64)>: |value| content!(value: Points);
 }
 
 impl Setting for Span {
     const UNIT: &'static str = "_s";
 
     fn of(value: &Value) -> Option<Span> {
-        match value {
-            Value::Duration(span) => Some(*span),
-            _ => None,
-        }
+        content!(value: Duration)
     }
 
     fn json(&self) -> Json {
@@ -76,10 +63,7 @@ impl Setting for Millimetres {
     const UNIT: &'static str = "_m";
 
     fn of(value: &Value) -> Option<Millimetres> {
-        match value {
-            Value::Length(mm) => Some(Millimetres(*mm)),
-            _ => None,
-        }
+        content!(value: Length).map(Millimetres)
     }
 
     fn json(&self) -> Json {
@@ -88,22 +72,19 @@ impl Setting for Millimetres {
 }
 
 impl Millimetres {
-    /// [m]
+    /// Returns the length in metres. [m]
     pub fn metres(self) -> f64 {
         self.0 as f64 / 1e3
     }
 }
 
-/// A word in its place, and a key that is absent, mean `None`.
+/// A word in place of the value, or an absent key, means `None`.
 impl<T: Setting> Setting for Option<T> {
     const UNIT: &'static str = T::UNIT;
 
     fn of(value: &Value) -> Option<Option<T>> {
-        match (T::of(value), value) {
-            (Some(known), _) => Some(Some(known)),
-            (None, Value::Word(_)) => Some(None),
-            (None, _) => None,
-        }
+        let setting = T::of(value).map(Some);
+        setting.or(matches!(value, Value::Word(_)).then_some(None))
     }
 
     fn unsaid() -> Option<Option<T>> {

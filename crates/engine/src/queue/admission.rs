@@ -28,6 +28,15 @@ pub enum Admission {
 }
 
 impl Admission {
+    /// Returns the limit of a drop-tail queue. [packets]
+    #[inline(always)]
+    pub(super) fn drop_tail(&self) -> Option<u32> {
+        if let Admission::DropTail(limit) = self {
+            return Some(*limit);
+        }
+        None
+    }
+
     /// Sets the values of `to` that may change while the queue works: see [`QueueSetting::moved_to`]. [`Admission::advance`]
     /// has been called for `now`.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {

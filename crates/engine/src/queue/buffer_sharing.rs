@@ -1,13 +1,13 @@
 //! A queue that classes share: a controller blocks packets of each class (paper 000, section V).
 //!
-//! A packet that finds the queue full is lost, whatever its class. Below that, a packet of a class is
-//! blocked with the class's probability; a packet of no class is never blocked. The controller steps at
-//! every arrival, or at regular instants.
+//! A packet that finds the queue full is lost, whatever its class. Otherwise a packet of a class is
+//! blocked with the probability of its class. A packet without a class is never blocked. The controller
+//! steps at every arrival, or at regular times.
 //!
-//! The share h_i of a class is a part either of the queue or of the service. A part of the queue is the
-//! class's packets over those of all classes inside; a part of the service is what the class has of the
-//! last data segments that the air has carried, both ways. ACKs do not count there, so that uploads and
-//! downloads are measured alike.
+//! The share h_i of a class is a share of the queue or of the service. The share of the queue is the
+//! number of packets of the class, divided by the number of packets of all classes. The share of the
+//! service is the fraction of the last data segments on the air, in both directions, that belong to the
+//! class. ACKs do not count in it, so that uploads and downloads are measured in the same way.
 
 use super::QueueCounters;
 use super::discipline::{Backlog, DEFAULT_LIMIT, LIMIT, Verdict, moving};
@@ -86,15 +86,15 @@ table! {
 pub struct SharingClass {
     /// Unique name.
     pub name: String,
-    /// Its part as the file says it; those of all classes sum to at most 1. [-]
+    /// Its share in the file. The shares of all classes sum to at most 1. [-]
     pub share: f64,
-    /// Its part of what all classes together have, h*: `share` over the sum of all. [-]
+    /// Its share of what all classes have, h*: `share` divided by the sum of all shares. [-]
     pub target: f64,
-    /// Numbers of its flows; at least one.
+    /// Numbers of its flows, at least one.
     pub flows: Vec<u32>,
 }
 
-/// The tolerance that the table gives; by default the square of one packet's part of the queue's limit.
+/// Returns the tolerance in the table. The default is the square of one packet's fraction of the limit.
 fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     if let Some(tol) = layers.value(SharingSetting::tol)? {
         return Ok(tol);
@@ -104,25 +104,25 @@ fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     Ok(1.0 / (room * room))
 }
 
-/// By how much shares may exceed 1 through rounding.
+/// Excess of a sum of shares over 1 that rounding may cause.
 const ROUNDING: f64 = 1e-9;
 
-/// Fills in what each of these classes is to have of what all have.
+/// Sets the targets of these classes.
 pub fn sharing_targets(classes: &mut [SharingClass]) {
     let sum: f64 = classes.iter().map(|class| class.share).sum();
-    // shares that sum to 1 but for rounding are targets to the last bit
-    let whole = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
+    // shares that sum to 1 apart from rounding are the exact targets
+    let total = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
     for class in classes {
-        class.target = class.share / whole;
+        class.target = class.share / total;
     }
 }
 
-/// Whether there has been a complaint about what makes classes.
+/// Returns whether the keys that define classes have been refused.
 fn lacks_classes(sharing: &Section) -> bool {
     sharing.lacks(SharingSetting::by) || sharing.lacks(SharingSetting::class)
 }
 
-/// Checks the sum of shares; the complaint is about the last one, which makes the sum what it is.
+/// Checks the sum of shares. The problem is reported for the last share.
 fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
     let sum: f64 = shares.clone().map(|share| share.value).sum();
@@ -140,13 +140,13 @@ fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     }
 }
 
-/// A number without the digits that sums in binary bring.
+/// Returns a number without the digits that are caused by binary sums.
 fn rounded(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
 }
 
 impl SharingSetting {
-    /// Checks the table against itself.
+    /// Checks the values of the table together.
     pub fn check(sharing: &Section, problems: &mut Problems) {
         if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
             && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
@@ -155,9 +155,7 @@ impl SharingSetting {
                          1";
             occupancy.refuse_value(fault, problems);
         }
-        if let Some(law) = sharing.said(SharingSetting::algorithm)
-            && law.value == Law::Partition
-        {
+        if sharing.value(SharingSetting::algorithm) == Some(Law::Partition) {
             if let Some(of) = sharing.said(SharingSetting::share_of)
                 && of.value == ShareOf::Service
             {
@@ -182,7 +180,7 @@ impl SharingSetting {
             Some(by) if !classes.is_empty() => {
                 by.refuse_value("conflicts with `class`; expected one of the two", problems);
             }
-            _ => {}
+            None | Some(_) => {}
         }
         for (name, class) in classes {
             class.check_name(name, problems);
@@ -198,7 +196,7 @@ impl SharingSetting {
 
     moving!(pub(super) occupancy, tol);
 
-    /// The parameters in the normalised scenario.
+    /// Returns the parameters in the normalised scenario.
     pub(super) fn to_json(self, limit_packets: u32) -> Json {
         serde_json::json!({
             "limit_packets": limit_packets,
@@ -211,30 +209,31 @@ impl SharingSetting {
     }
 }
 
-/// A class that has had no packet for so long is absent.
+/// Time after the last packet of a class from which the class is absent.
 const ABSENCE: Span = Span(1_000_000_000);
 
-/// Segments over which the shares of the service are taken, as a multiple of the target occupancy. [-]
+/// Number of segments over which the shares of the service are taken, as a multiple of the target
+/// occupancy. [-]
 const SERVICE_MEMORY: f64 = 4.0;
 
-/// Weight of a segment in the shares of the service.
+/// Returns the weight of a segment in the shares of the service.
 fn weight(occupancy: f64) -> f64 {
     1.0 / (SERVICE_MEMORY * occupancy).max(1.0)
 }
 
-/// Stands for the class of a flow that is of none.
+/// Number in place of the class of a flow without a class.
 const NO_CLASS: u16 = u16::MAX;
 
-/// How well the queue kept its target occupancy since the start of the run.
+/// Deviation of the queue from its target occupancy since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deviation {
-    /// Time integral of the squared distance from it. [packets^2 ns]
+    /// Time integral of the squared difference. [packets^2 ns]
     pub squared_ns: f64,
     /// Time without any packet. [ns]
     pub empty_ns: u64,
 }
 
-/// State of one shared queue.
+/// State of a shared queue.
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
     limit: u32,
@@ -244,7 +243,7 @@ pub struct SharedBuffer {
     /// The class of each flow, or [`NO_CLASS`].
     class_of: Vec<u16>,
     counters: Vec<QueueCounters>,
-    /// Share of each class, as the controller is told.
+    /// Share of each class, as input of the controller.
     shares: Vec<f64>,
     present: Vec<bool>,
     last_arrival: Vec<Option<Time>>,
@@ -257,12 +256,12 @@ pub struct SharedBuffer {
     stream: Stream,
 }
 
-/// Time integrals of the queue's length; one departure may be known ahead.
+/// Time integrals of the length of the queue. One departure may be known in advance.
 #[derive(Clone, Copy, Debug, Default)]
 struct Area {
     since: Time,
     length: u32,
-    /// When the place of the packet removed last becomes free, if that is still to come.
+    /// Future time at which the place of the packet removed last becomes free.
     release: Option<Time>,
     target: f64,
     sum: Deviation,
@@ -292,7 +291,8 @@ impl Area {
 }
 
 impl SharedBuffer {
-    /// An empty queue of `limit` packets that `classes` share, for a scenario of so many `flows`.
+    /// Returns an empty queue of `limit` packets that `classes` share, for a scenario with this number of
+    /// `flows`.
     pub fn new(
         setting: SharingSetting,
         limit: u32,
@@ -331,8 +331,8 @@ impl SharedBuffer {
         }
     }
 
-    /// The limit, the occupancy and the tolerance are these from `now` on; what was blocked stays so until the
-    /// next step.
+    /// Sets the limit, the occupancy and the tolerance from `now` on. The probabilities change at the next
+    /// step.
     pub(super) fn change(&mut self, now: Time, setting: SharingSetting, limit: u32) {
         self.area.advance(now); // the distance up to now is that from the target before
         self.setting = self.setting.moved_to(setting);
@@ -343,7 +343,7 @@ impl SharedBuffer {
         self.area.target = occupancy;
     }
 
-    /// Decides on `packet`, which finds `backlog`, and counts it.
+    /// Returns the verdict on `packet`, which finds `backlog`, and counts the packet.
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         self.first_arrival.get_or_insert(now);
         let class = self.class(packet.flow);
@@ -372,7 +372,7 @@ impl SharedBuffer {
         Verdict::Enter
     }
 
-    /// `packet` has left the queue; its place becomes free at `at`.
+    /// Notes that `packet` has left the queue. Its place becomes free at `at`.
     pub fn departed(&mut self, packet: &Packet, at: Time) {
         self.served += 1;
         if let Some(class) = self.class(packet.flow) {
@@ -386,7 +386,7 @@ impl SharedBuffer {
         self.note_settling(at, inside);
     }
 
-    /// The air has carried a data segment of `flow`, either way.
+    /// Notes that the air has carried a data segment of `flow`, in either direction.
     pub fn carried(&mut self, flow: u32) {
         if self.setting.share_of != ShareOf::Service {
             return;
@@ -399,13 +399,13 @@ impl SharedBuffer {
         }
     }
 
-    /// The class of a flow; flows beyond the scenario's, such as pings, are of none.
+    /// Returns the class of a flow. Flows that are not of the scenario, such as pings, have no class.
     fn class(&self, flow: u32) -> Option<usize> {
         let class = *self.class_of.get(flow as usize)?;
         (class != NO_CLASS).then_some(usize::from(class))
     }
 
-    /// Lets the controller step if it is time to.
+    /// Performs a step of the controller, if it is due.
     fn control(&mut self, now: Time, backlog_packets: u32) {
         if let Some(update) = self.setting.update {
             if now < self.next_update {
@@ -417,16 +417,16 @@ impl SharedBuffer {
         for (present, last) in self.present.iter_mut().zip(&self.last_arrival) {
             *present = last.is_some_and(|last| now.since(last) <= ABSENCE);
         }
-        let whole: u64 = self.counters.iter().map(QueueCounters::length).sum();
+        let total: u64 = self.counters.iter().map(QueueCounters::length).sum();
         if self.setting.share_of == ShareOf::Queue {
             for (share, counters) in self.shares.iter_mut().zip(&self.counters) {
-                *share = counters.length() as f64 / whole.max(1) as f64;
+                *share = counters.length() as f64 / total.max(1) as f64;
             }
         }
         self.controller.step(&Observation {
             backlog_packets: match self.setting.algorithm {
-                Law::Partition => whole as f64,
-                _ => f64::from(backlog_packets),
+                Law::Partition => total as f64,
+                Law::Corrected | Law::Printed | Law::Regulated => f64::from(backlog_packets),
             },
             shares: &self.shares,
             present: &self.present,
@@ -440,20 +440,20 @@ impl SharedBuffer {
         }
     }
 
-    /// Totals of each class as they stand now.
+    /// Returns the present totals of each class.
     pub fn counters(&self) -> &[QueueCounters] {
         &self.counters
     }
 
-    /// How well the target occupancy was kept up to `now`.
+    /// Returns the deviation from the target occupancy up to `now`.
     pub fn deviation(&self, now: Time) -> Deviation {
         let mut area = self.area;
         area.advance(now);
         area.sum
     }
 
-    /// Time from the first packet until the occupancy was within the tolerance of its target; `None`
-    /// if it never was.
+    /// Returns the time from the first packet until the occupancy was within the tolerance of its target;
+    /// `None` if it never was.
     pub fn settling(&self) -> Option<Span> {
         Some(self.settled_at?.since(self.first_arrival?))
     }

@@ -10,8 +10,7 @@
 
 use std::collections::VecDeque;
 
-use super::discipline::{Egress, OfDiscipline, moving, refuse_idle};
-use crate::kernel::streams::Stream;
+use super::discipline::{OfDiscipline, moving, refuse_idle};
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::{Said, Section};
 use crate::notation::problem::Problems;
@@ -36,18 +35,12 @@ table! {
 }
 
 impl OfDiscipline for CoDelSetting {
-    type Queue = Single;
-
     const ORDERS: bool = true;
 
     moving!(target, interval);
 
     fn marks(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
-    }
-
-    fn queue(self, _: u32, _: Egress, _: Stream) -> Single {
-        Single::new(self)
     }
 
     fn check(_: &Section, own: &Section, problems: &mut Problems) {
@@ -93,14 +86,15 @@ impl CoDelSetting {
 /// A FIFO that CoDel controls, without the packet in service.
 #[derive(Clone, Debug, Default)]
 pub struct CoDel {
-    packets: VecDeque<Packet>,
-    bytes: u64,
-    law: Law,
+    pub(super) packets: VecDeque<Packet>,
+    /// Length of the packets. [bytes]
+    pub(super) bytes: u64,
+    state: DropState,
 }
 
-/// The drop state.
+/// The drop state of CoDel.
 #[derive(Clone, Copy, Debug, Default)]
-struct Law {
+struct DropState {
     /// Time at which packets will have been above target for an interval; `None` if they are not above.
     first_above: Option<Time>,
     /// Time of the next drop, in drop state.
@@ -134,21 +128,6 @@ impl CoDel {
         Some(packet)
     }
 
-    /// Returns the number of packets in the queue.
-    pub(super) fn len(&self) -> usize {
-        self.packets.len()
-    }
-
-    /// Returns their length. [bytes]
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Returns the packets in order.
-    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.iter()
-    }
-
     /// Returns the next packet to send. `largest` [bytes] is the length of the largest packet: a backlog of one packet
     /// has no delay to control.
     pub(super) fn dequeue(
@@ -179,31 +158,31 @@ impl CoDel {
         passed: Passed,
     ) -> Option<Packet> {
         let (mut packet, mut ok_to_drop) = self.next(now, setting, largest)?;
-        if self.law.dropping {
+        if self.state.dropping {
             if !ok_to_drop {
-                self.law.dropping = false;
+                self.state.dropping = false;
             }
-            while self.law.dropping && now >= self.law.drop_next {
-                self.law.count += 1;
+            while self.state.dropping && now >= self.state.drop_next {
+                self.state.count += 1;
                 if setting.ecn && packet.mark() {
                     *passed.marked += 1;
-                    self.law.schedule(self.law.drop_next, setting.interval);
+                    self.state.schedule(self.state.drop_next, setting.interval);
                     return Some(packet);
                 }
                 passed.dropped.push(packet);
                 let Some(next) = self.next(now, setting, largest) else {
-                    self.law.dropping = false;
+                    self.state.dropping = false;
                     return None;
                 };
                 (packet, ok_to_drop) = next;
                 if ok_to_drop {
-                    self.law.schedule(self.law.drop_next, setting.interval);
+                    self.state.schedule(self.state.drop_next, setting.interval);
                 } else {
-                    self.law.dropping = false;
+                    self.state.dropping = false;
                 }
             }
         } else if ok_to_drop {
-            self.law.begin(now, setting.interval);
+            self.state.begin(now, setting.interval);
             if setting.ecn && packet.mark() {
                 *passed.marked += 1;
                 return Some(packet);
@@ -217,20 +196,20 @@ impl CoDel {
     /// Removes the first packet, and returns whether packets have been above target for an interval.
     fn next(&mut self, now: Time, setting: &CoDelSetting, largest: u64) -> Option<(Packet, bool)> {
         let Some(packet) = self.pop() else {
-            self.law.first_above = None;
+            self.state.first_above = None;
             return None;
         };
         if now.since(packet.queued) < setting.target || self.bytes <= largest {
-            self.law.first_above = None;
+            self.state.first_above = None;
             return Some((packet, false));
         }
-        let first_above = *self.law.first_above.get_or_insert(now + setting.interval);
+        let first_above = *self.state.first_above.get_or_insert(now + setting.interval);
         // the packet that starts the interval is not above it yet, because an interval is positive
         Some((packet, now >= first_above))
     }
 }
 
-impl Law {
+impl DropState {
     /// Enters drop state with its first drop.
     fn begin(&mut self, now: Time, interval: Span) {
         self.dropping = true;
@@ -260,7 +239,7 @@ pub struct Single {
 }
 
 impl Single {
-    fn new(setting: CoDelSetting) -> Single {
+    pub(super) fn new(setting: CoDelSetting) -> Single {
         Single {
             setting,
             codel: CoDel::default(),

@@ -1,6 +1,8 @@
-//! What a queue counts, for averages and for the conservation law.
+//! Counters of a queue, for averages and for the conservation law.
 
+use super::Waits;
 use crate::kernel::time::Time;
+use crate::packet::Packet;
 
 /// Totals since the start of the run. Differences between two snapshots give averages.
 ///
@@ -11,19 +13,19 @@ use crate::kernel::time::Time;
 pub struct QueueCounters {
     /// Packets offered.
     pub offered: u64,
-    /// Packets lost here: refused, or dropped after they had waited.
+    /// Packets that were refused, or dropped after they had waited.
     pub dropped: u64,
     /// Packets that were marked.
     pub marked: u64,
-    /// Packets that left at the head.
+    /// Packets that left the queue at its head.
     pub left: u64,
-    /// Sum of sojourn times of those that left. [ns]
+    /// Sum of the sojourn times of the packets that left. [ns]
     pub sojourn_ns: u64,
     entered_sum: u64,
     left_sum: u64,
 }
 
-/// What a queue counts if packets leave at instants that are known when they enter; departures to come are
+/// Totals of a queue whose packets leave at times that are known when they enter. Future departures are
 /// included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
@@ -33,7 +35,7 @@ pub struct Passage {
 }
 
 impl Passage {
-    /// A packet enters at `entered` and leaves at `departs`.
+    /// Counts a packet that enters at `entered` and leaves at `departs`.
     #[inline(always)]
     pub fn add(&mut self, entered: Time, departs: Time) {
         self.packets += 1;
@@ -41,8 +43,8 @@ impl Passage {
         self.left_sum = self.left_sum.wrapping_add(departs.0);
     }
 
-    /// Totals once all packets have left, if `marked` of them were marked and `refused` others did not
-    /// enter.
+    /// Returns the totals once all packets have left, of which `marked` were marked, while `refused` others
+    /// did not enter.
     pub fn totals(self, marked: u64, refused: u64) -> QueueCounters {
         QueueCounters {
             offered: self.packets + refused,
@@ -57,39 +59,33 @@ impl Passage {
 }
 
 impl QueueCounters {
-    /// Packets inside.
+    /// Returns the number of packets in the queue.
     #[inline]
     pub fn length(&self) -> u64 {
         self.offered - self.dropped - self.left
     }
 
-    /// A packet entered at `at`.
+    /// Counts a packet that enters at `at`.
     #[inline]
     pub fn enter(&mut self, at: Time) {
         self.offered += 1;
         self.entered_sum = self.entered_sum.wrapping_add(at.0);
     }
 
-    /// A packet was refused.
+    /// Counts a packet that is refused.
     #[inline]
     pub fn refuse(&mut self) {
         self.offered += 1;
         self.dropped += 1;
     }
 
-    /// A packet that had entered is dropped at `at`.
+    /// Counts a packet that had entered, and is dropped at `at`.
     pub fn withdraw(&mut self, at: Time) {
         self.dropped += 1;
         self.left_sum = self.left_sum.wrapping_add(at.0);
     }
 
-    /// A packet that enters is marked.
-    #[inline]
-    pub fn mark(&mut self) {
-        self.marked += 1;
-    }
-
-    /// A packet that entered at `entered` left at `at`.
+    /// Counts a packet that entered at `entered` and leaves at `at`.
     #[inline]
     pub fn leave(&mut self, entered: Time, at: Time) {
         self.left += 1;
@@ -97,7 +93,8 @@ impl QueueCounters {
         self.sojourn_ns += at.since(entered).0;
     }
 
-    /// So many packets, the sum of whose entering times is `entered_sum` modulo 2^64, left at `at`.
+    /// Counts this many packets, which leave at `at`. The sum of their entering times modulo 2^64 is
+    /// `entered_sum`.
     #[inline]
     pub fn leave_together(&mut self, packets: u64, entered_sum: u64, at: Time) {
         let left_sum = packets.wrapping_mul(at.0);
@@ -120,11 +117,36 @@ impl QueueCounters {
         self.marked -= u64::from(marked);
     }
 
-    /// Time integral of the queue length from the start of the run to `now`. [packets ns]
+    /// Returns the time integral of the queue length from the start of the run to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         let inside = self.length().wrapping_mul(now.0);
         self.left_sum
             .wrapping_add(inside)
             .wrapping_sub(self.entered_sum)
+    }
+}
+
+/// Counters of a queue, and the waiting times of its datagrams.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    pub(super) counters: QueueCounters,
+    pub(super) waits: Waits,
+}
+
+impl Counts {
+    /// Counts `packet`, which leaves at `at`.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, packet: &Packet, at: Time) {
+        self.counters.leave(packet.queued, at);
+        self.waits
+            .leave(packet.flow, packet.kind, packet.queued, at);
+    }
+
+    /// Returns the time integral of the queue length up to `now`, if `packets` packets that are counted
+    /// as left occupy a place until `released`. [packets ns]
+    pub(super) fn occupancy_ns(&self, now: Time, packets: u64, released: Time) -> u64 {
+        // they are in the integral until their release, which may be in the future
+        let early = packets * released.since(now).0;
+        self.counters.occupancy_ns(now).wrapping_sub(early)
     }
 }

@@ -34,7 +34,7 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub(super) struct RandomDrop {
     /// Packets, including the packet in service.
-    limit: u32,
+    pub(super) limit: u32,
     ecn: bool,
     stream: Stream,
 }
@@ -42,11 +42,6 @@ pub(super) struct RandomDrop {
 impl RandomDrop {
     pub(super) fn new(limit: u32, ecn: bool, stream: Stream) -> RandomDrop {
         RandomDrop { limit, ecn, stream }
-    }
-
-    /// Sets the limit.
-    pub(super) fn set_limit(&mut self, limit: u32) {
-        self.limit = limit;
     }
 
     /// Returns the verdict on `packet`, which finds `backlog`, with the probability `p`. Above 1 it counts as 1.
@@ -74,6 +69,15 @@ pub struct Backlog {
     /// Since when there has been no packet; `None` while there is one. A queue that never had a packet
     /// is idle since [`Time::ZERO`].
     pub idle_since: Option<Time>,
+}
+
+impl Backlog {
+    pub(super) fn held(&self) -> Held {
+        Held {
+            packets: self.packets,
+            bytes: self.bytes,
+        }
+    }
 }
 
 /// The content of a queue at an instant between arrivals.
@@ -125,9 +129,6 @@ pub(super) use moving;
 
 /// A discipline, as an addition to the table of its keys.
 pub(crate) trait OfDiscipline: FileTable {
-    /// The discipline of one queue, with its state.
-    type Queue;
-
     /// Default limit of a queue with this discipline. [packets]
     const LIMIT: u32 = DEFAULT_LIMIT;
 
@@ -136,9 +137,6 @@ pub(crate) trait OfDiscipline: FileTable {
 
     /// Returns whether it may mark packets.
     fn marks(&self) -> bool;
-
-    /// Returns the discipline of an empty queue of `limit` packets upstream of `egress`.
-    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Self::Queue;
 
     /// Returns the present values of the keys that may change while the queue works.
     fn moving(&self) -> Vec<Moving>;

@@ -14,14 +14,7 @@ pub(super) struct FlowQueue {
     /// Bytes that it may still send in its turn. [bytes]
     deficit: i64,
     /// Whether it is in one of the two lists.
-    listed: bool,
-}
-
-impl FlowQueue {
-    /// Returns whether it is in the round robin.
-    pub(super) fn is_listed(&self) -> bool {
-        self.listed
-    }
+    pub(super) listed: bool,
 }
 
 /// The busy queues in the order of their turns.

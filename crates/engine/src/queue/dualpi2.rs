@@ -1,11 +1,11 @@
-//! DualPI2: two queues, a short one for L4S and one for all else, whose marks and drops are coupled.
+//! DualPI2: a short queue for L4S packets and a queue for all others, whose marks and drops are coupled.
 //!
-//! Reference: RFC 9332, appendices A.1 and A.2, whose names stand in the docstrings.
+//! Reference: RFC 9332, appendices A.1 and A.2, whose names are in the docstrings.
 //!
 //! ```text
 //! ECT(1), CE --> L queue ---- marks, p_L = max(p'_L, p_CL) --+
 //!                               ^ p_CL = k p'                 scheduler --> egress
-//! all else ----> C queue ---- drops or marks, p_C = p'^2 ----+
+//! all others --> C queue ---- drops or marks, p_C = p'^2 ----+
 //! p' + alpha (delay - target) + beta (delay - delay before)     each `update`; delay: the longer queue's
 //! p'_L = (sojourn - min_threshold) / range, from 0 to 1         with more than a packet in the L queue
 //! ```
@@ -13,7 +13,7 @@
 //! Reno's window goes by 1/sqrt(p), a scalable sender's by 1/p, so that the square makes their rates about equal. Both
 //! decisions are spread evenly, not drawn (`recur`).
 //!
-//! Readings: the length of the L queue (line 5a of figure 7) counts the packet that leaves, as the text has it ("if the
+//! Readings: the length of the L queue (line 5a of figure 7) counts the packet that leaves, as in the text ("if the
 //! queue is only 1 packet"); `lq.time()` there is that packet's sojourn time. p_CL is at most 1, as p' is. Where the rate of
 //! the link is known and a packet takes longer than minTh, the ramp begins with two packets, as in DOCSIS.
 //!
@@ -22,13 +22,12 @@
 //! L queue the first turn; or the time-shifted FIFO of appendix B, line 29. Instants of update are multiples of
 //! the interval from the start of the run.
 //!
-//! Differs from Linux in: a ramp where Linux has a step at 1 ms (range 0 makes one); decisions are not drawn; they are
-//! taken however little is in the queues, where Linux spares a backlog of less than two packets; a limit in packets.
+//! Differs from Linux in: a ramp where Linux has a step at 1 ms (range 0 makes a step); decisions are not drawn; they are
+//! also made with less than two packets in the queues, which Linux spares; a limit in packets.
 
 use std::collections::VecDeque;
 
 use super::discipline::{Egress, OfDiscipline, moving, refuse_idle};
-use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
@@ -73,8 +72,6 @@ table! {
 }
 
 impl OfDiscipline for DualPi2Setting {
-    type Queue = DualPi2;
-
     /// As in Linux: a quarter of a second at 480 Mb/s.
     const LIMIT: u32 = 10_000;
     const ORDERS: bool = true;
@@ -95,43 +92,40 @@ impl OfDiscipline for DualPi2Setting {
         };
         refuse_idle(own, &[idle], Self::scheduler, needed, problems);
     }
-
-    fn queue(self, _: u32, egress: Egress, _: Stream) -> DualPi2 {
-        DualPi2::new(self.in_front_of(egress))
-    }
 }
 
 impl DualPi2Setting {
-    /// The setting for a link so slow that a packet alone would be marked: the ramp begins with two (appendix A.2).
-    fn in_front_of(self, egress: Egress) -> DualPi2Setting {
-        let one = MTU * 8.0 / egress.rate_bps as f64;
-        if !egress.is_fixed || self.min_threshold.seconds() >= one {
+    /// Returns the setting for a link. If the link is so slow that a single packet would be marked, the ramp begins
+    /// with two packets (appendix A.2).
+    pub(super) fn upstream_of(self, egress: Egress) -> DualPi2Setting {
+        let service_s = MTU * 8.0 / egress.rate_bps as f64;
+        if !egress.is_fixed || self.min_threshold.seconds() >= service_s {
             return self;
         }
         DualPi2Setting {
-            min_threshold: Span::from_seconds(2.0 * one),
+            min_threshold: Span::from_seconds(2.0 * service_s),
             ..self
         }
     }
 }
 
 /// `Th_len`. [packets]
-const LEAST_LENGTH: usize = 1;
+const MIN_LENGTH: usize = 1;
 
-/// What a full packet has. [bytes]
+/// Length of a full packet. [bytes]
 const MTU: f64 = 1_500.0;
 
-/// Both queues; the packet in service is in neither.
+/// Both queues, without the packet in service.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
-    setting: DualPi2Setting,
+    pub(super) setting: DualPi2Setting,
     /// `lq`.
     low_latency: Queue,
     /// `cq`.
     classic: Queue,
     next_update: Time,
     base: Base,
-    /// What the L queue has been given beyond its part, by weights; the classic queue's turn above 0. [bytes]
+    /// Service of the L queue in excess of its weighted part. Above 0 it is the turn of the classic queue. [bytes]
     credit: f64,
     pub(super) marked: u64,
 }
@@ -139,11 +133,11 @@ pub struct DualPi2 {
 #[derive(Clone, Debug, Default)]
 struct Queue {
     packets: VecDeque<Packet>,
-    /// `count`: what is left of likelihoods.
+    /// `count`: remainder of the sum of likelihoods.
     count: f64,
 }
 
-/// What the controller knows: figure 8.
+/// State of the controller: figure 8.
 #[derive(Clone, Copy, Debug, Default)]
 struct Base {
     /// `p'`.
@@ -159,7 +153,7 @@ enum Turn {
 }
 
 impl DualPi2 {
-    /// Empty queues.
+    /// Returns empty queues.
     pub fn new(setting: DualPi2Setting) -> DualPi2 {
         let mut queues = DualPi2 {
             setting,
@@ -174,12 +168,7 @@ impl DualPi2 {
         queues
     }
 
-    /// What may move of the setting is this from now on.
-    pub(super) fn change(&mut self, setting: DualPi2Setting) {
-        self.setting = self.setting.moved_to(setting);
-    }
-
-    /// Appends `packet`, which arrives now, to its queue; if there are `room` packets inside it is dropped
+    /// Appends `packet`, which arrives now, to its queue. It is dropped if the queues hold `room` packets
     /// (`dualpi2_enqueue`).
     pub fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         self.advance(packet.queued);
@@ -192,8 +181,8 @@ impl DualPi2 {
         }
     }
 
-    /// The next packet to send, marked if it was to be marked; those that are dropped before it are appended
-    /// (`dualpi2_dequeue`).
+    /// Returns the next packet to send, with its mark. Packets that are dropped before it are appended to
+    /// `dropped` (`dualpi2_dequeue`).
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         self.advance(now);
         loop {
@@ -217,11 +206,11 @@ impl DualPi2 {
         }
     }
 
-    /// Whether an L4S packet that leaves is marked, and whether it is dropped: lines 4b to 8j.
+    /// Returns whether an L4S packet that leaves is marked, and whether it is dropped: lines 4b to 8j.
     fn judge_low_latency(&mut self, now: Time, packet: &Packet) -> (bool, bool) {
         let coupled = self.coupled();
         if coupled < 1.0 {
-            let is_long = 1 + self.low_latency.packets.len() > LEAST_LENGTH;
+            let is_long = 1 + self.low_latency.packets.len() > MIN_LENGTH;
             let native = match is_long {
                 true => self.native(now.since(packet.queued)),
                 false => 0.0,
@@ -234,7 +223,7 @@ impl DualPi2 {
         }
     }
 
-    /// The same of a classic packet: lines 11 to 17.
+    /// Returns whether a classic packet that leaves is marked, and whether it is dropped: lines 11 to 17.
     fn judge_classic(&mut self, packet: &Packet) -> (bool, bool) {
         let squared = self.squared();
         if !self.classic.recur(squared) {
@@ -246,17 +235,17 @@ impl DualPi2 {
         (!drops, drops)
     }
 
-    /// `p_CL`. [-]
+    /// Returns `p_CL`. [-]
     fn coupled(&self) -> f64 {
         (self.setting.coupling * self.base.p).min(1.0)
     }
 
-    /// `p_C`. [-]
+    /// Returns `p_C`. [-]
     fn squared(&self) -> f64 {
         self.base.p * self.base.p
     }
 
-    /// `laqm`: the part of packets that is marked at a sojourn time. [-]
+    /// Returns `laqm`, the fraction of packets that is marked at a sojourn time. [-]
     fn native(&self, sojourn_time: Span) -> f64 {
         let DualPi2Setting {
             min_threshold,
@@ -272,12 +261,12 @@ impl DualPi2 {
         }
     }
 
-    /// Makes the updates that are due until `now`.
+    /// Performs the updates that are due until `now`.
     fn advance(&mut self, now: Time) {
         while self.next_update <= now {
             let rests = self.len() == 0 && self.base.p == 0.0 && self.base.before == Span::ZERO;
             if rests {
-                // nothing moves until a packet comes
+                // nothing changes until a packet comes
                 let left = now.since(self.next_update).0 / self.setting.update.0;
                 self.next_update += Span(left * self.setting.update.0);
             } else {
@@ -287,7 +276,7 @@ impl DualPi2 {
         }
     }
 
-    /// `dualpi2_update`, figure 8.
+    /// Performs one update of the controller: `dualpi2_update`, figure 8.
     fn step(&mut self, at: Time) {
         let DualPi2Setting {
             alpha,
@@ -302,7 +291,7 @@ impl DualPi2 {
         self.base.before = queue;
     }
 
-    /// The packet whose turn it is, and what it earns the other queue if it is sent.
+    /// Returns the packet whose turn it is, its queue, and the credit that the other queue earns if it is sent.
     fn next(&mut self, now: Time) -> Option<(Packet, Turn, f64)> {
         let turn = self.turn(now)?;
         let weight = self.setting.classic_weight;
@@ -319,7 +308,7 @@ impl DualPi2 {
         Some((packet, turn, price))
     }
 
-    /// `scheduler`.
+    /// Returns the queue whose turn it is: `scheduler`.
     fn turn(&self, now: Time) -> Option<Turn> {
         let first = |queue: &Queue| queue.packets.front().map(|_| queue.waited(now));
         let (low_latency, classic) = (first(&self.low_latency), first(&self.classic));
@@ -340,30 +329,30 @@ impl DualPi2 {
         }
     }
 
-    /// Nothing contends: the L queue has the first turn.
+    /// Resets the credit, so that the L queue has the first turn.
     fn reset_credit(&mut self) {
         self.credit = MTU * (2.0 * self.setting.classic_weight - 1.0);
     }
 
-    /// Packets inside.
+    /// Returns the number of packets in both queues.
     pub(super) fn len(&self) -> usize {
         self.low_latency.packets.len() + self.classic.packets.len()
     }
 
-    /// Packets inside, queue by queue.
+    /// Returns the packets, queue by queue.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.low_latency.packets.iter().chain(&self.classic.packets)
     }
 }
 
 impl Queue {
-    /// For how long the first packet has waited; 0 if there is none.
+    /// Returns for how long the first packet has waited; 0 if there is none.
     fn waited(&self, at: Time) -> Span {
         let first = self.packets.front();
         first.map_or(Span::ZERO, |packet| at.since(packet.queued))
     }
 
-    /// True with a likelihood, spread evenly.
+    /// Returns true with a likelihood, spread evenly.
     fn recur(&mut self, likelihood: f64) -> bool {
         self.count += likelihood;
         let recurs = self.count > 1.0;

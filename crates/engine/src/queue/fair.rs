@@ -1,13 +1,14 @@
-//! Fair queueing as a Linux HTB class with one leaf for each party does it: paper 002, section 4.2.
+//! Fair queueing as in a Linux HTB class with one leaf for each party: paper 002, section 4.2.
 //!
-//! Each leaf is a FIFO of its own. Busy leaves take turns by deficit round robin: what one does not
-//! use goes to the others, and each gets at least its part (leaf rate C/M, ceiling C).
+//! Each leaf is a FIFO. Busy leaves take turns by deficit round robin: capacity that a leaf does not
+//! use goes to the others, and each gets at least its share (leaf rate C/M, ceiling C).
 //!
 //! Leaves of a group take turns inside the turn of the group, which may have a largest rate. This
 //! models the hierarchy inside the class of a group of the gateway.
 //!
-//! Differs from Linux in: HTB meters each leaf by tokens and lends by deficit round robin what is
-//! left; here all is lent. The rate of the whole is the server's. Lengths are those of IP packets.
+//! Differs from Linux in: HTB meters each leaf by tokens, and lends the remaining capacity by deficit
+//! round robin; here all capacity is lent. The total rate is that of the server. Lengths are those of IP
+//! packets.
 
 use std::collections::VecDeque;
 
@@ -18,7 +19,7 @@ use crate::packet::Packet;
 /// Quantum of the party with the least share: the packet of one full Ethernet frame. [bytes]
 const QUANTUM: f64 = 1500.0;
 
-/// Idle time that a party with a largest rate can make up for at least.
+/// Shortest idle time that a party with a largest rate can compensate.
 const BURST: Span = Span(1_000_000);
 
 /// A leaf, or a group of leaves, with a share of its own. Inside a group, leaves have equal shares.
@@ -42,12 +43,12 @@ pub struct Fair {
     /// Deficit round robin of the groups.
     turns: Round,
     /// Whether largest rates are enforced.
-    is_capped: bool,
+    pub(super) is_capped: bool,
     /// The leaf of the packet in service.
     serving: Option<u32>,
-    /// Packets of one leaf, the one in service included.
+    /// Largest number of packets of a leaf, including the packet in service.
     limit: usize,
-    packets: usize,
+    pub(super) packets: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -68,8 +69,8 @@ struct Group {
     turns: Round,
     packets: usize,
     max_bps: Option<u64>,
-    /// What it can make up for after a wait: two of its turns, since a round of all parties may take longer than the
-    /// time of one packet at its largest rate. [bytes]
+    /// Bytes that it can send in excess of its rate after a wait: two of its turns, because a round of all parties may
+    /// take longer than the time of one packet at its largest rate. [bytes]
     burst_bytes: u64,
     /// Time from which it may send.
     due: Time,
@@ -96,9 +97,9 @@ struct Round {
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// What it may send in a turn. [bytes]
+    /// Bytes that it may send in a turn. [bytes]
     quantum: i64,
-    /// What it may still send; below zero: what it has sent too much. [bytes]
+    /// Bytes that it may still send. A negative value is a debt. [bytes]
     deficit: i64,
 }
 
@@ -147,7 +148,7 @@ impl Round {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;
         if is_empty {
-            // going idle saves nothing for later, but a debt stays
+            // an idle member saves nothing for later, but its debt stays
             member.deficit = member.deficit.min(0);
             self.busy.pop_front();
         }
@@ -155,15 +156,15 @@ impl Round {
 }
 
 impl Fair {
-    /// Empty leaves, one for each of the `weights`, of `limit` packets each. `leaf_of` names for each
-    /// flow the leaf of its ACKs and that of its data.
+    /// Returns empty leaves, one for each of the `weights`, of `limit` packets each. `leaf_of` has for each
+    /// flow the leaf of its ACKs and the leaf of its data.
     pub fn new(leaf_of: Vec<[u32; 2]>, weights: &[f64], limit: u32) -> Fair {
-        let alone = |(leaf, &share): (u32, &f64)| Party {
+        let party = |(leaf, &share): (u32, &f64)| Party {
             share,
             max_bps: None,
             leaves: vec![leaf],
         };
-        let parties: Vec<Party> = (0..).zip(weights).map(alone).collect();
+        let parties: Vec<Party> = (0..).zip(weights).map(party).collect();
         Fair::of(leaf_of, &parties, limit)
     }
 
@@ -204,17 +205,12 @@ impl Fair {
         }
     }
 
-    /// Each leaf holds at most `limit` packets from now on; those that wait stay.
+    /// Sets the limit of each leaf. Packets that wait stay.
     pub(super) fn set_limit(&mut self, limit: u32) {
         self.limit = limit as usize;
     }
 
-    /// Sets whether the largest rates of groups are enforced.
-    pub(super) fn set_capped(&mut self, is_capped: bool) {
-        self.is_capped = is_capped;
-    }
-
-    /// Whether the leaf of the data of `flow` has room.
+    /// Returns whether the leaf of the data of `flow` has room.
     pub(super) fn has_room(&self, flow: u32) -> bool {
         let [_, leaf] = self.leaf_of[flow as usize];
         !self.is_full(leaf)
@@ -280,7 +276,7 @@ impl Fair {
         due.min().unwrap_or(Time::NEVER)
     }
 
-    /// The packet in service has been sent.
+    /// Notes that the packet in service has been sent.
     pub(super) fn departed(&mut self, packet: &Packet, at: Time) {
         if let Some(index) = self.serving.take() {
             self.leaves[index as usize]
@@ -289,15 +285,11 @@ impl Fair {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.packets
-    }
-
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.leaves.iter().flat_map(|leaf| &leaf.packets)
     }
 
-    /// Totals of each leaf, the packet in service included.
+    /// Returns the totals of each leaf, including the packet in service.
     pub(crate) fn counters(&self) -> impl Iterator<Item = QueueCounters> {
         self.leaves.iter().map(|leaf| leaf.counters)
     }
@@ -383,7 +375,7 @@ mod tests {
         };
         fair.departed(&served, Time(5));
         fair.enqueue(packet(0, 1500), &mut dropped);
-        assert_eq!((dropped.len(), fair.len()), (1, 3));
+        assert_eq!((dropped.len(), fair.packets), (1, 3));
         let counters: Vec<_> = fair.counters().collect();
         assert_eq!(
             (counters[0].offered, counters[0].dropped, counters[0].left),
@@ -491,7 +483,7 @@ mod tests {
         let mut fair = Fair::of(vec![[0, 0]], &parties, 200);
         let megabits = serve_for(&mut fair, 1, 12_000_000, 20)[0] as f64 * 8e-6 / 20.0;
         assert!((megabits - 3.0).abs() < 0.005, "{megabits}");
-        fair.set_capped(false);
+        fair.is_capped = false;
         assert!(
             fair.dequeue(Time::ZERO).is_some(),
             "largest rates are not enforced before the start"

@@ -1,89 +1,66 @@
-//! A FIFO under a discipline that decides on arrival; its head stays inside while it is served.
+//! A FIFO under a discipline that decides on arrival. Its head stays in it while it is served.
 
 use std::collections::VecDeque;
 
-use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict, Waits};
+use super::admitted::Admitted;
+use super::{Admission, Backlog, QueueSetting, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// Packets in order of arrival, the one in service included.
+/// Packets in order of arrival, including the packet in service.
 #[derive(Clone, Debug)]
 pub struct Fifo {
     packets: VecDeque<Packet>,
-    admission: Admission,
-    /// Until when the last packet removed still occupies its place (its MAC ACK is on the air).
+    pub(super) admitted: Admitted,
+    /// Time until which the last packet removed still occupies its place (its MAC ACK is on the air).
     released: Time,
     /// Length of that packet. [bytes]
     released_bytes: u16,
-    /// Length of the packets inside. [bytes]
-    bytes: u64,
-    counters: QueueCounters,
-    waits: Waits,
 }
 
 impl Fifo {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(admission: Admission) -> Fifo {
         Fifo {
             packets: VecDeque::new(),
-            admission,
+            admitted: Admitted::new(admission),
             released: Time::ZERO,
             released_bytes: 0,
-            bytes: 0,
-            counters: QueueCounters::default(),
-            waits: Waits::default(),
         }
     }
 
-    /// What decides on packets, for another order of service.
-    #[inline(never)]
-    pub fn admission(self) -> Admission {
-        self.admission
-    }
-
-    /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
+    /// Appends `packet`, marked or not, or refuses it. Returns whether it was accepted.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
-        let verdict = match self.admission {
-            Admission::DropTail(limit) if self.length(now) < limit as usize => Verdict::Enter,
-            Admission::DropTail(_) => Verdict::Drop,
-            Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::BufferSharing(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => self.judge(now, packet),
+        let verdict = match self.admitted.admission.drop_tail() {
+            Some(limit) if self.length(now) < limit as usize => Verdict::Enter,
+            Some(_) => Verdict::Drop,
+            None => self.judge(now, packet),
         };
+        let counters = &mut self.admitted.counts.counters;
         if verdict == Verdict::Drop {
-            self.counters.refuse();
+            counters.refuse();
             return false;
         }
-        self.counters.enter(now);
-        self.bytes += u64::from(packet.bytes);
         self.packets.push_back(Packet {
             queued: now,
             ..*packet
         });
         if verdict == Verdict::Mark && self.packets.back_mut().is_some_and(Packet::mark) {
-            self.counters.mark();
+            counters.marked += 1;
         }
+        self.admitted.enter(now, packet.bytes);
         true
     }
 
     #[inline(never)]
     fn judge(&mut self, now: Time, packet: &Packet) -> Verdict {
         let backlog = self.backlog(now);
-        let held = Held {
-            packets: backlog.packets,
-            bytes: backlog.bytes,
-        };
-        self.admission.advance(now, |_| held);
-        self.admission.admit(now, &backlog, packet)
+        self.admitted.judge(now, &backlog, packet)
     }
 
-    /// What a packet that arrives at `now` finds.
+    /// Returns the backlog that a packet finds at `now`.
     fn backlog(&self, now: Time) -> Backlog {
         let packets = self.length(now) as u32;
         let released_bytes = match now < self.released {
@@ -96,24 +73,19 @@ impl Fifo {
         };
         Backlog {
             packets,
-            bytes: self.bytes + u64::from(released_bytes),
+            bytes: self.admitted.bytes + u64::from(released_bytes),
             in_service_bytes: u32::from(in_service),
             idle_since: (packets == 0).then_some(self.released),
         }
     }
 
-    /// The setting is `to` from `now` on, as far as it may move; packets that wait stay.
+    /// Applies the setting `to` from `now` on, as far as it may change. Packets that wait stay.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
-        let backlog = self.backlog(now);
-        let held = Held {
-            packets: backlog.packets,
-            bytes: backlog.bytes,
-        };
-        self.admission.advance(now, |_| held);
-        self.admission.change(now, to);
+        let held = self.backlog(now).held();
+        self.admitted.change(now, held, to);
     }
 
-    /// The packet in service.
+    /// Returns the packet in service.
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
         self.packets.front()
@@ -123,29 +95,13 @@ impl Fifo {
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
-        if !matches!(self.admission, Admission::DropTail(_)) {
-            self.tell_departed(at, packet);
-        }
-        self.bytes -= u64::from(packet.bytes);
-        self.counters.leave(packet.queued, at);
-        self.waits
-            .leave(packet.flow, packet.kind, packet.queued, at);
+        self.admitted.leave(&packet, self.packets.len() + 1, at);
         self.released = at;
         self.released_bytes = packet.bytes;
         Some(packet)
     }
 
-    /// The discipline hears that `packet`, still counted, leaves at `at`.
-    #[inline(never)]
-    fn tell_departed(&mut self, at: Time, packet: Packet) {
-        let held = Held {
-            packets: self.packets.len() as u32 + 1,
-            bytes: self.bytes,
-        };
-        self.admission.departed(at, &packet, held);
-    }
-
-    /// Brings to the front the first packet of the flow of a packet drawn at random.
+    /// Moves to the front the first packet of the flow of a random packet.
     pub fn mix(&mut self, stream: &mut Stream) {
         if self.packets.len() < 2 {
             return;
@@ -158,84 +114,20 @@ impl Fifo {
         }
     }
 
-    /// Length of the packets inside. [bytes]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Sets the probability of a drop where that is set from outside.
-    pub fn set_price(&mut self, r: f64) {
-        if let Admission::Price(price) = &mut self.admission {
-            price.set(r);
-        }
-    }
-
-    /// Packets that occupy a place at `now`.
+    /// Returns the number of packets that occupy a place at `now`.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
         self.packets.len() + usize::from(now < self.released)
     }
 
-    /// True unless there is room in a drop-tail queue at `now`: under another discipline there is
-    /// none that a source could count on.
-    #[inline]
-    pub fn is_full(&self, now: Time) -> bool {
-        match self.admission {
-            Admission::DropTail(limit) => self.length(now) >= limit as usize,
-            Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::BufferSharing(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => true,
-        }
-    }
-
-    /// Packets inside, in order.
+    /// Returns the packets in order.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter()
     }
 
-    /// The shares of its classes, if its discipline has some.
-    #[inline]
-    pub fn sharing(&self) -> Option<&SharedBuffer> {
-        match &self.admission {
-            Admission::BufferSharing(sharing) => Some(sharing),
-            Admission::DropTail(_)
-            | Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => None,
-        }
-    }
-
-    /// The air has carried a data segment of `flow`, either way.
-    #[inline]
-    pub fn carried(&mut self, flow: u32) {
-        if let Admission::BufferSharing(sharing) = &mut self.admission {
-            sharing.carried(flow);
-        }
-    }
-
-    /// Totals as they stand now.
-    pub fn counters(&self) -> QueueCounters {
-        self.counters
-    }
-
-    /// Times of the datagrams that have left.
-    pub fn waits(&self) -> &Waits {
-        &self.waits
-    }
-
-    /// Time integral of the queue length up to `now`. [packets ns]
+    /// Returns the time integral of the queue length up to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
-        // a head removed early is in the integral until its release, which may lie ahead
-        self.counters
-            .occupancy_ns(now)
-            .wrapping_sub(self.released.since(now).0)
+        self.admitted.counts.occupancy_ns(now, 1, self.released)
     }
 }
 
@@ -273,7 +165,7 @@ mod tests {
             "its place is taken until 40"
         );
         assert!(queue.offer(Time(40), &packet(4)));
-        let counters = queue.counters();
+        let counters = queue.admitted.counts.counters;
         assert_eq!(
             (counters.offered, counters.dropped, counters.left),
             (5, 2, 1)

@@ -6,7 +6,7 @@
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
 use super::codel::{CoDelSetting, Passed};
-use super::discipline::{Egress, OfDiscipline, moving};
+use super::discipline::{OfDiscipline, moving};
 use super::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -37,7 +37,7 @@ table! {
 }
 
 impl FqCoDelSetting {
-    /// CoDel in each queue.
+    /// Returns the settings of CoDel in each queue.
     pub fn codel(&self) -> CoDelSetting {
         CoDelSetting {
             target: self.target,
@@ -50,8 +50,6 @@ impl FqCoDelSetting {
 }
 
 impl OfDiscipline for FqCoDelSetting {
-    type Queue = FqCoDel;
-
     /// RFC 8290, section 5.2.3.
     const LIMIT: u32 = 10_240;
     const ORDERS: bool = true;
@@ -60,10 +58,6 @@ impl OfDiscipline for FqCoDelSetting {
 
     fn marks(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
-    }
-
-    fn queue(self, _: u32, _: Egress, stream: Stream) -> FqCoDel {
-        FqCoDel::new(self, stream)
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
@@ -75,11 +69,11 @@ impl OfDiscipline for FqCoDelSetting {
 /// The queues of one egress.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
-    setting: FqCoDelSetting,
+    pub(super) setting: FqCoDelSetting,
     queues: Vec<FlowQueue>,
     drr: DeficitRoundRobin,
     key: u64,
-    packets: usize,
+    pub(super) packets: usize,
     /// Longest packet so far. [bytes]
     largest: u64,
     pub(super) marked: u64,
@@ -99,11 +93,6 @@ impl FqCoDel {
         }
     }
 
-    /// Sets the values that may change while the queue works.
-    pub(super) fn change(&mut self, setting: FqCoDelSetting) {
-        self.setting = self.setting.moved_to(setting);
-    }
-
     /// Appends `packet` to its queue. If there are more than `room` packets, one is dropped.
     pub(super) fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         let index = hashed(packet.flow, self.key, self.setting.queues);
@@ -114,7 +103,7 @@ impl FqCoDel {
         self.drr.join(index, queue, self.setting.quantum_bytes);
         if self.packets > room {
             let busy = self.drr.members();
-            let longest = busy.max_by_key(|&index| self.queues[index as usize].codel.bytes());
+            let longest = busy.max_by_key(|&index| self.queues[index as usize].codel.bytes);
             let victim = longest.and_then(|index| self.queues[index as usize].codel.pop());
             dropped.extend(victim);
             self.packets -= 1;
@@ -127,22 +116,17 @@ impl FqCoDel {
         let (packets, marked) = (&mut self.packets, &mut self.marked);
         let quantum_bytes = self.setting.quantum_bytes;
         self.drr.next(&mut self.queues, quantum_bytes, |codel| {
-            let before = codel.len();
+            let before = codel.packets.len();
             let passed = Passed { dropped, marked };
             let packet = codel.dequeue(now, &setting, largest, passed);
-            *packets -= before - codel.len();
+            *packets -= before - codel.packets.len();
             packet
         })
     }
 
-    /// Returns the number of packets in the queues.
-    pub(super) fn len(&self) -> usize {
-        self.packets
-    }
-
     /// Returns the packets, queue by queue.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.queues.iter().flat_map(|queue| queue.codel.packets())
+        self.queues.iter().flat_map(|queue| &queue.codel.packets)
     }
 }
 

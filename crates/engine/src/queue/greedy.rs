@@ -5,11 +5,11 @@ use crate::kernel::time::Time;
 
 /// Sources that never run out of packets: they fill their queue again whenever one has left it.
 pub trait Greedy {
-    /// `queue`, which has this `number`, has had room since `now`.
+    /// Fills `queue`, which has this `number` and has had room since `now`.
     fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
 }
 
-/// Nobody is greedy.
+/// No greedy sources.
 impl Greedy for () {
     fn refill(&mut self, _: Time, _: u32, _: &mut HeadQueue) {}
 }

@@ -1,5 +1,7 @@
 //! A queue whose first packet stays in it until it has been sent, with any discipline.
 
+use super::admitted::Admitted;
+use super::counters::Counts;
 use super::settings::QueueSetting;
 use super::{
     Admission, Egress, Fifo, Managed, Price, QueueCounters, Scheduled, Scheduler, SharedBuffer,
@@ -9,22 +11,16 @@ use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A queue upstream of a server that works on its first packet.
+/// A queue upstream of a server that works on its first packet. Only a plain FIFO is not in a box, so that
+/// this type is small.
 #[derive(Clone, Debug)]
 pub enum HeadQueue {
     /// The discipline decides when a packet arrives.
     Fifo(Fifo),
-    /// Any other queue, in a box, so that this type is small.
-    Other(Box<OtherQueue>),
-}
-
-/// A queue that is not a plain FIFO.
-#[derive(Clone, Debug)]
-pub enum OtherQueue {
     /// The discipline decides when a packet leaves.
-    Scheduled(Scheduled),
-    /// Packets are judged when they arrive, and served several at a time; it has no head.
-    TxQueues(TxQueues),
+    Scheduled(Box<Scheduled>),
+    /// Packets are judged when they arrive, and served several at a time. The queue has no head.
+    TxQueues(Box<TxQueues>),
 }
 
 impl HeadQueue {
@@ -33,25 +29,21 @@ impl HeadQueue {
         match Managed::new(setting, egress, stream) {
             Managed::OnArrival(admission) => HeadQueue::Fifo(Fifo::new(admission)),
             Managed::OnDeparture(scheduler) => {
-                let scheduled = OtherQueue::Scheduled(Scheduled::new(scheduler));
-                HeadQueue::Other(Box::new(scheduled))
+                HeadQueue::Scheduled(Box::new(Scheduled::new(scheduler)))
             }
         }
     }
 
     /// Returns a queue that is served several packets at a time.
     pub fn txqs(txqs: TxQueues) -> HeadQueue {
-        HeadQueue::Other(Box::new(OtherQueue::TxQueues(txqs)))
+        HeadQueue::TxQueues(Box::new(txqs))
     }
 
     /// Returns whether packets wait in a txq, if the queue has txqs.
     pub fn has_for_txq(&self, txq: u32) -> bool {
         match self {
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::TxQueues(txqs) => txqs.first(txq).is_some(),
-                OtherQueue::Scheduled(_) => false,
-            },
-            HeadQueue::Fifo(_) => false,
+            HeadQueue::TxQueues(txqs) => txqs.first(txq).is_some(),
+            HeadQueue::Fifo(_) | HeadQueue::Scheduled(_) => false,
         }
     }
 
@@ -62,29 +54,53 @@ impl HeadQueue {
 
     /// Returns an empty queue of at most `limit` packets, whose drop probability is set while it works.
     pub fn priced(limit: u32, stream: Stream) -> HeadQueue {
-        HeadQueue::Fifo(Fifo::new(Admission::Price(Box::new(Price::new(
-            limit, stream,
-        )))))
+        let price = Box::new(Price::new(limit, stream));
+        HeadQueue::Fifo(Fifo::new(Admission::Price(price)))
     }
 
     /// Returns its discipline for a server that takes several packets at a time: the part that decides at arrivals
     /// there, and the scheduler that is upstream of it.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
-            HeadQueue::Fifo(fifo) => (fifo.admission(), None),
-            HeadQueue::Other(other) => match *other {
-                OtherQueue::Scheduled(scheduled) => {
-                    (Admission::DropTail(u32::MAX), Some(scheduled.scheduler()))
-                }
-                OtherQueue::TxQueues(txqs) => (txqs.admission(), None),
-            },
+            HeadQueue::Fifo(fifo) => (fifo.admitted.admission, None),
+            HeadQueue::Scheduled(scheduled) => {
+                (Admission::DropTail(u32::MAX), Some(scheduled.scheduler))
+            }
+            HeadQueue::TxQueues(txqs) => (txqs.admitted.admission, None),
+        }
+    }
+
+    /// Returns the part that decides at arrivals, if the queue has this part.
+    #[inline]
+    fn admitted(&self) -> Option<&Admitted> {
+        match self {
+            HeadQueue::Fifo(fifo) => Some(&fifo.admitted),
+            HeadQueue::Scheduled(_) => None,
+            HeadQueue::TxQueues(txqs) => Some(&txqs.admitted),
+        }
+    }
+
+    #[inline]
+    fn admission_mut(&mut self) -> Option<&mut Admission> {
+        match self {
+            HeadQueue::Fifo(fifo) => Some(&mut fifo.admitted.admission),
+            HeadQueue::Scheduled(_) => None,
+            HeadQueue::TxQueues(txqs) => Some(&mut txqs.admitted.admission),
+        }
+    }
+
+    fn counts(&self) -> &Counts {
+        match self {
+            HeadQueue::Fifo(fifo) => &fifo.admitted.counts,
+            HeadQueue::Scheduled(scheduled) => &scheduled.counts,
+            HeadQueue::TxQueues(txqs) => &txqs.admitted.counts,
         }
     }
 
     /// Sets the drop probability.
     pub fn set_price(&mut self, r: f64) {
-        if let HeadQueue::Fifo(fifo) = self {
-            fifo.set_price(r);
+        if let Some(Admission::Price(price)) = self.admission_mut() {
+            price.r = r;
         }
     }
 
@@ -93,46 +109,27 @@ impl HeadQueue {
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         match self {
             HeadQueue::Fifo(fifo) => fifo.change(now, to),
-            HeadQueue::Other(other) => match &mut **other {
-                OtherQueue::Scheduled(scheduled) => scheduled.change(to),
-                OtherQueue::TxQueues(txqs) => txqs.change(now, to),
-            },
+            HeadQueue::Scheduled(scheduled) => scheduled.scheduler.change(to),
+            HeadQueue::TxQueues(txqs) => txqs.change(now, to),
         }
     }
 
     /// Returns the length of the packets, if they wait in order of arrival. [bytes]
     pub fn bytes(&self) -> u64 {
-        match self {
-            HeadQueue::Fifo(fifo) => fifo.bytes(),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(_) => 0,
-                OtherQueue::TxQueues(txqs) => txqs.bytes(),
-            },
-        }
+        self.admitted().map_or(0, |admitted| admitted.bytes)
     }
 
     /// Returns the shares of its classes, if its discipline has classes.
     #[inline]
     pub fn sharing(&self) -> Option<&SharedBuffer> {
-        match self {
-            HeadQueue::Fifo(fifo) => fifo.sharing(),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(_) => None,
-                OtherQueue::TxQueues(txqs) => txqs.sharing(),
-            },
-        }
+        self.admitted()?.sharing()
     }
 
     /// Notes that the air has carried a data segment of `flow`, in either direction.
     #[inline]
     pub fn carried(&mut self, flow: u32) {
-        match self {
-            HeadQueue::Fifo(fifo) => fifo.carried(flow),
-            HeadQueue::Other(other) => {
-                if let OtherQueue::TxQueues(txqs) = &mut **other {
-                    txqs.carried(flow);
-                }
-            }
+        if let Some(Admission::BufferSharing(sharing)) = self.admission_mut() {
+            sharing.carried(flow);
         }
     }
 
@@ -142,7 +139,11 @@ impl HeadQueue {
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         match self {
             HeadQueue::Fifo(fifo) => fifo.offer(now, packet),
-            HeadQueue::Other(other) => other.offer(now, packet),
+            HeadQueue::Scheduled(scheduled) => {
+                scheduled.offer(now, *packet);
+                true
+            }
+            HeadQueue::TxQueues(txqs) => txqs.offer(now, packet),
         }
     }
 
@@ -151,7 +152,8 @@ impl HeadQueue {
     pub fn head(&self) -> Option<&Packet> {
         match self {
             HeadQueue::Fifo(fifo) => fifo.head(),
-            HeadQueue::Other(other) => other.head(),
+            HeadQueue::Scheduled(scheduled) => scheduled.head(),
+            HeadQueue::TxQueues(_) => None,
         }
     }
 
@@ -160,25 +162,23 @@ impl HeadQueue {
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         match self {
             HeadQueue::Fifo(fifo) => fifo.pop(at),
-            HeadQueue::Other(other) => other.pop(at),
+            HeadQueue::Scheduled(scheduled) => scheduled.pop(at),
+            HeadQueue::TxQueues(_) => None,
         }
     }
 
     /// Returns whether it may drop packets after it has accepted them.
     #[inline(always)]
     pub fn may_drop_later(&self) -> bool {
-        matches!(self, HeadQueue::Other(_))
+        !matches!(self, HeadQueue::Fifo(_))
     }
 
     /// Returns the next packet that was lost after it had been accepted.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         match self {
-            HeadQueue::Fifo(_) => None,
-            HeadQueue::Other(other) => match &mut **other {
-                OtherQueue::Scheduled(scheduled) => scheduled.take_dropped(),
-                OtherQueue::TxQueues(_) => None,
-            },
+            HeadQueue::Scheduled(scheduled) => scheduled.take_dropped(),
+            HeadQueue::Fifo(_) | HeadQueue::TxQueues(_) => None,
         }
     }
 
@@ -191,16 +191,17 @@ impl HeadQueue {
         }
     }
 
-    /// Returns true unless a source could fill the queue further.
+    /// Returns true unless there is room in a drop-tail queue at `now`. Under another discipline there
+    /// is no room that a source could fill.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
-        match self {
-            HeadQueue::Fifo(fifo) => fifo.is_full(now),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(_) => true,
-                OtherQueue::TxQueues(txqs) => txqs.is_full(now),
-            },
-        }
+        let (admitted, length) = match self {
+            HeadQueue::Fifo(fifo) => (&fifo.admitted, fifo.length(now)),
+            HeadQueue::Scheduled(_) => return true,
+            HeadQueue::TxQueues(txqs) => (&txqs.admitted, txqs.length(now)),
+        };
+        let limit = admitted.admission.drop_tail();
+        limit.is_none_or(|limit| length >= limit as usize)
     }
 
     /// Returns the number of packets that occupy a place at `now`.
@@ -208,34 +209,25 @@ impl HeadQueue {
     pub fn length(&self, now: Time) -> usize {
         match self {
             HeadQueue::Fifo(fifo) => fifo.length(now),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(scheduled) => scheduled.length(now),
-                OtherQueue::TxQueues(txqs) => txqs.seen(now),
-            },
+            HeadQueue::Scheduled(scheduled) => scheduled.length(now),
+            HeadQueue::TxQueues(txqs) => txqs.seen(now),
         }
     }
 
     /// Returns the waiting times of the datagrams that have left.
     pub fn waits(&self) -> &Waits {
-        match self {
-            HeadQueue::Fifo(fifo) => fifo.waits(),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(scheduled) => scheduled.waits(),
-                OtherQueue::TxQueues(txqs) => txqs.waits(),
-            },
-        }
+        &self.counts().waits
     }
 
     /// Returns the packets in the queue, the packet in service first. If several are served at a time, returns those that
     /// wait.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let (fifo, scheduled, txqs) = match self {
-            HeadQueue::Fifo(fifo) => (Some(fifo.packets()), None, None),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(scheduled) => (None, Some(scheduled.packets()), None),
-                OtherQueue::TxQueues(txqs) => (None, None, Some(txqs.packets())),
-            },
-        };
+        let (mut fifo, mut scheduled, mut txqs) = (None, None, None);
+        match self {
+            HeadQueue::Fifo(queue) => fifo = Some(queue.packets()),
+            HeadQueue::Scheduled(queue) => scheduled = Some(queue.packets()),
+            HeadQueue::TxQueues(queue) => txqs = Some(queue.packets()),
+        }
         let plain = fifo.into_iter().flatten();
         let plain = plain.chain(scheduled.into_iter().flatten());
         plain.chain(txqs.into_iter().flatten())
@@ -243,23 +235,14 @@ impl HeadQueue {
 
     /// Returns the present totals.
     pub fn counters(&self) -> QueueCounters {
-        match self {
-            HeadQueue::Fifo(fifo) => fifo.counters(),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(scheduled) => scheduled.counters(),
-                OtherQueue::TxQueues(txqs) => txqs.counters(),
-            },
-        }
+        self.counts().counters
     }
 
     /// Returns the packets in the queue for which the discipline decides at departure.
     pub fn unjudged(&self) -> u64 {
         match self {
-            HeadQueue::Fifo(_) => 0,
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(scheduled) => scheduled.unjudged(),
-                OtherQueue::TxQueues(_) => 0,
-            },
+            HeadQueue::Scheduled(scheduled) => scheduled.scheduler.len() as u64,
+            HeadQueue::Fifo(_) | HeadQueue::TxQueues(_) => 0,
         }
     }
 
@@ -267,36 +250,8 @@ impl HeadQueue {
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         match self {
             HeadQueue::Fifo(fifo) => fifo.occupancy_ns(now),
-            HeadQueue::Other(other) => match &**other {
-                OtherQueue::Scheduled(scheduled) => scheduled.occupancy_ns(now),
-                OtherQueue::TxQueues(txqs) => txqs.occupancy_ns(now),
-            },
-        }
-    }
-}
-
-impl OtherQueue {
-    fn offer(&mut self, now: Time, packet: &Packet) -> bool {
-        match self {
-            OtherQueue::Scheduled(scheduled) => {
-                scheduled.offer(now, *packet);
-                true
-            }
-            OtherQueue::TxQueues(txqs) => txqs.offer(now, packet),
-        }
-    }
-
-    fn head(&self) -> Option<&Packet> {
-        match self {
-            OtherQueue::Scheduled(scheduled) => scheduled.head(),
-            OtherQueue::TxQueues(_) => None,
-        }
-    }
-
-    fn pop(&mut self, at: Time) -> Option<Packet> {
-        match self {
-            OtherQueue::Scheduled(scheduled) => scheduled.pop(at),
-            OtherQueue::TxQueues(_) => None,
+            HeadQueue::Scheduled(scheduled) => scheduled.occupancy_ns(now),
+            HeadQueue::TxQueues(txqs) => txqs.occupancy_ns(now),
         }
     }
 }

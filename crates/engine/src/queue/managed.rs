@@ -1,8 +1,10 @@
 //! The discipline of a queue with its state, made from its settings.
 
-use super::discipline::{Egress, OfDiscipline};
+use super::codel::Single;
+use super::discipline::Egress;
+use super::fq_codel::FqCoDel;
 use super::scheduler::Kind;
-use super::{Admission, Discipline, QueueSetting, Scheduler};
+use super::{Admission, Discipline, DualPi2, Pi, Pie, Proportional, QueueSetting, Red, Scheduler};
 use crate::kernel::streams::Stream;
 
 /// A discipline with its state.
@@ -19,37 +21,34 @@ impl Managed {
     /// the access point: elsewhere such a queue is drop-tail.
     pub fn new(setting: &QueueSetting, egress: Egress, stream: Stream) -> Managed {
         let limit = setting.limit_packets;
-        let on_arrival = Managed::OnArrival;
-        let on_departure = |kind| Managed::OnDeparture(Scheduler::new(kind, limit));
-        match &setting.discipline {
+        let admission = match &setting.discipline {
             Discipline::DropTail
             | Discipline::Threshold { .. }
             | Discipline::BufferSharing(_)
-            | Discipline::Mac80211(_) => on_arrival(Admission::DropTail(setting.most_packets())),
-            Discipline::Plugin(plugin) => {
-                on_arrival(Admission::Plugin(plugin.policy(limit, egress, stream)))
+            | Discipline::Mac80211(_) => Admission::DropTail(setting.most_packets()),
+            Discipline::Plugin(own) => Admission::Plugin(own.policy(limit, egress, stream)),
+            Discipline::Red(own) => Admission::Red(Box::new(Red::new(*own, limit, egress, stream))),
+            Discipline::Proportional(own) => {
+                Admission::Proportional(Box::new(Proportional::new(*own, limit, stream)))
             }
-            Discipline::Red(red) => {
-                on_arrival(Admission::Red(Box::new(red.queue(limit, egress, stream))))
+            Discipline::Pi(own) => Admission::Pi(Box::new(Pi::new(*own, limit, stream))),
+            Discipline::Pie(own) => Admission::Pie(Box::new(Pie::new(*own, limit, egress, stream))),
+            Discipline::CoDel(own) => {
+                return Managed::scheduled(Kind::CoDel(Box::new(Single::new(*own))), limit);
             }
-            Discipline::Proportional(proportional) => on_arrival(Admission::Proportional(
-                Box::new(proportional.queue(limit, egress, stream)),
-            )),
-            Discipline::Pi(pi) => {
-                on_arrival(Admission::Pi(Box::new(pi.queue(limit, egress, stream))))
+            Discipline::FqCoDel(own) => {
+                let queues = FqCoDel::new(*own, stream);
+                return Managed::scheduled(Kind::FqCoDel(Box::new(queues)), limit);
             }
-            Discipline::Pie(pie) => {
-                on_arrival(Admission::Pie(Box::new(pie.queue(limit, egress, stream))))
+            Discipline::DualPi2(own) => {
+                let queues = DualPi2::new(own.upstream_of(egress));
+                return Managed::scheduled(Kind::DualPi2(Box::new(queues)), limit);
             }
-            Discipline::CoDel(codel) => {
-                on_departure(Kind::CoDel(Box::new(codel.queue(limit, egress, stream))))
-            }
-            Discipline::FqCoDel(fq) => {
-                on_departure(Kind::FqCoDel(Box::new(fq.queue(limit, egress, stream))))
-            }
-            Discipline::DualPi2(dual) => {
-                on_departure(Kind::DualPi2(Box::new(dual.queue(limit, egress, stream))))
-            }
-        }
+        };
+        Managed::OnArrival(admission)
+    }
+
+    fn scheduled(kind: Kind, limit: u32) -> Managed {
+        Managed::OnDeparture(Scheduler::new(kind, limit))
     }
 }

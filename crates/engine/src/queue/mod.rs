@@ -7,6 +7,7 @@
 //! radio.
 
 mod admission;
+mod admitted;
 mod buffer_sharing;
 mod codel;
 mod counters;
@@ -45,7 +46,7 @@ pub use fair::{Fair, Party};
 pub use fifo::Fifo;
 pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;
-pub use head::{HeadQueue, OtherQueue};
+pub use head::HeadQueue;
 pub use mac80211::{Estimate, Lost, Mac80211, Mac80211Setting};
 pub use managed::Managed;
 pub use pi::{Pi, PiSetting};
@@ -59,8 +60,7 @@ pub use scheduled::Scheduled;
 pub use scheduler::Scheduler;
 #[cfg(test)]
 pub(crate) use settings::DISCIPLINES;
-pub use settings::ap_queue;
 pub(crate) use settings::queue;
-pub use settings::{ApQueue, Discipline, QueueSetting};
+pub use settings::{ApQueue, Discipline, QueueSetting, ap_queue};
 pub use tx_queues::TxQueues;
 pub use waits::{Wait, Waits};

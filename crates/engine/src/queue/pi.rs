@@ -9,7 +9,7 @@
 //! p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1)
 //! ```
 //!
-//! The integral part, a - b a step, lets the queue rest nowhere but at q_ref, whatever the load.
+//! With the integral part, a - b per step, the only equilibrium of the queue is q_ref, at any load.
 //!
 //! Differs from the paper in: the queue includes the packet in service; p stays within 0 and 1; the
 //! instants are multiples of the interval from the start of the run, 5.882 ms for the paper's 170 Hz; a
@@ -17,7 +17,7 @@
 //! probability p, independently of the others.
 //! Differs from ns-2 (`pi.cc`) in: no mode by bytes.
 
-use super::discipline::{Backlog, Egress, OfDiscipline, RandomDrop, Verdict, check_start, moving};
+use super::discipline::{Backlog, OfDiscipline, RandomDrop, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
@@ -43,19 +43,13 @@ table! {
 }
 
 impl OfDiscipline for PiSetting {
-    type Queue = Pi;
-
     moving!(target, a, b);
 
     fn marks(&self) -> bool {
         self.ecn
     }
 
-    fn queue(self, limit: u32, _: Egress, stream: Stream) -> Pi {
-        Pi::new(self, limit, stream)
-    }
-
-    /// Without an integral part that pulls towards the target nothing would hold the queue there.
+    /// Checks the target, and that there is an integral part, which holds the queue at the target.
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
         if let Some(target) = own.said(PiSetting::target) {
             check_start(queue, &target, "pi.target", problems);
@@ -86,7 +80,7 @@ pub struct Pi {
 }
 
 impl Pi {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(setting: PiSetting, limit: u32, stream: Stream) -> Pi {
         Pi {
             random_drop: RandomDrop::new(limit, setting.ecn, stream),
@@ -97,7 +91,7 @@ impl Pi {
         }
     }
 
-    /// Makes the steps that are due until `now`, given the packets inside at a past instant.
+    /// Performs the steps that are due until `now`, given the number of packets in the queue at a past time.
     pub fn advance(&mut self, now: Time, mut packets_at: impl FnMut(Time) -> u32) {
         while self.next_update <= now {
             self.step(packets_at(self.next_update));
@@ -105,7 +99,7 @@ impl Pi {
         }
     }
 
-    /// One step of the controller, which finds `packets`.
+    /// Performs one step of the controller, with `packets` in the queue.
     fn step(&mut self, packets: u32) {
         let PiSetting { a, b, target, .. } = self.setting;
         let distance = |packets: u32| f64::from(packets) - f64::from(target);
@@ -114,13 +108,13 @@ impl Pi {
         self.before = packets;
     }
 
-    /// The limit and what may move of the setting are these from the next step on.
+    /// Sets the limit and the values that may change while the queue works, from the next step on.
     pub(super) fn change(&mut self, setting: PiSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
-        self.random_drop.set_limit(limit);
+        self.random_drop.limit = limit;
     }
 
-    /// Decides on `packet`, which finds `backlog`; `advance` has been called for `now`.
+    /// Returns the verdict on `packet`, which finds `backlog`. `advance` has been called for `now`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         self.random_drop.admit(self.probability, backlog, packet)
     }
@@ -137,9 +131,9 @@ mod tests {
         Pi::new(setting, 800, Streams::new(1, 0).stream("pi"))
     }
 
-    fn close(found: f64, expected: f64) {
-        let error = (found - expected).abs();
-        assert!(error <= 1e-12, "{found} for {expected}");
+    fn close(value: f64, expected: f64) {
+        let error = (value - expected).abs();
+        assert!(error <= 1e-12, "{value} for {expected}");
     }
 
     const ROUND: PiSetting = PiSetting {
@@ -213,7 +207,7 @@ mod tests {
                 ..Packet::SAMPLE
             };
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
-            verdicts.filter(|found| *found == verdict).count() as f64 / 20_000.0
+            verdicts.filter(|other| *other == verdict).count() as f64 / 20_000.0
         };
         // standard deviation 0.0028
         assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.2).abs() < 0.012);

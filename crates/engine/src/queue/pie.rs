@@ -37,16 +37,10 @@ table! {
 }
 
 impl OfDiscipline for PieSetting {
-    type Queue = Pie;
-
     moving!(target, alpha, beta);
 
     fn marks(&self) -> bool {
         self.ecn
-    }
-
-    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Pie {
-        Pie::new(self, limit, egress, stream)
     }
 }
 
@@ -146,8 +140,8 @@ impl Pie {
             (0.01, 1.0 / 8.0),
             (0.1, 1.0 / 2.0),
         ];
-        let found = below.iter().find(|(bound, _)| self.probability < *bound);
-        found.map_or(1.0, |(_, gain)| *gain)
+        let row = below.iter().find(|(bound, _)| self.probability < *bound);
+        row.map_or(1.0, |(_, gain)| *gain)
     }
 
     /// Sets the limit and the values that may change while the queue works, from the next update on.

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 #[derive(Clone, Debug)]
 pub struct Price {
     /// Probability of a drop, at least 0. Above 1 it counts as 1.
-    r: f64,
+    pub(super) r: f64,
     random_drop: RandomDrop,
 }
 
@@ -20,11 +20,6 @@ impl Price {
             r: 0.0,
             random_drop: RandomDrop::new(limit, true, stream),
         }
-    }
-
-    /// Sets the probability of a drop.
-    pub fn set(&mut self, r: f64) {
-        self.r = r;
     }
 
     /// Returns the verdict on `packet`, which finds `backlog`.
@@ -45,7 +40,7 @@ mod tests {
     fn the_price_is_the_share_of_packets_that_is_dropped_or_marked() {
         let mut queue = Price::new(10, Streams::new(1, 0).stream("price"));
         let mut share = |r: f64, packets: u32, ecn: Ecn, verdict: Verdict| {
-            queue.set(r);
+            queue.r = r;
             let backlog = Backlog {
                 packets,
                 bytes: 0,
@@ -57,7 +52,7 @@ mod tests {
                 ..Packet::SAMPLE
             };
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
-            verdicts.filter(|found| *found == verdict).count() as f64 / 20_000.0
+            verdicts.filter(|other| *other == verdict).count() as f64 / 20_000.0
         };
         assert_eq!(share(0.0, 9, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(0.0, 10, Ecn::Capable, Verdict::Drop), 1.0);

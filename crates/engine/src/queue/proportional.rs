@@ -3,7 +3,7 @@
 //!
 //! Differs from the paper in: the queue counts the packet in service.
 
-use super::discipline::{Backlog, Egress, OfDiscipline, RandomDrop, Verdict, moving};
+use super::discipline::{Backlog, OfDiscipline, RandomDrop, Verdict, moving};
 use crate::kernel::streams::Stream;
 use crate::notation::setting::{flag, number};
 use crate::packet::Packet;
@@ -20,16 +20,10 @@ table! {
 }
 
 impl OfDiscipline for ProportionalSetting {
-    type Queue = Proportional;
-
     moving!(slope);
 
     fn marks(&self) -> bool {
         self.ecn
-    }
-
-    fn queue(self, limit: u32, _: Egress, stream: Stream) -> Proportional {
-        Proportional::new(self, limit, stream)
     }
 }
 
@@ -52,7 +46,7 @@ impl Proportional {
     /// Sets the limit and the slope.
     pub(super) fn change(&mut self, setting: ProportionalSetting, limit: u32) {
         self.slope = setting.slope;
-        self.random_drop.set_limit(limit);
+        self.random_drop.limit = limit;
     }
 
     /// Returns the verdict on `packet`, which finds `backlog`.
@@ -95,7 +89,7 @@ mod tests {
                 ..Packet::SAMPLE
             };
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
-            verdicts.filter(|found| *found == verdict).count() as f64 / 20_000.0
+            verdicts.filter(|other| *other == verdict).count() as f64 / 20_000.0
         };
         assert_eq!(share(0, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(300, Ecn::Capable, Verdict::Drop), 1.0);

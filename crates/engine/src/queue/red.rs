@@ -7,15 +7,15 @@
 //!
 //! | | published | ns-2 |
 //! |---|---|---|
-//! | queue that is averaged | with the packet in service | only what waits |
+//! | queue that is averaged | with the packet in service | waiting packets only |
 //! | average after an idle time of m packets | (1-w)^m avg, m real | (1-w)^(m+1) avg + w q, m whole |
 //! | count when the average enters [min_th, max_th) | 0 at its first packet | its first packet always passes, the next has count 2 |
 //! | hardly any queue | may drop | never drops while at most one packet waits (in byte mode: none) |
 //! | early drops | uniform on {1, ..., 1/p_b - 1} packets apart | with `wait` (default) on {1/p_b, ..., 2/p_b - 1} |
 //! | average of max_th and above | drops all | with `gentle` (default) p_b rises from max_p to 1 at 2 max_th |
 //! | byte mode | p_b times length / reference before p_a | p_a times length / reference |
-//! | overflow | not said: count is kept | count begins anew |
-//! | limit in byte mode | not said: packets | so many packets of the mean length, by their bytes |
+//! | overflow | not specified: count stays | count begins again |
+//! | limit in byte mode | not specified: packets | bytes of this many packets of the mean length |
 //! | automatic weight | none, 0.002 advised | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
 //!
 //! C is the rate in packets of the mean length. With weight 1 there is no averaging.
@@ -54,7 +54,7 @@ pub enum RedWeight {
     Auto,
     /// The average lasts 1 s (ns-2's q_weight 0).
     PerSecond,
-    /// This, on (0, 1]; 1: no averaging. [-]
+    /// This weight, above 0 and up to 1. With 1 there is no averaging. [-]
     Given(f64),
 }
 
@@ -107,16 +107,10 @@ table! {
 }
 
 impl OfDiscipline for RedSetting {
-    type Queue = Red;
-
     moving!(min_th, max_th, max_p);
 
     fn marks(&self) -> bool {
         self.ecn
-    }
-
-    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Red {
-        Red::new(self, limit, egress, stream)
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
@@ -132,7 +126,7 @@ impl OfDiscipline for RedSetting {
             );
             problems.add(min_th.origin, &min_th.path, message);
         }
-        // not in byte mode: there packets longer than the mean may take the average beyond the limit in
+        // not in byte mode, in which packets longer than the mean may raise the average above the limit in
         // packets
         let bytes = own.said(RedSetting::bytes);
         if bytes.is_some_and(|bytes| !bytes.value) {
@@ -141,13 +135,13 @@ impl OfDiscipline for RedSetting {
     }
 }
 
-/// State of one RED queue. Thresholds and average are in bytes in byte mode, else in packets.
+/// State of a RED queue. Thresholds and average are in bytes in byte mode, else in packets.
 #[derive(Clone, Debug)]
 pub struct Red {
     setting: RedSetting,
-    /// Packets, the one in service included.
+    /// Packets, including the packet in service.
     limit: u32,
-    /// Bytes that wait when the queue is full (ns-2 in byte mode).
+    /// Waiting bytes of a full queue (ns-2 in byte mode).
     limit_bytes: u64,
     min_th: f64,
     max_th: f64,
@@ -159,7 +153,7 @@ pub struct Red {
     average: f64,
     /// Packets since the last early drop or mark; -1: the average is below min_th (published).
     count: i64,
-    /// The same in bytes.
+    /// Bytes since the last early drop or mark.
     count_bytes: u64,
     /// Whether the average was at min_th or above at the last packet (ns-2).
     above: bool,
@@ -167,7 +161,7 @@ pub struct Red {
 }
 
 impl Red {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(setting: RedSetting, limit: u32, egress: Egress, stream: Stream) -> Red {
         let mean_bytes = f64::from(setting.mean_packet_bytes);
         let packets_per_s = egress.rate_bps as f64 / (8.0 * mean_bytes);
@@ -191,7 +185,7 @@ impl Red {
         }
     }
 
-    /// The limit and what may move of the setting are these from now on; the average stays.
+    /// Sets the limit and the values that may change while the queue works. The average stays.
     pub(super) fn change(&mut self, setting: RedSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         (self.min_th, self.max_th) = (
@@ -201,7 +195,7 @@ impl Red {
         (self.limit, self.limit_bytes) = (limit, limit_bytes(&setting, limit));
     }
 
-    /// Decides on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which finds `backlog`.
     #[inline(always)]
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         let verdict = match self.setting.form {
@@ -257,14 +251,14 @@ impl Red {
         } else {
             f64::from(backlog.packets.saturating_sub(1))
         };
-        let kept = match backlog.idle_since {
+        let memory = match backlog.idle_since {
             None => 1.0 - self.weight,
             Some(since) => {
                 let missed = (self.packets_per_s * now.since(since).seconds()).floor();
                 libm::pow(1.0 - self.weight, missed + 1.0)
             }
         };
-        self.average = self.average * kept + self.weight * queue;
+        self.average = self.average * memory + self.weight * queue;
         self.count += 1;
         self.count_bytes += u64::from(packet.bytes);
         if self.average < self.min_th || queue <= 1.0 {
@@ -289,13 +283,13 @@ impl Red {
         self.early(p_a, packet)
     }
 
-    /// Whether the bytes that wait have reached their limit; an idle link takes any packet.
+    /// Returns whether the waiting bytes have reached their limit. An idle link accepts any packet.
     fn is_full(&self, backlog: &Backlog) -> bool {
         let waiting = backlog.bytes - u64::from(backlog.in_service_bytes);
         waiting >= self.limit_bytes && backlog.packets > 0
     }
 
-    /// p_b of the average alone, on [0, 1]. [-]
+    /// Returns the p_b of the average, on [0, 1]. [-]
     fn base_probability(&self) -> f64 {
         let RedSetting { max_p, gentle, .. } = self.setting;
         if self.average < self.max_th {
@@ -307,7 +301,7 @@ impl Red {
         }
     }
 
-    /// p_a: `p_b` made to spread drops evenly, `count` packets after the last. [-]
+    /// Returns p_a, which is `p_b` changed so that drops are spread evenly, `count` packets after the last drop. [-]
     fn spread(&self, p_b: f64, count: f64) -> f64 {
         let expected = count * p_b;
         match self.setting.wait {
@@ -318,7 +312,7 @@ impl Red {
         }
     }
 
-    /// Drops or marks with probability `p_a`.
+    /// Returns the verdict of a drop or mark with probability `p_a`.
     fn early(&mut self, p_a: f64, packet: &Packet) -> Verdict {
         if !self.stream.chance(p_a) {
             return Verdict::Enter;
@@ -327,7 +321,7 @@ impl Red {
         Verdict::early(self.setting.ecn && self.average < self.max_th, packet)
     }
 
-    /// Whether the average is where every packet is dropped.
+    /// Returns whether every packet is dropped at this average.
     fn is_beyond(&self) -> bool {
         let factor = if self.setting.gentle { 2.0 } else { 1.0 };
         self.average >= factor * self.max_th
@@ -340,7 +334,7 @@ impl Red {
 }
 
 impl RedSetting {
-    /// What a packet of thresholds and average counts: in byte mode the mean length. [bytes or packets]
+    /// Returns the value of a packet in thresholds and average: in byte mode the mean length. [bytes or packets]
     fn unit(&self) -> f64 {
         match self.bytes {
             true => f64::from(self.mean_packet_bytes),
@@ -349,7 +343,7 @@ impl RedSetting {
     }
 }
 
-/// Bytes that wait when a queue is full (ns-2 in byte mode).
+/// Returns the waiting bytes of a full queue (ns-2 in byte mode).
 fn limit_bytes(setting: &RedSetting, limit: u32) -> u64 {
     match (setting.form, setting.bytes) {
         (RedForm::Ns2, true) => u64::from(limit - 1) * u64::from(setting.mean_packet_bytes),
@@ -357,7 +351,7 @@ fn limit_bytes(setting: &RedSetting, limit: u32) -> u64 {
     }
 }
 
-/// The weight of the present queue, given C [1/s] and the link's delay [s].
+/// Returns the weight of the present queue, given C [1/s] and the link's delay [s].
 fn weight(setting: RedWeight, packets_per_s: f64, delay: f64) -> f64 {
     let after = |seconds: f64| -libm::expm1(-1.0 / (seconds * packets_per_s));
     match setting {

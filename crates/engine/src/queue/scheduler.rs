@@ -47,8 +47,12 @@ impl Scheduler {
             (Kind::CoDel(single), Discipline::CoDel(setting)) => {
                 single.setting = single.setting.moved_to(*setting);
             }
-            (Kind::FqCoDel(fq), Discipline::FqCoDel(setting)) => fq.change(*setting),
-            (Kind::DualPi2(dual), Discipline::DualPi2(setting)) => dual.change(*setting),
+            (Kind::FqCoDel(fq), Discipline::FqCoDel(setting)) => {
+                fq.setting = fq.setting.moved_to(*setting);
+            }
+            (Kind::DualPi2(dual), Discipline::DualPi2(setting)) => {
+                dual.setting = dual.setting.moved_to(*setting);
+            }
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
             (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return, // another discipline
         }
@@ -64,7 +68,7 @@ impl Scheduler {
             ..packet
         };
         match &mut self.kind {
-            Kind::CoDel(single) if single.codel.len() >= room => dropped.push(packet),
+            Kind::CoDel(single) if single.codel.packets.len() >= room => dropped.push(packet),
             Kind::CoDel(single) => {
                 single.largest = single.largest.max(u64::from(packet.bytes));
                 single.codel.push(packet);
@@ -101,7 +105,7 @@ impl Scheduler {
     /// Sets whether the largest rates of its leaves are enforced.
     pub fn set_capped(&mut self, is_capped: bool) {
         if let Kind::Fair(fair) = &mut self.kind {
-            fair.set_capped(is_capped);
+            fair.is_capped = is_capped;
         }
     }
 
@@ -131,10 +135,10 @@ impl Scheduler {
     /// Returns the number of waiting packets.
     pub(crate) fn len(&self) -> usize {
         match &self.kind {
-            Kind::CoDel(single) => single.codel.len(),
-            Kind::FqCoDel(fq) => fq.len(),
+            Kind::CoDel(single) => single.codel.packets.len(),
+            Kind::FqCoDel(fq) => fq.packets,
             Kind::DualPi2(dual) => dual.len(),
-            Kind::Fair(fair) => fair.len(),
+            Kind::Fair(fair) => fair.packets,
         }
     }
 
@@ -152,7 +156,7 @@ impl Scheduler {
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (mut single, mut fq, mut dual, mut fair) = (None, None, None, None);
         match &self.kind {
-            Kind::CoDel(own) => single = Some(own.codel.packets()),
+            Kind::CoDel(own) => single = Some(own.codel.packets.iter()),
             Kind::FqCoDel(own) => fq = Some(own.packets()),
             Kind::DualPi2(own) => dual = Some(own.packets()),
             Kind::Fair(own) => fair = Some(own.packets()),

@@ -361,8 +361,8 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
     // values set over the file come after those of the file
     let (set, mut inside): (Vec<_>, Vec<_>) = named.into_iter().partition(is_set);
     let hint = (!set.is_empty() && !inside.is_empty()).then(|| {
-        let whole = format!("{}={{ {} = ... }}", queue.path, set[0].0);
-        format!("`{whole}` replaces the whole queue")
+        let setting = format!("{}={{ {} = ... }}", queue.path, set[0].0);
+        format!("`{setting}` replaces the whole queue")
     });
     inside.extend(set);
     if let [(first, _), (second, origin), ..] = inside[..] {
@@ -396,8 +396,8 @@ fn check_threshold(queue: &Section, problems: &mut Problems) {
             limit.shown, threshold.shown
         );
         let hint = over_the_file.then(|| {
-            let whole = format!("{}={{ threshold = {} }}", queue.path, threshold.shown);
-            format!("`{whole}` replaces the whole queue")
+            let setting = format!("{}={{ threshold = {} }}", queue.path, threshold.shown);
+            format!("`{setting}` replaces the whole queue")
         });
         problems.add_with_hint(limit.origin, &limit.path, message, hint);
     }

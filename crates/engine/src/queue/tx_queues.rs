@@ -13,29 +13,26 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict, Waits};
+use super::admitted::Admitted;
+use super::{Admission, Backlog, Held, QueueSetting, Verdict};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 /// Packets by receiver, each in a transmit queue.
 #[derive(Clone, Debug)]
 pub struct TxQueues {
-    admission: Admission,
+    pub(super) admitted: Admitted,
     txqs: Vec<TxQueue>,
     /// Txq of each flow; empty if there is only one txq.
     of_flow: Arc<[u32]>,
     /// Txqs of the packets inside in order of arrival, each with the number of packets in a row.
     /// Entries of settled packets are among them, but not first.
     order: VecDeque<(u32, u32)>,
-    /// Length of the packets inside. [bytes]
-    bytes: u64,
     /// Time until which the packets settled last still occupy their places (their response is on
     /// the air), their number, and their length.
     released: Time,
     released_packets: u32,
     released_bytes: u32,
-    counters: QueueCounters,
-    waits: Waits,
 }
 
 /// Packets to one receiver.
@@ -52,49 +49,35 @@ impl TxQueues {
     /// Returns an empty queue with this number of txqs. The txq of a packet depends on its flow.
     pub fn new(admission: Admission, txqs: usize, of_flow: Arc<[u32]>) -> TxQueues {
         TxQueues {
-            admission,
+            admitted: Admitted::new(admission),
             txqs: vec![TxQueue::default(); txqs],
             of_flow,
             order: VecDeque::new(),
-            bytes: 0,
             released: Time::ZERO,
             released_packets: 0,
             released_bytes: 0,
-            counters: QueueCounters::default(),
-            waits: Waits::default(),
         }
     }
 
-    /// Returns the part that judges arrivals, for another queue.
-    pub fn admission(self) -> Admission {
-        self.admission
-    }
-
-    /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
+    /// Appends `packet`, marked or not, or refuses it. Returns whether it was accepted.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
-        let verdict = match self.admission {
-            Admission::DropTail(limit) if self.length(now) < limit as usize => Verdict::Enter,
-            Admission::DropTail(_) => Verdict::Drop,
-            Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::BufferSharing(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => self.judge(now, packet),
+        let verdict = match self.admitted.admission.drop_tail() {
+            Some(limit) if self.length(now) < limit as usize => Verdict::Enter,
+            Some(_) => Verdict::Drop,
+            None => self.judge(now, packet),
         };
+        let counters = &mut self.admitted.counts.counters;
         if verdict == Verdict::Drop {
-            self.counters.refuse();
+            counters.refuse();
             return false;
         }
         let mut packet = *packet;
         if verdict == Verdict::Mark && packet.mark() {
-            self.counters.mark();
+            counters.marked += 1;
         }
         packet.queued = now;
-        self.counters.enter(now);
-        self.bytes += u64::from(packet.bytes);
+        self.admitted.enter(now, packet.bytes);
         let txq = self.txq_of(&packet);
         self.append(txq, packet);
         true
@@ -106,19 +89,18 @@ impl TxQueues {
 
     /// Counts a packet of this many bytes that waits in front of the device.
     pub fn count_in_qdisc(&mut self, now: Time, bytes: u16) {
-        self.counters.enter(now);
-        self.bytes += u64::from(bytes);
+        self.admitted.enter(now, bytes);
     }
 
     /// Removes a lost packet that waited in front of the device from the counts.
     pub fn lose_in_qdisc(&mut self, now: Time, bytes: u16) {
-        self.counters.withdraw(now);
-        self.bytes -= u64::from(bytes);
+        self.admitted.counts.counters.withdraw(now);
+        self.admitted.bytes -= u64::from(bytes);
     }
 
     /// Counts packets that were marked in front of the device.
     pub fn mark_in_qdisc(&mut self, packets: u64) {
-        self.counters.marked += packets;
+        self.admitted.counts.counters.marked += packets;
     }
 
     /// Appends a packet that the device pulls, and that is counted already.
@@ -160,8 +142,7 @@ impl TxQueues {
             in_service_bytes: 0, // any number of packets are in service
             idle_since: (held.packets == 0).then_some(self.released),
         };
-        self.admission.advance(now, |_| held);
-        self.admission.admit(now, &backlog, packet)
+        self.admitted.judge(now, &backlog, packet)
     }
 
     /// Returns the contents of the queue at `now`.
@@ -170,15 +151,14 @@ impl TxQueues {
         let released_bytes = if lingering { self.released_bytes } else { 0 };
         Held {
             packets: self.length(now) as u32,
-            bytes: self.bytes + u64::from(released_bytes),
+            bytes: self.admitted.bytes + u64::from(released_bytes),
         }
     }
 
     /// Changes the setting to `to` at `now`, as far as it may change. Packets that wait stay.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.held(now);
-        self.admission.advance(now, |_| held);
-        self.admission.change(now, to);
+        self.admitted.change(now, held, to);
     }
 
     /// Returns the txq of the oldest packet inside.
@@ -216,13 +196,8 @@ impl TxQueues {
     /// Removes a packet in service at `now`. Its place is free from `at` on.
     #[inline]
     pub fn settle(&mut self, now: Time, packet: &Packet, at: Time) {
-        if !matches!(self.admission, Admission::DropTail(_)) {
-            self.report_departure(at, packet);
-        }
-        self.bytes -= u64::from(packet.bytes);
-        self.counters.leave(packet.queued, at);
-        self.waits
-            .leave(packet.flow, packet.kind, packet.queued, at);
+        let packets = self.admitted.counts.counters.length() as usize;
+        self.admitted.leave(packet, packets, at);
         if at <= now {
             return;
         }
@@ -236,7 +211,7 @@ impl TxQueues {
     /// Removes several packets in service at `now`. Their places are free from `at` on.
     #[inline]
     pub fn settle_all(&mut self, now: Time, packets: &[Packet], at: Time) {
-        if !matches!(self.admission, Admission::DropTail(_)) || at <= now {
+        if self.admitted.admission.drop_tail().is_none() || at <= now {
             packets
                 .iter()
                 .for_each(|packet| self.settle(now, packet, at));
@@ -245,28 +220,20 @@ impl TxQueues {
         if self.released != at {
             (self.released, self.released_packets, self.released_bytes) = (at, 0, 0);
         }
+        let counts = &mut self.admitted.counts;
         let (mut bytes, mut entered) = (0, 0_u64);
         for packet in packets {
             bytes += u32::from(packet.bytes);
             entered = entered.wrapping_add(packet.queued.0);
-            self.waits
+            counts
+                .waits
                 .leave(packet.flow, packet.kind, packet.queued, at);
         }
         let count = packets.len() as u64;
-        self.counters.leave_together(count, entered, at);
-        self.bytes -= u64::from(bytes);
+        counts.counters.leave_together(count, entered, at);
+        self.admitted.bytes -= u64::from(bytes);
         self.released_packets += packets.len() as u32;
         self.released_bytes += bytes;
-    }
-
-    /// Reports to the discipline that `packet`, still counted, leaves at `at`.
-    #[inline(never)]
-    fn report_departure(&mut self, at: Time, packet: &Packet) {
-        let held = Held {
-            packets: self.counters.length() as u32,
-            bytes: self.bytes,
-        };
-        self.admission.departed(at, packet, held);
     }
 
     /// Records that the first `packets` of `txq`, counted from the start of the run, are settled.
@@ -298,7 +265,7 @@ impl TxQueues {
         } else {
             0
         };
-        self.counters.length() as usize + lingering as usize
+        self.admitted.counts.counters.length() as usize + lingering as usize
     }
 
     /// Returns the number of packets inside at `now`, without those of a greedy source that come
@@ -316,69 +283,18 @@ impl TxQueues {
         })
     }
 
-    /// Returns false if there is room in a drop-tail queue at `now`.
-    #[inline]
-    pub fn is_full(&self, now: Time) -> bool {
-        match self.admission {
-            Admission::DropTail(limit) => self.length(now) >= limit as usize,
-            Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::BufferSharing(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => true,
-        }
-    }
-
     /// Returns the packets that wait, by txq.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.txqs.iter().flat_map(|txq| &txq.waiting)
     }
 
-    /// Returns the length of the packets inside. [bytes]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Returns the shares of its classes, if its discipline has some.
-    pub fn sharing(&self) -> Option<&SharedBuffer> {
-        match &self.admission {
-            Admission::BufferSharing(sharing) => Some(sharing),
-            Admission::DropTail(_)
-            | Admission::Red(_)
-            | Admission::Proportional(_)
-            | Admission::Pi(_)
-            | Admission::Pie(_)
-            | Admission::Price(_)
-            | Admission::Plugin(_) => None,
-        }
-    }
-
-    /// Counts a data segment of `flow` that the air has carried, in either direction.
-    pub fn carried(&mut self, flow: u32) {
-        if let Admission::BufferSharing(sharing) = &mut self.admission {
-            sharing.carried(flow);
-        }
-    }
-
-    /// Returns the times of the datagrams that have left.
-    pub fn waits(&self) -> &Waits {
-        &self.waits
-    }
-
-    /// Returns the totals so far.
-    pub fn counters(&self) -> QueueCounters {
-        self.counters
-    }
-
     /// Returns the time integral of the queue length up to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
-        // packets settled early are in the integral until their release, which may be in the future
-        let early = u64::from(self.released_packets) * self.released.since(now).0;
-        // and those of a greedy source from when they come, which may be in the future, too
+        let released = u64::from(self.released_packets);
+        let counts = &self.admitted.counts;
+        let known = counts.occupancy_ns(now, released, self.released);
+        // packets of a greedy source count from their arrival, which may be in the future
         let ahead = self.ahead(now).map(|packet| packet.queued.since(now).0);
-        let known = self.counters.occupancy_ns(now).wrapping_sub(early);
         known.wrapping_add(ahead.sum())
     }
 }

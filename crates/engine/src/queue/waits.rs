@@ -1,7 +1,7 @@
-//! How long the datagrams of each flow have been in a queue.
+//! Times of the datagrams of each flow in a queue.
 //!
-//! Segments and ACKs of TCP are not counted. Datagrams that a queue refuses or drops are not either; those that leave
-//! at its head are, as in [`super::QueueCounters::sojourn_ns`].
+//! Segments and ACKs of TCP do not count, nor do datagrams that the queue refuses or drops. Datagrams that leave at
+//! its head count, as in [`super::QueueCounters::sojourn_ns`].
 
 use crate::kernel::time::Time;
 use crate::packet::PacketKind;
@@ -30,7 +30,14 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// The datagrams that have left since an earlier instant.
+    fn none(flow: u32) -> Wait {
+        Wait {
+            flow,
+            ..Wait::default()
+        }
+    }
+
+    /// Returns the datagrams that have left since an earlier time.
     pub fn since(self, before: Wait) -> Wait {
         Wait {
             packets: self.packets - before.packets,
@@ -41,7 +48,7 @@ impl Wait {
 }
 
 impl Waits {
-    /// A packet of `flow` that entered at `entered` leaves at `at`.
+    /// Counts a packet of `flow` that entered at `entered` and leaves at `at`.
     #[inline(always)]
     pub fn leave(&mut self, flow: u32, kind: PacketKind, entered: Time, at: Time) {
         if kind == PacketKind::Datagram {
@@ -49,7 +56,7 @@ impl Waits {
         }
     }
 
-    /// A datagram of `flow` leaves.
+    /// Counts a datagram of `flow` that leaves.
     #[cold]
     #[inline(never)]
     pub fn add(&mut self, flow: u32, entered: Time, at: Time) {
@@ -57,13 +64,7 @@ impl Waits {
         let place = match each.binary_search_by_key(&flow, |wait| wait.flow) {
             Ok(place) => place,
             Err(place) => {
-                each.insert(
-                    place,
-                    Wait {
-                        flow,
-                        ..Wait::default()
-                    },
-                );
+                each.insert(place, Wait::none(flow));
                 place
             }
         };
@@ -71,15 +72,12 @@ impl Waits {
         each[place].ns += at.since(entered).0;
     }
 
-    /// The datagrams of a flow.
+    /// Returns the datagrams of a flow.
     pub fn of(&self, flow: u32) -> Wait {
         let each = self.flows.as_deref().map_or(&[][..], |flows| &flows.each);
         match each.binary_search_by_key(&flow, |wait| wait.flow) {
             Ok(place) => each[place],
-            Err(_) => Wait {
-                flow,
-                ..Wait::default()
-            },
+            Err(_) => Wait::none(flow),
         }
     }
 }

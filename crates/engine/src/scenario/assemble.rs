@@ -1,4 +1,4 @@
-//! From a decoded file without problems to the [`Scenario`].
+//! The [`Scenario`] of a decoded file without problems.
 
 use super::flow_tables;
 use super::model::*;
@@ -16,7 +16,7 @@ use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::FileTable;
 use crate::notation::tree::{Data, Item};
 
-/// Longest warm-up that is chosen without being asked for.
+/// Longest default warm-up.
 const LONGEST_DEFAULT_WARMUP: Span = Span(20_000_000_000);
 
 /// Builds the scenario of the file `source`.
@@ -102,7 +102,7 @@ pub(super) fn assemble(
     Ok(scenario)
 }
 
-/// The cell of a file without one: no station is in it.
+/// Returns the cell of a file without a cell. It has no stations.
 fn idle_cell() -> Section {
     let origin = Origin::File;
     let item = |data| Item { origin, data };
@@ -111,7 +111,7 @@ fn idle_cell() -> Section {
     decode_table(&cell, Cell::table())
 }
 
-/// A station of the table `section`, without its number.
+/// Returns a station of the table `section`, without its number.
 fn station(
     root: &Section,
     section: &Section,
@@ -175,15 +175,18 @@ fn station(
     Ok(station)
 }
 
-/// How data frames to and from a station are modulated, if it is one that aggregates.
+/// Returns the modulation of data frames to and from a station, if the station aggregates.
 fn modulation(cell: &Cell, phy: PhyKind, layers: &Layers) -> Result<Option<Modulation>, Refused> {
     let of_phy = |ppdus: Ppdus| ppdus.of_generation(phy.generation()?);
-    let Some(one) = cell.ppdus.and_then(of_phy) else {
+    let Some(generation) = cell.ppdus.and_then(of_phy) else {
         return Ok(None);
     };
     let streams = layers.value(StreamKeys::streams)?.flatten().unwrap_or(1);
-    let one = Modulation { streams, ..one };
+    let own = Modulation {
+        streams,
+        ..generation
+    };
     let mcs = layers.value(StreamKeys::mcs)?.flatten();
-    let mcs = mcs.unwrap_or_else(|| one.highest_mcs());
-    Ok(Some(Modulation { mcs, ..one }))
+    let mcs = mcs.unwrap_or_else(|| own.highest_mcs());
+    Ok(Some(Modulation { mcs, ..own }))
 }

@@ -1,5 +1,4 @@
-//! What several values of different parts must satisfy together. A value that was refused is not
-//! judged again.
+//! Checks of several values of different parts together. Values that have been refused are not checked.
 
 use super::csma;
 use super::flow_keys::StationFlow;
@@ -22,13 +21,13 @@ use crate::notation::units::{self, TIME};
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
 const LARGEST_MSDU: u32 = 2_304;
 
-/// Most datagrams of one source. [1/s]
+/// Largest rate of datagrams of a source. [1/s]
 pub(super) const MOST_DATAGRAMS: u64 = 1_000_000;
 
-/// Most samples of a time series.
+/// Largest number of samples of a time series.
 const MOST_SAMPLES: u64 = 1_000_000;
 
-/// Checks a decoded file; the file is in order if this and the decoder found no problem.
+/// Checks a decoded file. The file is valid if neither this nor the decoder reports a problem.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
@@ -36,7 +35,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_bottleneck(root, problems);
     csma::check(root, problems);
     QueueSetting::check(root, RootKeys::queue, problems);
-    for (_, link) in root.tables(RootKeys::link) {
+    for link in root.each(RootKeys::link) {
         LinkSettings::check(link, problems);
     }
     if let Some(wire) = root.inside(RootKeys::wire) {
@@ -86,7 +85,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// A bottleneck stands in front of an access point.
+/// Checks that a bottleneck is in front of an access point.
 fn check_bottleneck(root: &Section, problems: &mut Problems) {
     let Some(bottleneck) = root.inside(RootKeys::bottleneck) else {
         return;
@@ -121,7 +120,7 @@ fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
         let message = "this is the wire between an access point and its servers, and the file has \
                        no cell; accepted with a `cell`";
         let hint = "the links of a wired network are tables [link.NAME]".to_owned();
-        problems.add_with_hint(wire.origin, &wire.path, message.to_owned(), Some(hint));
+        wire.refuse_with_hint(message, Some(hint), problems);
     }
 }
 
@@ -132,7 +131,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
     {
         TcpSettings::check(Layers(&[tcp]), problems);
     }
-    for (_, flow) in root.tables(RootKeys::flow) {
+    for flow in root.each(RootKeys::flow) {
         check_lifetime_of(flow, FlowTable::start, FlowTable::stop, problems);
         if let Some(tcp) = tcp {
             TcpSettings::check(Layers(&[flow, tcp]), problems);
@@ -156,7 +155,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Keys of TCP are not for a flow without TCP, which has the key `other`.
+/// Refuses keys of TCP in a flow without TCP, which has the key `other`.
 fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     let of_tcp = TcpSettings::table().names();
     let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
@@ -166,7 +165,7 @@ fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     }
 }
 
-/// Calls between wired nodes replace other traffic.
+/// Checks that a flow with calls has no other traffic.
 fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
     check_call(call, problems);
     let others = [flow.inside(FlowTable::udp), flow.inside(FlowTable::web)];
@@ -176,7 +175,7 @@ fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
     refuse_tcp(flow, "call", problems);
 }
 
-/// The word "audio" says that a call has no video.
+/// Checks that calls without video do not have video.
 fn check_call(call: &Section, problems: &mut Problems) {
     if let (Some(calls), Some(video)) = (call.value(CallKeys::calls), call.said(CallKeys::video))
         && let keys = (CallKeys {
@@ -190,7 +189,7 @@ fn check_call(call: &Section, problems: &mut Problems) {
     }
 }
 
-/// A greedy source has no gaps.
+/// Checks that a greedy source has no bursts, because it has no gaps.
 fn check_burst(source: &Section, burst: Option<Said<u32>>, problems: &mut Problems) {
     let rate = source.value(Datagrams::rate).flatten();
     let arrivals = source.value(Datagrams::arrivals).flatten();
@@ -204,7 +203,7 @@ fn check_burst(source: &Section, burst: Option<Said<u32>>, problems: &mut Proble
     }
 }
 
-/// Complains if a key is missing that a table needs once it is there.
+/// Reports a missing key that a table must have.
 fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
     if table.entry(key.name()).is_none() && !table.lacks(key) {
         let message = format!("missing; expected {needed}");
@@ -212,7 +211,7 @@ fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Probl
     }
 }
 
-/// A web source is one flow that never ends by itself.
+/// Checks that a web source is a single flow, which does not end by itself.
 fn check_web(flow: &Section, problems: &mut Problems) {
     let Some(web) = flow.inside(FlowTable::web) else {
         return;
@@ -224,18 +223,15 @@ fn check_web(flow: &Section, problems: &mut Problems) {
     }
     let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
     for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
-        entry.refuse(
-            "this key is only for bulk TCP; expected a flow without web",
-            problems,
-        );
+        let message = "this key is only for bulk TCP; expected a flow without web";
+        entry.refuse(message, problems);
     }
 }
 
 fn check_times(root: &Section, problems: &mut Problems) {
-    let Some(duration) = root.said(Root::duration) else {
+    let Some(duration) = root.value(Root::duration) else {
         return;
     };
-    let duration = duration.value;
     let shown = units::show(duration.0, TIME);
     if let Some(warmup) = root.said(RootKeys::warmup)
         && warmup.value.is_some_and(|span| span >= duration)
@@ -275,7 +271,7 @@ fn check_lifetime(flow: &Section, problems: &mut Problems) {
     check_lifetime_of(flow, StationFlow::start, StationFlow::stop, problems);
 }
 
-/// A flow begins before it ends.
+/// Checks that a flow begins before it ends.
 fn check_lifetime_of(
     flow: &Section,
     start: KeyOf<Span>,
@@ -309,7 +305,7 @@ fn check_segment(
     }
 }
 
-/// Payload and headers must fit one 802.11 frame; nothing here fragments.
+/// Checks that payload and headers fit an 802.11 frame, because there is no fragmentation.
 fn check_msdu(
     cell: &Section,
     layers: Layers,
@@ -317,13 +313,13 @@ fn check_msdu(
     flow: &Section,
     problems: &mut Problems,
 ) {
-    let (Some(payload), Some(header)) = (layers.said(payload), layers.said(header)) else {
+    let (payload, header) = (layers.said(payload), layers.said(header));
+    let (Some(payload), Some(header), Some(llc_bytes)) =
+        (payload, header, cell.value(Cell::llc_bytes))
+    else {
         return;
     };
-    let Some(llc) = cell.said(Cell::llc_bytes) else {
-        return;
-    };
-    let (header_bytes, llc_bytes) = (header.value, llc.value);
+    let header_bytes = header.value;
     let room = LARGEST_MSDU.saturating_sub(header_bytes + llc_bytes);
     if payload.value <= room {
         return;
@@ -348,7 +344,7 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
     let arrivals = source.said(Datagrams::arrivals);
     let is_greedy = |arrivals: Option<Arrivals>| arrivals == Some(Arrivals::Greedy);
     match (&rate, &arrivals) {
-        (None, arrivals) if !arrivals.as_ref().is_some_and(|said| is_greedy(said.value)) => {
+        (None, arrivals) if !arrivals.as_ref().is_some_and(|own| is_greedy(own.value)) => {
             let needed = "a rate such as \"2 Mbps\", or \"greedy\"";
             missing(source, Datagrams::rate, needed, problems);
         }
@@ -366,7 +362,7 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
     }
 }
 
-/// A report goes in one frame, and its deadline leaves some time to measure.
+/// Checks that a report fits a frame, and that its deadline leaves time to measure.
 fn check_report(
     root: &Section,
     cell: &Section,

@@ -54,3 +54,11 @@ impl CsmaFlow {
         }
     }
 }
+
+impl Scenario {
+    /// Returns the users of a CSMA network as flows.
+    pub(crate) fn users(&self) -> impl Iterator<Item = Flow> {
+        let networks = self.csma.iter();
+        networks.flat_map(|csma| csma.flows.iter().map(CsmaFlow::to_flow))
+    }
+}

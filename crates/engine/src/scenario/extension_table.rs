@@ -8,13 +8,13 @@ use std::sync::OnceLock;
 use super::model::Scenario;
 use super::root::Root;
 use super::{assemble, checks, file};
-use crate::notation::Format;
 use crate::notation::decode::Section;
 use crate::notation::problem::{Origin, Problem, Problems, Refused};
 use crate::notation::schema;
 use crate::notation::setting::{FileTable, Json, Parts};
 use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 use crate::notation::times::{Files, NO_FILES};
+use crate::notation::{File, Format};
 
 /// Extension tables, each with its reader: the hint for a scenario read without extensions.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
@@ -26,7 +26,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
 pub struct ExtensionTable<T> {
     keys: fn() -> Vec<Key>,
     check: fn(&Section, &mut Problems),
-    read: fn(&Context, &mut Problems) -> Result<T, Refused>,
+    convert: fn(&Context, &mut Problems) -> Result<T, Refused>,
     /// The root of a scenario that may have the tables.
     with_scenario: OnceLock<Table>,
     /// The root of a file that need not have a scenario.
@@ -54,17 +54,17 @@ pub struct Needed {
 
 impl<T> ExtensionTable<T> {
     /// Returns the extension with these `keys` at the root of the file. `check` checks several values of its tables
-    /// together, given the root. `read` converts tables without problems, each of which may be absent, and may report
+    /// together, given the root. `convert` converts tables without problems, each of which may be absent, and may report
     /// problems with the scenario.
     pub const fn new(
         keys: fn() -> Vec<Key>,
         check: fn(&Section, &mut Problems),
-        read: fn(&Context, &mut Problems) -> Result<T, Refused>,
+        convert: fn(&Context, &mut Problems) -> Result<T, Refused>,
     ) -> ExtensionTable<T> {
         ExtensionTable {
             keys,
             check,
-            read,
+            convert,
             with_scenario: OnceLock::new(),
             without_scenario: OnceLock::new(),
         }
@@ -83,21 +83,16 @@ impl<T> ExtensionTable<T> {
         files: &Files,
     ) -> Result<(Scenario, T), Vec<Problem>> {
         let grammar = file::grammar(self.table_with_scenario(), &NOTHING_ADDED, files);
-        file::parse(
-            &grammar,
+        let file = File {
             bytes,
             format,
             source,
             settings,
-            |root, problems| {
-                checks::check(root, problems);
-                (self.check)(root, problems);
-                problems.so_far()?;
-                let scenario = assemble::assemble(root, source, problems)?;
-                let own = self.of(root, source, Some(&scenario), problems)?;
-                Ok((scenario, own))
-            },
-        )
+        };
+        file::parse(&grammar, &file, |root, problems| {
+            let (scenario, own) = self.read(root, source, None, problems)?;
+            Ok((scenario.ok_or_else(Refused::already)?, own))
+        })
     }
 
     /// Returns the extension of a file, which must have the table that is `needed`. A file with a scenario is checked as
@@ -115,33 +110,16 @@ impl<T> ExtensionTable<T> {
         files: &Files,
     ) -> Result<T, Vec<Problem>> {
         let grammar = file::grammar(self.table_without_scenario(), &NOTHING_ADDED, files);
-        file::parse(
-            &grammar,
+        let file = File {
             bytes,
             format,
             source,
             settings,
-            |root, problems| {
-                let simulated = root.said(Root::duration).is_some();
-                if simulated {
-                    checks::check(root, problems);
-                }
-                (self.check)(root, problems);
-                if root.table(needed.key).is_none() {
-                    if problems.concern(needed.key) {
-                        return Err(Refused::already());
-                    }
-                    let message = format!("missing; expected {}", needed.what);
-                    return Err(problems.add(Origin::File, needed.key, message));
-                }
-                problems.so_far()?;
-                let scenario = match simulated {
-                    true => Some(assemble::assemble(root, source, problems)?),
-                    false => None,
-                };
-                self.of(root, source, scenario.as_ref(), problems)
-            },
-        )
+        };
+        file::parse(&grammar, &file, |root, problems| {
+            let (_, own) = self.read(root, source, Some(needed), problems)?;
+            Ok(own)
+        })
     }
 
     /// Returns the JSON Schema (2020-12) of the scenario file with these tables.
@@ -152,19 +130,39 @@ impl<T> ExtensionTable<T> {
         schema::schema(&grammar, file::TITLE, &needed)
     }
 
-    fn of(
+    /// Returns the scenario and the extension of a file. If there is a `needed` table, the scenario may be
+    /// absent.
+    fn read(
         &self,
         root: &Section,
         source: &str,
-        scenario: Option<&Scenario>,
+        needed: Option<Needed>,
         problems: &mut Problems,
-    ) -> Result<T, Refused> {
+    ) -> Result<(Option<Scenario>, T), Refused> {
+        let simulated = needed.is_none() || root.said(Root::duration).is_some();
+        if simulated {
+            checks::check(root, problems);
+        }
+        (self.check)(root, problems);
+        if let Some(needed) = needed
+            && root.table(needed.key).is_none()
+            && !problems.concern(needed.key)
+        {
+            let message = format!("missing; expected {}", needed.what);
+            problems.add(Origin::File, needed.key, message);
+        }
+        problems.so_far()?;
+        let scenario = match simulated {
+            true => Some(assemble::assemble(root, source, problems)?),
+            false => None,
+        };
         let context = Context {
             root,
             name: &file::name(root, source)?,
-            scenario,
+            scenario: scenario.as_ref(),
         };
-        (self.read)(&context, problems)
+        let own = (self.convert)(&context, problems)?;
+        Ok((scenario, own))
     }
 
     fn table_with_scenario(&'static self) -> &'static Table {

@@ -138,11 +138,11 @@ pub(super) fn staggered(
 fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<Said<'a, Span>> {
     let Ends::Station { station, direction } = flow.ends else {
         return root
-            .one(RootKeys::flow, &flow.class)?
+            .named(RootKeys::flow, &flow.class)?
             .said(FlowTable::start);
     };
     let group = &stations[station].group;
-    let station = root.one(RootKeys::station, group)?;
+    let station = root.named(RootKeys::station, group)?;
     let table = match flow.transport {
         _ if flow.reports.is_some() => under(station, REPORTS, direction),
         _ if flow.call.is_some() => station.inside(StationTable::call),

@@ -69,7 +69,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
         if udp.arrivals != Arrivals::Greedy {
             continue;
         }
-        let group = root.one(RootKeys::station, &scenario.stations[station].group);
+        let group = root.named(RootKeys::station, &scenario.stations[station].group);
         if let Some(source) = group.and_then(|group| under(group, DATAGRAMS, direction))
             && !problems.concern(&source.path)
             && let Some(message) = fault(scenario, flow, (udp, station, direction))

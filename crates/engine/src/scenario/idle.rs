@@ -1,4 +1,4 @@
-//! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
+//! Settings without effect. They are refused, because a user expects an effect.
 
 use super::flow_tables::{CONNECTIONS, made};
 use super::model::Scenario;
@@ -16,7 +16,7 @@ use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
 use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
-/// The default of the grammar, which nobody chose: a scenario may be shorter than it.
+/// The default of the grammar. A scenario may be shorter.
 const DEFAULT_BIN: Span = Span(100_000_000);
 
 /// Checks a file against the scenario made of it.
@@ -31,13 +31,13 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_congestion(root, problems);
 }
 
-/// A bin in which the least utilisation is taken lies between the warm-up and the end.
+/// Checks that a bin of the smallest utilisation is between the warm-up and the end.
 fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let record = root.inside(RootKeys::record);
     let Some(entry) = record.and_then(|record| record.present(Record::utilisation_bin)) else {
         return;
     };
-    // as the links count them: from the start of the run on
+    // links count bins from the start of the run
     let (from, to) = (scenario.warmup.0, scenario.duration.0);
     let Span(width) = entry.value;
     if entry.value == DEFAULT_BIN || from.div_ceil(width) < to / width {
@@ -51,26 +51,26 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     entry.refuse_value(fault, problems);
 }
 
-/// A queue stands in front of a link that has a rate.
+/// Checks that each queue is in front of a link with a rate.
 fn check_queues(root: &Section, problems: &mut Problems) {
     let has_shape = shapes(root).next().is_some();
     if let Some(queue) = root.inside(RootKeys::queue).filter(|_| !has_shape) {
         let message = "this is the queue of bottlenecks, and the file has no bottleneck; accepted \
                        with `dumbbell` or `parking_lot`";
         let hint = "for other queues set `cell.ap_queue`, or `queue` of a link".to_owned();
-        problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
+        queue.refuse_with_hint(message, Some(hint), problems);
     }
-    let (there, back) = (LinkSettings::rate, LinkSettings::back_rate);
+    let (forth, back) = (LinkSettings::rate, LinkSettings::back_rate);
     let of_links = root.each(RootKeys::link).flat_map(|link| {
         let queue = link.inside(LinkSettings::queue);
         let back_queue = link.inside(LinkSettings::back_queue);
         [
-            queue.filter(|_| !has_rate(link, &[there])),
-            back_queue.filter(|_| !has_rate(link, &[back, there])),
+            queue.filter(|_| !has_rate(link, &[forth])),
+            back_queue.filter(|_| !has_rate(link, &[back, forth])),
         ]
     });
     let wire = root.inside(RootKeys::wire).into_iter();
-    let wire = wire.filter(|wire| !has_rate(wire, &[there]) && !has_rate(wire, &[back]));
+    let wire = wire.filter(|wire| !has_rate(wire, &[forth]) && !has_rate(wire, &[back]));
     let of_wire = wire.map(|wire| wire.inside(Wire::queue));
     for queue in of_links.chain(of_wire).flatten() {
         let message = "a link without a rate never lets a packet wait; accepted with a rate";
@@ -78,15 +78,15 @@ fn check_queues(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Whether the first of these keys that a link's table has says a rate.
+/// Returns whether the first of these keys that a link's table has is a rate.
 fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
     let layers = [link];
-    let says = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
-    let rate = keys.iter().find_map(says);
+    let rate = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
+    let rate = keys.iter().find_map(rate);
     rate.is_some_and(|rate| rate != LinkRate::Unlimited)
 }
 
-/// Every flow starts before the end.
+/// Checks that every flow starts before the end.
 fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     for table in shapes(root).chain(root.each(RootKeys::flow)) {
         let start = table.value(FlowTable::start).unwrap_or(Span::ZERO);
@@ -102,16 +102,15 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// A spread of access rates needs an access rate.
+/// Checks that a spread of access rates has an access rate.
 fn check_access_spread(root: &Section, problems: &mut Problems) {
     let shape = shapes(root).next();
     let flows = || root.each(RootKeys::flow);
     let spreads = |table: &Section| table.value(Hosts::access_spread) > Some(0.0);
     let has_rate = |table: &Section| {
         let layers: Vec<&Section> = std::iter::once(table).chain(shape).collect();
-        Layers(&layers)
-            .said(Hosts::access)
-            .is_some_and(|rate| rate.value.is_some())
+        let rate = Layers(&layers).said(Hosts::access);
+        rate.is_some_and(|rate| rate.value.is_some())
     };
     let own = flows().filter(|flow| spreads(flow) && !has_rate(flow));
     let inherits = |flow: &Section| flow.said(Hosts::access_spread).is_none() && has_rate(flow);
@@ -125,12 +124,11 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// A spread of the bottlenecks' rates needs several bottlenecks with a constant rate.
+/// Checks that a spread of the bottlenecks' rates has several bottlenecks with a constant rate.
 fn check_rate_spread(root: &Section, problems: &mut Problems) {
-    let Some(lot) = root.inside(RootKeys::parking_lot) else {
-        return;
-    };
-    let Some(spread) = lot.said(ParkingLot::rate_spread) else {
+    let lot = root.inside(RootKeys::parking_lot);
+    let Some((lot, spread)) = lot.and_then(|lot| Some((lot, lot.said(ParkingLot::rate_spread)?)))
+    else {
         return;
     };
     if spread.value == 0.0 {
@@ -142,14 +140,12 @@ fn check_rate_spread(root: &Section, problems: &mut Problems) {
                      `bottleneck`, or 0";
         spread.refuse_value(fault, problems);
     } else if lot.value(ParkingLot::hops) == Some(1) {
-        spread.refuse_value(
-            "spreads the rate of one bottleneck; expected at least 2 `hops`, or 0",
-            problems,
-        );
+        let fault = "spreads the rate of one bottleneck; expected at least 2 `hops`, or 0";
+        spread.refuse_value(fault, problems);
     }
 }
 
-/// Beacons are for stations that sleep.
+/// Refuses keys of beacons if no station sleeps.
 fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let Some(cell) = root.inside(RootKeys::cell).filter(|_| !scenario.sleeps()) else {
         return;
@@ -162,7 +158,7 @@ fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Pings come from a bottleneck that estimates its rate.
+/// Refuses keys of pings unless a bottleneck estimates its rate.
 fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let bottleneck = scenario.bottleneck.as_ref();
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
@@ -180,8 +176,8 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Parameters of a congestion control are for connections that have it. Those of the older ones are not looked at:
-/// files have them beside others.
+/// Refuses parameters of a congestion control that no connection has. Parameters of older congestion controls are
+/// not checked, because files have them in addition to others.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
@@ -193,13 +189,13 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         .collect();
     let key = TcpSettings::congestion;
     let chosen: Vec<_> = tables.iter().filter_map(|table| table.said(key)).collect();
-    // a setting over the file leaves what the file says for others
-    let overruled = chosen.iter().any(|said| said.is_set());
+    // with a setting over the file, parameters of other congestion controls may stay in the file
+    let overruled = chosen.iter().any(|control| control.is_set());
     for (name, control) in [
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),
         (TcpSettings::prague.name(), CongestionAlgorithm::Prague),
     ] {
-        if chosen.iter().any(|said| said.value == control) {
+        if chosen.iter().any(|chosen| chosen.value == control) {
             continue;
         }
         let given = tables.iter().filter_map(|table| table.table(name));

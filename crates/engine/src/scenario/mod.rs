@@ -4,7 +4,7 @@
 //! text --read_toml/read_json--> Item --settings--> Item --decode--> Section --checks--> assemble --> Scenario
 //! ```
 //!
-//! The tree keeps the line of every key, so that each problem names its place. Each part defines its keys once,
+//! The tree has the line of every key, so that each problem has its place. Each part defines its keys once,
 //! and `root` combines them: decoder, messages and [`schema`] follow from it. Another crate may add its own
 //! tables at the root, an [`ExtensionTable`].
 
@@ -52,7 +52,7 @@ use std::sync::LazyLock;
 use crate::notation::setting::FileTable;
 use crate::notation::table::{Added, NOTHING_ADDED, Table};
 use crate::notation::times::NO_FILES;
-use crate::notation::{self, schema};
+use crate::notation::{self, File, schema};
 
 /// The root of a scenario without extensions.
 static ROOT: LazyLock<Table> = LazyLock::new(|| Table {
@@ -63,22 +63,17 @@ static ROOT: LazyLock<Table> = LazyLock::new(|| Table {
 /// Returns the JSON Schema (2020-12) of the scenario file, in TOML or JSON, with shorthands. It has no
 /// extension tables: see [`ExtensionTable::schema`].
 pub fn schema() -> serde_json::Value {
-    schema::schema(
-        &file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES),
-        file::TITLE,
-        &["duration"],
-    )
+    let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
+    schema::schema(&grammar, file::TITLE, &["duration"])
 }
 
 /// Returns the tables with settings of TCP, each with the table that it inherits from.
 pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
+    let connections = flow_keys::Connections::table().name;
     [
         (TcpSettings::table().name, None),
         (flow_keys::StationTcp::table().name, Some("tcp")),
-        (
-            flow_keys::Connections::table().name,
-            Some("the station's table tcp"),
-        ),
+        (connections, Some("the station's table tcp")),
         (wired::FlowTable::table().name, Some("tcp")),
     ]
 }
@@ -116,18 +111,17 @@ pub(crate) fn parse_with(
     settings: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
     let grammar = file::grammar(&ROOT, added, &NO_FILES);
-    file::parse(
-        &grammar,
+    let file = File {
         bytes,
         format,
         source,
         settings,
-        |root, problems| {
-            checks::check(root, problems);
-            problems.so_far()?;
-            assemble::assemble(root, source, problems)
-        },
-    )
+    };
+    file::parse(&grammar, &file, |root, problems| {
+        checks::check(root, problems);
+        problems.so_far()?;
+        assemble::assemble(root, source, problems)
+    })
 }
 
 /// Returns the units that values may have, each with its SI unit as a suffix of names, such as `bps`, and its
@@ -139,5 +133,11 @@ pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
 /// Returns the names of files that a scenario needs in addition to its text, in its order.
 pub fn files_named(bytes: &[u8], format: Format, settings: &[(String, String)]) -> Vec<String> {
     let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
-    notation::files_named(bytes, format, &grammar, settings)
+    let file = File {
+        bytes,
+        format,
+        source: "",
+        settings,
+    };
+    notation::files_named(&file, &grammar)
 }

@@ -102,13 +102,14 @@ impl Scenario {
 
     /// Whether some station sleeps.
     pub fn sleeps(&self) -> bool {
-        self.stations.iter().any(|one| one.power_save.is_some())
+        let mut stations = self.stations.iter();
+        stations.any(|station| station.power_save.is_some())
     }
 
     /// The stations as they answer pings.
     pub fn responders(&self, streams: &Streams) -> impl Iterator<Item = Responder> {
         let stations = self.stations.iter();
-        stations.map(|one| Responder::new(&one.name, one.echo, &one.echo_changes, streams))
+        stations.map(|own| Responder::new(&own.name, own.echo, &own.echo_changes, streams))
     }
 
     /// The time that is measured: from the end of the warm-up to that of the run.

@@ -57,7 +57,7 @@ impl Scenario {
         let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
         let places = self.places();
         let fits_all = all_at_once(&places).all(|settings| is_same(&settings));
-        let mut found: Vec<Changeable> = Vec::new();
+        let mut changeable: Vec<Changeable> = Vec::new();
         for Place { tables, values } in places {
             let fits = |table: &&String| {
                 let mut alone = values.iter().map(|value| setting(table, value));
@@ -65,8 +65,11 @@ impl Scenario {
             };
             let table = tables.iter().find(fits);
             // several places may have one table
-            let table =
-                table.filter(|table| !found.iter().any(|one| is_in(&one.path, table, &values)));
+            let is_known = |table: &&String| {
+                let mut paths = changeable.iter().map(|known| &known.path);
+                paths.any(|path| is_in(path, table, &values))
+            };
+            let table = table.filter(|table| !is_known(table));
             let own = table.into_iter().flat_map(|table| {
                 let values = values.iter();
                 values.filter_map(move |now| {
@@ -78,18 +81,18 @@ impl Scenario {
                     })
                 })
             });
-            found.extend(own);
+            changeable.extend(own);
         }
-        found
+        changeable
     }
 
     fn places(&self) -> Vec<Place> {
-        let mut found = Vec::new();
+        let mut places = Vec::new();
         let has_rate = |rate: &LinkRate| *rate != LinkRate::Unlimited;
         if !self.stations.is_empty() {
-            self.of_nodes(&mut found);
+            self.of_nodes(&mut places);
             if has_rate(&self.wire.rate) || has_rate(&self.wire.back) {
-                found.push(Place {
+                places.push(Place {
                     tables: vec!["wire.queue".to_owned()],
                     values: self.wire.queue.moving(),
                 });
@@ -98,30 +101,30 @@ impl Scenario {
         if let Some(own) = &self.bottleneck {
             let rate = own.rate_bps.map(|rate_bps| rate_bps.at("rate"));
             let leaves = own.queue_packets.at("queue");
-            found.push(Place {
+            places.push(Place {
                 tables: vec!["vsb".to_owned()],
                 values: rate.into_iter().chain([leaves]).collect(),
             });
         }
         let links = self.links.iter().filter(|link| !link.of_host);
-        found.extend(links.filter(|link| has_rate(&link.rate)).map(|link| Place {
+        places.extend(links.filter(|link| has_rate(&link.rate)).map(|link| Place {
             tables: match link.name.strip_suffix("/back") {
-                Some(there) => vec![format!("link.{there}.back_queue")],
+                Some(name) => vec![format!("link.{name}.back_queue")],
                 // the bottlenecks of a shape share the queue of the root
                 None => vec![format!("link.{}.queue", link.name), "queue".to_owned()],
             },
             values: link.queue.moving(),
         }));
-        found
+        places
     }
 
     /// Windows, opportunities and queues of the access point and of each table of stations.
-    fn of_nodes(&self, found: &mut Vec<Place>) {
+    fn of_nodes(&self, places: &mut Vec<Place>) {
         let ap = ["cell.ap.queue", "cell.ap_queue"].map(str::to_owned);
         let everybody = self.flows.iter().filter(|flow| flow.station().is_some());
         let at_ap = categories(everybody);
         let node = &self.only_bss().cell.ap;
-        self.of_node(("cell.ap", node, at_ap), ap.to_vec(), found);
+        self.of_node(("cell.ap", node, at_ap), ap.to_vec(), places);
         let mut groups: Vec<&str> = Vec::new();
         for (number, station) in self.stations.iter().enumerate() {
             if groups.last() == Some(&station.group.as_str()) {
@@ -132,7 +135,7 @@ impl Scenario {
             let queues = vec![format!("{table}.queue"), "cell.queue".to_owned()];
             let own = self.flows.iter();
             let own = categories(own.filter(|flow| flow.station() == Some(number)));
-            self.of_node((&table, &station.node, own), queues, found);
+            self.of_node((&table, &station.node, own), queues, places);
         }
     }
 
@@ -140,7 +143,7 @@ impl Scenario {
         &self,
         (table, node, categories): (&str, &Node, Vec<Category>),
         queues: Vec<String>,
-        found: &mut Vec<Place>,
+        places: &mut Vec<Place>,
     ) {
         for category in categories {
             let table = match category {
@@ -150,18 +153,16 @@ impl Scenario {
             let access = node.access(category);
             let mut values = vec![access.cwmin.at("cwmin"), access.cwmax.at("cwmax")];
             if moves_opportunities(self) {
-                let packets = access
-                    .txop_packets
-                    .map(|packets| packets.at("txop_packets"));
-                values.extend(packets);
+                let packets = access.txop_packets;
+                values.extend(packets.map(|packets| packets.at("txop_packets")));
                 values.push(access.txop_limit.at("txop_limit"));
             }
-            found.push(Place {
+            places.push(Place {
                 tables: vec![table],
                 values,
             });
         }
-        found.push(Place {
+        places.push(Place {
             tables: queues,
             values: node.queue.moving(),
         });

@@ -1,4 +1,4 @@
-//! The wired network of a file: links, shapes that stand for several, flows between wired nodes.
+//! The wired network of a file: links, shapes of several links, flows between wired nodes.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ const LONGEST_ROUTE: usize = 250;
 /// A class of equal flows.
 struct Class<'a> {
     name: String,
-    /// Names are numbered if there may be several.
+    /// Number of its flows, whose names are numbered; `None` for a single flow.
     count: Option<u64>,
     from: String,
     to: String,
@@ -33,7 +33,7 @@ struct Class<'a> {
     stop: Option<Span>,
     /// Its own table; a class of the shape has none.
     own: Option<&'a Section>,
-    /// The tables that describe it, nearest first: its own, and that of the shape which it crosses.
+    /// The tables that describe it, nearest first: its own, and the table of the shape that it crosses.
     tables: Vec<&'a Section>,
 }
 
@@ -51,14 +51,15 @@ pub(super) fn assemble(
         scenario.links.extend(shape_links(root, shape)?);
     }
     for (name, section) in root.tables(RootKeys::link) {
-        let there = LinkSettings {
+        let own = Layers(&[section]);
+        let forth = LinkSettings {
             name: name.clone(),
-            ..LinkSettings::read(&Layers(&[section]))?
+            ..LinkSettings::read(&own)?
         };
-        let rate = LinkRate::nearest(&Layers(&[section]), LinkSettings::back_rate)?;
-        let queue = QueueSetting::nearest(&Layers(&[section]), LinkSettings::back_queue)?;
-        let back = there.back(rate.unwrap_or_else(|| there.rate.clone()), queue);
-        scenario.links.extend([there, back]);
+        let rate = LinkRate::nearest(&own, LinkSettings::back_rate)?;
+        let queue = QueueSetting::nearest(&own, LinkSettings::back_queue)?;
+        let back = forth.back(rate.unwrap_or_else(|| forth.rate.clone()), queue);
+        scenario.links.extend([forth, back]);
     }
     unique_links(root, scenario, problems)?;
     let callers: HashSet<String> = callers(root).collect();
@@ -79,14 +80,14 @@ pub(super) fn assemble(
     Ok(())
 }
 
-/// Names of the stations that have calls.
+/// Returns the names of the stations with calls.
 fn callers(root: &Section) -> impl Iterator<Item = String> {
     let stations = root.tables(RootKeys::station).iter();
     let calling = stations.filter(|(_, station)| station.inside(StationTable::call).is_some());
     calling.flat_map(|(table, station)| member_names(table, station))
 }
 
-/// The name of a flow that a table makes must not be one of those before.
+/// Checks that the name of a flow of a table is new.
 pub(super) fn unique(
     names: &mut HashSet<String>,
     name: &str,
@@ -101,7 +102,7 @@ pub(super) fn unique(
     Err(table.refuse(message, problems))
 }
 
-/// Links have names of their own, and two ends.
+/// Checks that links have unique names and two ends.
 fn unique_links(
     root: &Section,
     scenario: &Scenario,
@@ -116,21 +117,17 @@ fn unique_links(
         }
         let from = section.said(LinkSettings::from);
         let (Some(from), Some(to)) = (from, section.said(LinkSettings::to)) else {
-            continue; // there has been a complaint
+            continue; // refused already
         };
         if from.value == to.value {
-            fine = Err(to.refuse_value(
-                "is also the other end of the link; expected another \
-                                        node",
-                problems,
-            ));
+            let fault = "is also the other end of the link; expected another node";
+            fine = Err(to.refuse_value(fault, problems));
         }
         for end in [from, to] {
             if end.value == "ap" {
                 let message = "\"ap\" is no wired node; expected the node of the cell's wire";
                 let hint = "`cell.node` sets the node to which a cell is attached".to_owned();
-                let message = message.to_owned();
-                fine = Err(problems.add_with_hint(end.origin, &end.path, message, Some(hint)));
+                fine = Err(end.refuse_with_hint(message, Some(hint), problems));
             }
         }
     }
@@ -190,18 +187,18 @@ impl Class<'_> {
         members(&self.name, self.count)
     }
 
-    /// Whether its flows are those of calls.
+    /// Returns whether its flows are those of calls.
     fn calls(&self) -> bool {
         self.own
             .is_some_and(|own| own.inside(FlowTable::call).is_some())
     }
 
-    /// The table that makes it.
+    /// Returns its table.
     fn table(&self) -> &Section {
         self.tables[0]
     }
 
-    /// Where to complain about an end of its route.
+    /// Returns the place of problems with an end of its route.
     fn place(&self, key: KeyOf<Option<String>>) -> (Origin, &str) {
         let table = self.table();
         match table.entry(key.name()) {
@@ -211,12 +208,11 @@ impl Class<'_> {
     }
 }
 
-/// What a class of flows carries, which may have a table of its `own`.
+/// Returns the transport of a class of flows, which may have its `own` table.
 pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transport, Refused> {
     let tcp = root.inside(RootKeys::tcp);
     let Some(own) = own else {
-        let tables: Vec<&Section> = tcp.into_iter().collect();
-        return TcpSettings::read(&Layers(&tables)).map(Transport::Tcp);
+        return TcpSettings::read(&Layers(tcp.as_slice())).map(Transport::Tcp);
     };
     if let Some(source) = own.inside(FlowTable::udp) {
         let WiredDatagrams {
@@ -245,14 +241,14 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
     }
 }
 
-/// A flow of each pair of hosts of a class.
+/// One flow of each pair of hosts of a class.
 struct Carried {
     transport: Transport,
-    /// The part of a call that it is.
+    /// Its part of a call.
     part: Option<CallPart>,
 }
 
-/// The flows of each pair of hosts of a class.
+/// Returns the flows of each pair of hosts of a class.
 fn carried(root: &Section, own: Option<&Section>) -> Result<Vec<Carried>, Refused> {
     let Some(call) = own.and_then(|own| own.inside(FlowTable::call)) else {
         let transport = transport(root, own)?;
@@ -268,7 +264,7 @@ fn carried(root: &Section, own: Option<&Section>) -> Result<Vec<Carried>, Refuse
     Ok(carried.collect())
 }
 
-/// The flows of a class, each with the links of its hosts.
+/// Adds the flows of a class, each with the links of its hosts.
 fn flows(
     root: &Section,
     class: &Class,
@@ -276,8 +272,8 @@ fn flows(
     problems: &mut Problems,
 ) -> Result<(), Refused> {
     let (from, to) = (&class.from, &class.to);
-    let forward = way(class, FlowTable::to, from, to, scenario, problems)?;
-    let back = way(class, FlowTable::from, to, from, scenario, problems)?;
+    let forward = path(class, FlowTable::to, from, to, scenario, problems)?;
+    let back = path(class, FlowTable::from, to, from, scenario, problems)?;
     let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
     let carried = carried(root, class.own)?;
@@ -349,33 +345,32 @@ fn flows(
     Ok(())
 }
 
-/// The links from the node of a cell to the server of a station's flows, and back.
+/// Returns the links from the node of a cell to the server of a station's flows, and back.
 pub(super) fn beyond_the_wire(
     cell: Option<&Section>,
     flows: &Section,
     links: &[LinkSettings],
     problems: &mut Problems,
 ) -> Result<(Vec<u32>, Vec<u32>), Refused> {
-    let hangs_on = cell.and_then(|cell| cell.said(Cell::node));
+    let attachment = cell.and_then(|cell| cell.said(Cell::node));
     let known = nodes(links);
     let server = flows.present(StationFlow::server);
-    for entry in [&hangs_on, &server].into_iter().flatten() {
+    for entry in [&attachment, &server].into_iter().flatten() {
         if known.contains(&entry.value.as_str()) {
             continue;
         }
         let (message, hint) = no_such_node(&entry.value, &entry.shown, &known, "links");
         return Err(match problems.concern(&entry.path) {
             true => Refused::already(),
-            false => problems.add_with_hint(entry.origin, &entry.path, message, hint),
+            false => entry.refuse_with_hint(message, hint, problems),
         });
     }
     let Some(server) = server else {
         return Ok((Vec::new(), Vec::new()));
     };
-    let there = &server.value;
-    if let Some(node) = &hangs_on
-        && let Some(out) = route(links, &node.value, there)
-        && let Some(home) = route(links, there, &node.value)
+    if let Some(node) = &attachment
+        && let Some(out) = route(links, &node.value, &server.value)
+        && let Some(home) = route(links, &server.value, &node.value)
         && out.links.len() + home.links.len() <= LONGEST_ROUTE
     {
         return Ok((out.links, home.links));
@@ -385,12 +380,12 @@ pub(super) fn beyond_the_wire(
         server.shown
     );
     let hint = "`cell.node` sets the node to which the cell is attached";
-    let hint = hangs_on.is_none().then(|| hint.to_owned());
-    Err(problems.add_with_hint(server.origin, &server.path, message, hint))
+    let hint = attachment.is_none().then(|| hint.to_owned());
+    Err(server.refuse_with_hint(message, hint, problems))
 }
 
-/// Message and hint for a node that no link has, shown as `shown`; if there are no links, `needed` says
-/// what is needed.
+/// Returns message and hint for a node that no link has, shown as `shown`. `needed` is the expected text if there
+/// are no links.
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
         0 => format!("expected {needed}"),
@@ -400,8 +395,8 @@ fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (Strin
     (format!("no link has a node {shown}; {instead}"), hint)
 }
 
-/// The route of a class one way; `end` is the key to blame if there is none.
-fn way(
+/// Returns the route of a class in one direction. `end` is the key of the problem if there is no route.
+fn path(
     class: &Class,
     end: KeyOf<Option<String>>,
     from: &str,
@@ -434,7 +429,7 @@ fn way(
     Err(problems.add(origin, path, message))
 }
 
-/// A quarter of the time by which the route falls short of the round-trip time asked for.
+/// Returns a quarter of the difference between the round-trip time of the file and that of the route.
 fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, Refused> {
     let rtt = Layers(&class.tables).said(Hosts::rtt);
     let Some(rtt) = rtt.and_then(Said::present) else {
@@ -450,13 +445,13 @@ fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, 
     Ok(Span((rtt.value.0 - route.0) / 4))
 }
 
-/// By how much the round-trip time of member `k` of `members` exceeds that of the first.
+/// Returns the difference between the round-trip times of member `k` of `members` and the first member.
 fn spread_delay(spread: Span, k: usize, members: usize) -> Span {
     let intervals = members.saturating_sub(1).max(1) as u64;
     Span(spread.0 / intervals * k as u64)
 }
 
-/// Longest of the random times that a class's sources take over a packet.
+/// Returns the largest random delay of packets at the sources of a class.
 fn jitter(
     root: &Section,
     class: &Class,
@@ -483,16 +478,13 @@ fn jitter(
     let tcp = match transport {
         Transport::Tcp(tcp) => tcp.clone(),
         Transport::Web(web) => web.tcp.clone(),
-        Transport::Udp(_) => {
-            let tcp: Vec<&Section> = root.inside(RootKeys::tcp).into_iter().collect();
-            TcpSettings::read(&Layers(&tcp))?
-        }
+        Transport::Udp(_) => TcpSettings::read(&Layers(root.inside(RootKeys::tcp).as_slice()))?,
     };
     let bytes = u64::from(tcp.mss_bytes + tcp.header_bytes);
     Ok(Span::to_send(bytes, rate_bps))
 }
 
-/// Links of a flow's hosts: source to network, network to sink, sink to network, network to source.
+/// Returns the links of a flow's hosts: source to network, network to sink, sink to network, network to source.
 fn host_links(
     flow: &str,
     [from, to]: [&String; 2],

@@ -1,4 +1,4 @@
-//! The normalised scenario as JSON: all defaults filled in, groups expanded, SI units.
+//! The normalised scenario as JSON: with all defaults, groups expanded, SI units.
 
 use serde_json::json;
 
@@ -6,17 +6,17 @@ use super::model::*;
 use crate::notation::setting::{FileTable, Json};
 
 impl Scenario {
-    /// The scenario as a JSON object that says its units in its keys; what models and results read.
-    /// It is not the file's grammar.
+    /// Returns the scenario as a JSON object with units in its keys, which models and results read. It does not
+    /// have the grammar of a file.
     pub fn to_json(&self) -> Json {
         let flows = self.flows.iter().map(|flow| self.flow(flow)).collect();
         let links = self.links.iter().map(LinkSettings::to_json).collect();
         self.with(links, flows)
     }
 
-    /// The text of `to_json`, byte for byte, in two thirds of the time and without a tree of all links and
-    /// flows, or a second copy of the text: the settings of a transport are written once for all flows that
-    /// have them.
+    /// Returns exactly the text of `to_json`, in two thirds of the time and without a tree of all links and flows or
+    /// a second copy of the text. The settings of a transport are written once for consecutive flows that have
+    /// them.
     pub fn to_json_text(&self) -> String {
         let mut known: Option<(Transport, String)> = None;
         let flows = self.flows.iter().map(|flow| {
@@ -39,16 +39,16 @@ impl Scenario {
         });
         let links = self.links.iter().map(|link| link.to_json().to_string());
         let head = self.with(Json::Null, Json::Null).to_string();
-        // no text of a value has quotes without a stroke
-        let (before, behind) = head
+        // quotes in the text of a value are escaped
+        let (before, after) = head
             .split_once(r#""links":null,"flows":null"#)
             .unwrap_or((&head, ""));
-        let mut whole = format!(r#"{before}"links":"#);
-        push_list(&mut whole, links);
-        whole.push_str(r#","flows":"#);
-        push_list(&mut whole, flows);
-        whole.push_str(behind);
-        whole
+        let mut text = format!(r#"{before}"links":"#);
+        push_list(&mut text, links);
+        text.push_str(r#","flows":"#);
+        push_list(&mut text, flows);
+        text.push_str(after);
+        text
     }
 
     fn with(&self, links: Json, flows: Json) -> Json {
@@ -56,9 +56,13 @@ impl Scenario {
         self.around(stations.collect(), links, flows)
     }
 
-    /// The scenario around its long lists.
+    /// Returns the scenario with these long lists.
     pub(super) fn around(&self, stations: Json, links: Json, flows: Json) -> Json {
-        let names: Vec<&str> = self.stations.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = self
+            .stations
+            .iter()
+            .map(|station| station.name.as_str())
+            .collect();
         let mut json = json!({
             "name": self.name,
             "duration_s": self.duration.seconds(),
@@ -73,14 +77,14 @@ impl Scenario {
             "flows": null,
             "record": self.record.json(),
         });
-        // the macro would copy what it is given
+        // the macro would copy the lists
         for (name, list) in [("stations", stations), ("links", links), ("flows", flows)] {
             json[name] = list;
         }
         if !self.programs.is_empty() {
             let programs = self.programs.iter();
             json["programs"] = programs
-                .map(|one| json!({"place": one.place, "commands": one.commands}))
+                .map(|program| json!({"place": program.place, "commands": program.commands}))
                 .collect();
         }
         if let Some(csma) = &self.csma {
@@ -89,13 +93,12 @@ impl Scenario {
         json
     }
 
-    /// Flows over a conflict graph as those between wired nodes, without their routes.
+    /// Returns flows over a conflict graph in the form of flows between wired nodes, without their routes.
     pub fn users_to_json(&self) -> Json {
-        let users = self.csma.iter().flat_map(|csma| &csma.flows);
-        users.map(|user| self.flow(&user.to_flow())).collect()
+        self.users().map(|user| self.flow(&user)).collect()
     }
 
-    /// A station by its index.
+    /// Returns the station with this index.
     pub(super) fn station_json(&self, index: usize) -> Json {
         station(index, self)
     }
@@ -109,7 +112,7 @@ impl Scenario {
         json
     }
 
-    /// A flow without its transport.
+    /// Returns a flow without its transport.
     pub(super) fn plain_flow(&self, flow: &Flow) -> Json {
         let names = |links: &[u32]| -> Vec<&str> {
             let links = links.iter().map(|&link| &self.links[link as usize]);
@@ -134,16 +137,16 @@ impl Scenario {
     }
 }
 
-/// Appends a list of texts.
-fn push_list(whole: &mut String, texts: impl Iterator<Item = String>) {
-    whole.push('[');
-    for (index, text) in texts.enumerate() {
+/// Appends a list of items.
+fn push_list(json: &mut String, items: impl Iterator<Item = String>) {
+    json.push('[');
+    for (index, item) in items.enumerate() {
         if index > 0 {
-            whole.push(',');
+            json.push(',');
         }
-        whole.push_str(&text);
+        json.push_str(&item);
     }
-    whole.push(']');
+    json.push(']');
 }
 
 /// Adds the settings of a transport.
@@ -207,7 +210,7 @@ fn sharing_class(class: &SharingClass, scenario: &Scenario) -> Json {
     })
 }
 
-/// A station by its index.
+/// Returns the station with this index.
 fn station(index: usize, scenario: &Scenario) -> Json {
     let [up, down] = [Direction::Up, Direction::Down].map(|way| scenario.rates(index, way));
     let station = &scenario.stations[index];

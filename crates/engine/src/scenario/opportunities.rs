@@ -1,5 +1,4 @@
-//! A transmission opportunity has room for any frame that its node sends.
-
+//! The check that a transmission opportunity has room for any frame of its node.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -10,7 +9,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
 
-/// Reports each `txop_limit` that is shorter than an exchange it is meant for.
+/// Reports each `txop_limit` that is shorter than an exchange to which it applies.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     // limits that are too short, in order of their paths, with the longest exchange and its flow
     let mut short: Vec<(Said<Option<Span>>, Span, &str)> = Vec::new();
@@ -37,7 +36,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     }
 }
 
-/// The TXOP limit for packets of `flow` that go in `direction`, and where it stands.
+/// Returns the TXOP limit for packets of `flow` in this direction, and its place.
 fn limit<'a>(
     root: &'a Section,
     scenario: &Scenario,
@@ -52,7 +51,7 @@ fn limit<'a>(
     let limit = node.access(flow.category).txop_limit?;
     let cell = root.inside(RootKeys::cell)?;
     let own = match direction {
-        Direction::Up => root.one(RootKeys::station, &station.group)?,
+        Direction::Up => root.named(RootKeys::station, &station.group)?,
         Direction::Down => cell.inside(Cell::ap)?,
     };
     let tables = Access::tables(&[own, cell], flow.category);
@@ -60,7 +59,7 @@ fn limit<'a>(
     Some((entry, limit))
 }
 
-/// The longest exchange for packets of `flow` that go in `direction`.
+/// Returns the longest exchange for packets of `flow` in this direction.
 fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
     let forward = flow.direction() == Some(direction);
     let ip_bytes = match &flow.transport {

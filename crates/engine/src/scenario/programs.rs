@@ -32,7 +32,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
                 ),
             };
             let hint = did_you_mean(place, known);
-            problems.add_with_hint(section.origin, &section.path, message, hint);
+            section.refuse_with_hint(message, hint, problems);
         }
         match section.value(ProgramTable::run) {
             Some(commands) => scenario.programs.push(Program {
@@ -57,12 +57,12 @@ fn places(scenario: &Scenario) -> Vec<String> {
         places.push("server".to_owned());
     }
     places.extend(scenario.stations.iter().map(|station| station.name.clone()));
-    let wired = scenario
+    for flow in scenario
         .flows
         .iter()
-        .filter(|flow| flow.ends == Ends::Wired);
-    places.extend(
-        wired.flat_map(|flow| ["source", "sink"].map(|end| format!("{}/{end}", flow.name))),
-    );
+        .filter(|flow| flow.ends == Ends::Wired)
+    {
+        places.extend(["source", "sink"].map(|end| format!("{}/{end}", flow.name)));
+    }
     places
 }

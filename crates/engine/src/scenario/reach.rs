@@ -1,5 +1,5 @@
-//! How long a scenario may last: an instant and the number of whatever is pending then share 64 bits, so
-//! that many flows and links leave less time.
+//! The longest duration of a scenario. A time and the number of its pending event share 64 bits, so that many
+//! flows and links leave less time.
 
 use super::model::Scenario;
 use super::root::Root;
@@ -9,14 +9,14 @@ use crate::kernel::time::Time;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 
-/// Owners of a slot that are neither links nor flows: what is planned, readings, ACKs in the making, reports.
+/// Owners of a slot that are neither links nor flows: planned events, readings, ACKs in the making, reports.
 const SINGLE_OWNERS: usize = 4;
 
 /// Links that every scenario has: the two directions of a cell's wire.
 const WIRES: usize = 2;
 
 impl Scenario {
-    /// Slots that a run begins with: links and single owners, two timers of each flow, user and ping.
+    /// Returns the number of slots at the start of a run: links and single owners, two timers of each flow, user and ping.
     pub(crate) fn slots(&self) -> usize {
         let links = WIRES + self.links.len() + usize::from(self.bottleneck.is_some());
         let users = self.csma.as_ref().map_or(0, |csma| csma.flows.len());
@@ -25,15 +25,15 @@ impl Scenario {
         links + SINGLE_OWNERS + control + 2 * (self.flows.len() + users + pings)
     }
 
-    /// The instant before which it must end, so that a run and its medium can hold all that is pending.
-    /// Timers reach at most a few minutes past the end; beyond the horizon they count as never.
+    /// Returns the time before which it must end, so that a run and its medium can hold all pending events. Timers
+    /// are at most a few minutes after the end. After the horizon they count as never.
     pub(crate) fn horizon(&self) -> Time {
         let medium = self.csma.as_ref().map_or(Time::NEVER, conflict::horizon);
         Agenda::horizon_of(self.slots()).min(medium)
     }
 }
 
-/// Checks that the agenda can hold the duration beside the flows and links there are.
+/// Checks that the agenda can hold the duration with the flows and links of the scenario.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let horizon = scenario.horizon();
     if Time::ZERO + scenario.duration < horizon {
@@ -43,10 +43,10 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
         return; // refused already
     };
     let most = horizon.since(Time::ZERO).seconds() as u64; // rounds down
+    let shown = &duration.shown;
     let message = format!(
-        "{} is more than can be simulated with this many flows; expected at most {most} s",
-        duration.shown
+        "{shown} is more than can be simulated with this many flows; expected at most {most} s"
     );
     let hint = "fewer flows can be simulated for longer".to_owned();
-    problems.add_with_hint(duration.origin, &duration.path, message, Some(hint));
+    duration.refuse_with_hint(message, Some(hint), problems);
 }

@@ -1,5 +1,5 @@
-//! Long lists of the normalised scenario a stretch at a time, so that who reads them need not have all of their
-//! text at once, and reads what rows have in common once.
+//! Parts of the long lists of the normalised scenario, so that a reader need not have all of their text at the same
+//! time, and reads the common tables of rows only once.
 
 use std::ops::Range;
 
@@ -8,39 +8,27 @@ use serde_json::json;
 use super::model::*;
 use super::normalised::carry;
 use crate::notation::setting::Json;
+use crate::words;
 
-/// A list of the normalised scenario that grows with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LongList {
-    /// `stations`.
-    Stations,
-    /// `links`: those of routers, then those of hosts.
-    Links,
-    /// `flows`.
-    Flows,
-}
-
-impl LongList {
-    /// All of them.
-    pub const ALL: [LongList; 3] = [LongList::Stations, LongList::Links, LongList::Flows];
-
-    /// Its key.
-    pub fn name(self) -> &'static str {
-        match self {
-            LongList::Stations => "stations",
-            LongList::Links => "links",
-            LongList::Flows => "flows",
-        }
+words! {
+    /// A list of the normalised scenario that grows with it.
+    pub enum LongList {
+        /// Stations.
+        Stations = "stations",
+        /// Links: those of routers, then those of hosts.
+        Links = "links",
+        /// Flows.
+        Flows = "flows",
     }
 }
 
 impl Scenario {
-    /// `to_json` with null in the place of its long lists.
+    /// Returns `to_json` with null in place of its long lists.
     pub fn head_to_json(&self) -> Json {
         self.around(Json::Null, Json::Null, Json::Null)
     }
 
-    /// Rows of a long list.
+    /// Returns the number of rows of a long list.
     pub fn count_of(&self, list: LongList) -> usize {
         match list {
             LongList::Stations => self.stations.len(),
@@ -49,11 +37,11 @@ impl Scenario {
         }
     }
 
-    /// A stretch of a long list, its `rows` as `to_json` has them but for tables: those are in `shared` by
-    /// key, each once for all rows in succession that have the same, and rows have their index.
+    /// Returns a range of a long list. Its `rows` are those of `to_json` without tables. The tables are in `shared` by
+    /// key, each once for all consecutive rows with this table, and rows have their index.
     ///
     /// # Panics
-    /// The stretch goes beyond the list.
+    /// The range is not in the list.
     pub fn rows_to_json(&self, list: LongList, stretch: Range<usize>) -> Json {
         let mut shared = Shared::default();
         let rows: Vec<Json> = match list {
@@ -70,37 +58,32 @@ impl Scenario {
                 rows.map(|flow| self.flow_row(flow, &mut shared)).collect()
             }
         };
-        // the macro would copy what it is given
+        // the macro would copy the rows
         let mut piece = json!({"shared": shared.into_json(), "rows": null});
         piece["rows"] = rows.into();
         piece
     }
 
-    /// A flow whose transport is made only if it is another than that of the flow before.
+    /// Returns a flow. Its transport is converted only if it differs from that of the previous flow.
     fn flow_row(&self, flow: &Flow, shared: &mut Shared) -> Json {
         if flow.reports.is_some() {
             return shared.without_tables(self.flow(flow));
         }
         let mut row = self.plain_flow(flow);
-        let same = shared.carrier.as_ref();
-        let same = same.is_some_and(|(transport, _)| *transport == flow.transport);
-        if !same {
+        let last = shared.carrier.as_ref();
+        if last.is_none_or(|(transport, _)| *transport != flow.transport) {
             let mut tables = json!({});
             carry(&mut tables, &flow.transport);
             shared.carrier = Some((flow.transport.clone(), shared.without_tables(tables)));
         }
         if let (Json::Object(row), Some((_, Json::Object(carrier)))) = (&mut row, &shared.carrier) {
-            row.extend(
-                carrier
-                    .iter()
-                    .map(|(key, index)| (key.clone(), index.clone())),
-            );
+            row.extend(carrier.clone());
         }
         row
     }
 }
 
-/// Tables of rows by key, each with the last that was new at its end.
+/// Tables of rows by key, in the order in which they were new.
 #[derive(Default)]
 struct Shared {
     by_key: Vec<(String, Vec<Json>)>,
@@ -109,7 +92,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// A row with an index in the place of each table.
+    /// Returns a row with an index in place of each table.
     fn without_tables(&mut self, mut row: Json) -> Json {
         for (key, value) in row.as_object_mut().into_iter().flatten() {
             if value.is_object() {

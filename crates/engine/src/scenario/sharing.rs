@@ -1,4 +1,4 @@
-//! The classes that share the access point's queue: checked, and made of the scenario's flows.
+//! The classes that share the access point's queue: their checks, and their flows.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -9,7 +9,7 @@ use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::setting::FileTable;
 use crate::queue::{Alike, ApQueue, sharing_targets};
 
-/// The table of virtual buffer sharing, if the access point's queue has one.
+/// Returns the table of virtual buffer sharing of the access point's queue.
 fn table(root: &Section) -> Option<&Section> {
     let cell = root.inside(RootKeys::cell)?;
     let own = cell
@@ -19,23 +19,23 @@ fn table(root: &Section) -> Option<&Section> {
         .inside(ApQueue::vbs)
 }
 
-/// Checks what a file says of it; the classes' members are not known yet.
+/// Checks the table. The members of the classes are not known yet.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     if let Some(sharing) = table(root) {
         SharingSetting::check(sharing, problems);
     }
 }
 
-/// Fills in the classes of the cell.
+/// Sets the classes of the cell.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
     let ap = &scenario.only_bss().cell.ap;
-    if !matches!(ap.queue.discipline, Discipline::BufferSharing(_)) {
+    let Discipline::BufferSharing(_) = ap.queue.discipline else {
         return;
-    }
+    };
     let Some(sharing) = table(root) else {
         return;
     };
-    let mut classes = match sharing.said(SharingSetting::by).and_then(|by| by.value) {
+    let mut classes = match sharing.value(SharingSetting::by).flatten() {
         Some(by) => alike(by, scenario),
         None => named(sharing, scenario, problems),
     };
@@ -44,7 +44,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     check_categories(sharing, scenario, problems);
 }
 
-/// Shares are of one queue, and each access category has a queue of its own.
+/// Checks that all classes share one queue. Each access category has its own queue.
 fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Problems) {
     let classes = scenario.only_bss().cell.sharing_classes.iter();
     let flows = classes.flat_map(|class| &class.flows);
@@ -67,7 +67,7 @@ fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Probl
     sharing.refuse(message, problems);
 }
 
-/// Classes with equal shares.
+/// Returns classes with equal shares.
 fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
     let mut classes: Vec<SharingClass> = Vec::new();
     for (index, flow) in (0..).zip(&scenario.flows) {
@@ -78,7 +78,7 @@ fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
         let name = match (by, direction) {
             (Alike::Station, _) => &station.name,
             (Alike::Group, _) => &station.group,
-            (Alike::Direction, way) => way.name(),
+            (Alike::Direction, direction) => direction.name(),
         };
         match classes.iter_mut().find(|class| class.name == name) {
             Some(class) => class.flows.push(index),
@@ -95,7 +95,7 @@ fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
     classes
 }
 
-/// The classes of the file: each flow goes to the first that takes it.
+/// Returns the classes of the file. Each flow belongs to the first class whose conditions it meets.
 fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<SharingClass> {
     let mut taken = vec![false; scenario.flows.len()];
     let mut classes = Vec::new();
@@ -104,7 +104,7 @@ fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec
             continue;
         }
         let Ok(conditions) = SharingClassTable::read(&Layers(&[class])) else {
-            continue; // there has been a complaint
+            continue; // refused already
         };
         let mut flows = Vec::new();
         for (index, flow) in (0..).zip(&scenario.flows) {
@@ -129,10 +129,7 @@ fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec
 }
 
 fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Problems) -> bool {
-    let Some(entry) = class
-        .said(SharingClassTable::station)
-        .and_then(|said| said.present())
-    else {
+    let Some(entry) = class.present(SharingClassTable::station) else {
         return true;
     };
     let name = entry.value.as_str();
@@ -148,11 +145,11 @@ fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Proble
         one_line(&groups.join(", "), 200)
     );
     let hint = did_you_mean(name, groups);
-    problems.add_with_hint(entry.origin, &entry.path, message, hint);
+    entry.refuse_with_hint(message, hint, problems);
     false
 }
 
-/// Whether `flow` meets all conditions of a class.
+/// Returns whether `flow` meets all conditions of a class.
 fn takes(class: &SharingClassTable, flow: &Flow, scenario: &Scenario) -> bool {
     let Ends::Station { station, direction } = flow.ends else {
         return false;
@@ -161,7 +158,7 @@ fn takes(class: &SharingClassTable, flow: &Flow, scenario: &Scenario) -> bool {
     let error = station.channel.error_up.max(station.channel.error_down);
     let named = |name: &String| station.name == *name || station.group == *name;
     class.station.as_ref().is_none_or(named)
-        && class.direction.is_none_or(|way| way == direction)
+        && class.direction.is_none_or(|own| own == direction)
         && class.error_from.is_none_or(|least| error >= least)
         && class.error_below.is_none_or(|bound| error < bound)
 }

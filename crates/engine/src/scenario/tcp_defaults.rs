@@ -27,10 +27,8 @@ pub(super) fn of(root: &Section) -> TcpDefaults {
 
 /// Returns the name of the kind of network, as [`TcpDefaults::network`] has it.
 fn network(root: &Section) -> &'static str {
-    let phy = root
-        .inside(RootKeys::cell)
-        .and_then(|cell| cell.value(Phy::kind));
-    if let Some(phy) = phy {
+    let cell = root.inside(RootKeys::cell);
+    if let Some(phy) = cell.and_then(|cell| cell.value(Phy::kind)) {
         return phy.name();
     }
     let tables = keys!(RootKeys: csma, dumbbell, parking_lot);
@@ -47,24 +45,18 @@ fn senders(root: &Section) -> Vec<Vec<&Section>> {
     for station in root.each(RootKeys::station) {
         let own = station.inside(StationTable::tcp);
         let connections = made(station, CONNECTIONS).map(|(table, _)| Some(table));
-        let over_tcp =
-            |table: &Section| table.value(SensorSettings::transport) == Some(Carrier::Tcp);
-        let reports = made(station, REPORTS).filter(|(table, _)| over_tcp(table));
+        let reports = made(station, REPORTS)
+            .filter(|(table, _)| table.value(SensorSettings::transport) == Some(Carrier::Tcp));
         for table in connections.chain(reports.map(|_| None)) {
             senders.push(table.into_iter().chain(own).chain([tcp]).collect());
         }
     }
-    let of_shape = |shape: &Section| {
+    for shape in shapes(root) {
         let counts = [Dumbbell::flows, ParkingLot::flows, ParkingLot::cross];
-        counts
-            .into_iter()
-            .any(|key| shape.value(key).is_some_and(|count| count > 0))
-    };
-    senders.extend(
-        shapes(root)
-            .filter(|shape| of_shape(shape))
-            .map(|_| vec![tcp]),
-    );
+        if counts.iter().any(|key| shape.value(*key) > Some(0)) {
+            senders.push(vec![tcp]);
+        }
+    }
     let flows = root.each(RootKeys::flow);
     let flows = flows.filter(|flow| flow.inside(FlowTable::udp).is_none());
     senders.extend(flows.map(|flow| vec![flow, tcp]));

@@ -127,7 +127,7 @@ fn go_on(_: Time) -> ControlFlow<()> {
 }
 
 fn session(scenario: &Scenario) -> Session<'_> {
-    match Session::new(scenario, 0, Beside::Tails) {
+    match Session::new(scenario, 0, Detail::Tails) {
         Ok(session) => session,
         Err(error) => panic!("{error}"),
     }
@@ -143,7 +143,7 @@ fn step(session: &mut Session<'_>, ms: u64) -> Value {
     session.read()
 }
 
-fn told(mut session: Session<'_>) -> String {
+fn outcome(mut session: Session<'_>) -> String {
     let ended = session.run_to_end(&mut go_on);
     match ended.and_then(|()| session.finish()) {
         Ok(run) => format!("{run:?}"),
@@ -153,7 +153,7 @@ fn told(mut session: Session<'_>) -> String {
 
 /// What a run that nobody steps yields.
 fn unbroken(scenario: &Scenario) -> String {
-    match crate::run_replication(scenario, 0, Beside::Tails, &mut go_on) {
+    match crate::run_replication(scenario, 0, Detail::Tails, &mut go_on) {
         Ok(run) => format!("{run:?}"),
         Err(error) => panic!("{error}"),
     }
@@ -169,7 +169,11 @@ fn who_steps_and_reads_moves_no_bit() {
             (0..=end).step_by(stride).for_each(|ms| {
                 step(&mut session, ms);
             });
-            assert_eq!(told(session), unbroken(&scenario), "{stride} ms of {text}");
+            assert_eq!(
+                outcome(session),
+                unbroken(&scenario),
+                "{stride} ms of {text}"
+            );
         }
     }
 }
@@ -188,7 +192,7 @@ fn who_interrupts_and_goes_on_moves_no_bit() {
     }
     assert!(rests > 3 && session.towards().is_none());
     session.read();
-    assert_eq!(told(session), unbroken(&scenario));
+    assert_eq!(outcome(session), unbroken(&scenario));
 }
 
 #[test]
@@ -242,9 +246,9 @@ fn a_change_before_the_first_event_is_as_if_the_scenario_said_so() {
         let mut session = session(&scenario);
         assert_eq!(session.change(changed.clone()), Ok(()), "{settings:?}");
         assert_eq!(session.scenario(), &changed);
-        let (found, expected) = (told(session), unbroken(&changed));
-        assert_ne!(found, unbroken(&scenario), "{settings:?}");
-        assert_eq!(found, expected, "{settings:?}");
+        let (changed_outcome, expected) = (outcome(session), unbroken(&changed));
+        assert_ne!(changed_outcome, unbroken(&scenario), "{settings:?}");
+        assert_eq!(changed_outcome, expected, "{settings:?}");
     }
 }
 
@@ -286,9 +290,9 @@ fn every_discipline_takes_what_may_move_of_it() {
         let (scenario, changed) = (with(&text, &[]), with(&text, &[(path, value)]));
         let mut session = session(&scenario);
         assert_eq!(session.change(changed.clone()), Ok(()), "{path}");
-        let found = told(session);
-        assert_ne!(found, unbroken(&scenario), "{path}");
-        assert_eq!(found, unbroken(&changed), "{path}");
+        let changed_outcome = outcome(session);
+        assert_ne!(changed_outcome, unbroken(&scenario), "{path}");
+        assert_eq!(changed_outcome, unbroken(&changed), "{path}");
     }
     let shared = CELL.replace(
         "ap_queue = 20",
@@ -300,7 +304,7 @@ fn every_discipline_takes_what_may_move_of_it() {
         let mut session = session(&scenario);
         assert_eq!(session.change(changed.clone()), Ok(()), "{path}");
         // the mean distance from the target is that from the new one
-        assert_eq!(told(session), unbroken(&changed), "{path}");
+        assert_eq!(outcome(session), unbroken(&changed), "{path}");
     }
 }
 
@@ -314,7 +318,7 @@ fn changed_on_the_way(text: &str, path: &str, values: &[&str], hop_by_hop: bool)
     if hop_by_hop {
         world.hop_by_hop();
     }
-    let run = Running::of(world, true, Beside::Nothing).gated();
+    let run = Running::of(world, true, Detail::Means).gated();
     let mut session = Session {
         since: Snapshot::take(run.world()),
         present: Present::new(run.world()),
@@ -380,13 +384,16 @@ fn laws_hold_after_changes_on_the_way() {
         (VSB, "vsb.queue", &["1", "90", "3"]),
     ];
     for (text, path, values) in cases {
-        let found = changed_on_the_way(text, path, values, false);
+        let changed_outcome = changed_on_the_way(text, path, values, false);
         assert_eq!(
-            found,
+            changed_outcome,
             changed_on_the_way(text, path, values, false),
             "{path}"
         );
-        assert_ne!(found, changed_on_the_way(text, path, &values[..1], false));
+        assert_ne!(
+            changed_outcome,
+            changed_on_the_way(text, path, &values[..1], false)
+        );
     }
 }
 

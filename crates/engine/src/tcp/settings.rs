@@ -78,7 +78,7 @@ table! {
         /// If true, a timeout in fast recovery halves ssthresh once more, as in ns-2. Otherwise one loss causes one decrease.
         rto_halves_again: bool = flag().default(false);
         /// Number of segments to send; `None` means no limit.
-        beside segments: Option<u64> = None;
+        keyless segments: Option<u64> = None;
     }
 }
 

@@ -1,11 +1,11 @@
-//! How far a world is, and what is pending in it.
+//! The simulated time of a world, and its pending events.
 
 use super::numbers::{self, Owner, Slots};
 use crate::kernel::agenda::Agenda;
 use crate::kernel::time::Time;
 use crate::scenario::Scenario;
 
-/// The present instant, and a deadline for each owner of a slot.
+/// The present time, and a deadline for each owner of a slot.
 pub(crate) struct Clock {
     pub(super) now: Time,
     /// The end of the run.
@@ -17,10 +17,10 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// At the start, with nothing pending and slots for `flows` flows.
+    /// Returns the clock at the start, without pending events, and with slots for `flows` flows.
     pub(super) fn new(scenario: &Scenario, flows: usize) -> Clock {
         let slots = Slots::new(scenario);
-        // a scenario tells by it how long it may last
+        // the longest duration of a scenario follows from it
         debug_assert_eq!(
             slots.count(numbers::first_connection(scenario)),
             scenario.slots()
@@ -34,19 +34,19 @@ impl Clock {
         }
     }
 
-    /// The earliest deadline and its slot.
+    /// Returns the earliest deadline and its slot.
     #[inline(always)]
     pub(super) fn first(&self) -> (Time, usize) {
         self.agenda.first()
     }
 
-    /// The owner of a slot.
+    /// Returns the owner of a slot.
     #[inline(always)]
     pub(super) fn owner(&self, slot: usize) -> Owner {
         self.slots.owner(slot)
     }
 
-    /// Whether a slot's turn is before the schedule's, that is, whether the slot is a link's.
+    /// Returns whether the turn of a slot is before the schedule's, that is, whether the slot is a link's.
     #[inline(always)]
     pub(super) fn is_before_schedule(&self, slot: usize) -> bool {
         slot < self.slots.of(Owner::Schedule)
@@ -58,8 +58,7 @@ impl Clock {
         self.agenda.set(self.slots.of(owner), at);
     }
 
-    /// Moves the deadline of `owner` and returns what it is then: `Time::NEVER` if it is beyond the
-    /// horizon.
+    /// Moves the deadline of `owner`, and returns it. It is `Time::NEVER` if it is after the horizon.
     #[inline(always)]
     pub(super) fn reset(&mut self, owner: Owner, at: Time) -> Time {
         let slot = self.slots.of(owner);
@@ -67,7 +66,7 @@ impl Clock {
         self.agenda.deadline(slot)
     }
 
-    /// Lazy timers: only a deadline earlier than the pending one moves it.
+    /// Moves the deadline of `owner` if it becomes earlier, as for a lazy timer.
     #[inline(always)]
     pub(super) fn arm(&mut self, owner: Owner, at: Time) {
         let slot = self.slots.of(owner);
@@ -76,7 +75,7 @@ impl Clock {
         }
     }
 
-    /// Makes room for the timers of `flows` flows; false if there is none.
+    /// Makes room for the timers of `flows` flows. Returns false if there is no room.
     pub(super) fn grow(&mut self, flows: usize) -> bool {
         self.agenda.grow(self.slots.count(flows), self.end)
     }

@@ -2,11 +2,13 @@
 
 use super::World;
 use super::flow::Endpoints;
+use super::network::Network;
 use super::numbers::Owner;
+use super::users::{User, Users};
 use crate::kernel::time::Time;
 
 impl World<'_> {
-    /// Prices of links or numbers of connections change.
+    /// Changes prices of links or numbers of connections.
     pub(super) fn control_event(&mut self, now: Time) {
         match self.radio.conflict_mut() {
             Some(conflict) if conflict.prices_due() <= now => conflict.set_prices(now),
@@ -15,18 +17,17 @@ impl World<'_> {
         self.arm_control();
     }
 
-    /// Lets the agenda know when prices or numbers of connections change next.
+    /// Sets the time at which prices or numbers of connections change next.
     pub(super) fn arm_control(&mut self) {
         if let (Some(conflict), Some(users)) = (self.radio.conflict(), &self.users) {
             let next = conflict.prices_due().min(users.next);
-            self.clock.set(Owner::Control, next);
+            self.network.clock.set(Owner::Control, next);
         }
     }
 
-    /// User `index` begins with one connection.
+    /// Starts user `index`, with one connection if it is of TCP.
     pub(super) fn start_user(&mut self, now: Time, index: u32) {
-        if let Some(users) = &mut self.users {
-            let user = &mut users.each[index as usize];
+        if let Some(user) = user(&mut self.users, index as usize) {
             user.active = true;
             user.started_at = now;
             user.looked = now;
@@ -37,74 +38,74 @@ impl World<'_> {
         self.start_flow(now, index as usize);
     }
 
-    /// Whether flow `index` of the scenario is a user's, over TCP.
+    /// Returns whether flow `index` of the scenario is a user's, over TCP.
     pub(super) fn is_user_of_tcp(&self, index: u32) -> bool {
         let users = self.users.as_ref();
         users.is_some_and(|users| users.each[index as usize].is_tcp())
     }
 
-    /// User `index` has no new data from now on.
+    /// Stops user `index`: it has no new data from now on.
     pub(super) fn stop_user(&mut self, now: Time, index: u32) {
-        let Some(users) = &mut self.users else {
-            return;
-        };
-        let user = &mut users.each[index as usize];
-        user.active = false;
-        user.stopped_at = now;
+        if let Some(user) = user(&mut self.users, index as usize) {
+            user.active = false;
+            user.stopped_at = now;
+        }
         while self.close_connection(now, index as usize) {}
     }
 
-    /// Each user looks at its connections, and opens or closes some.
+    /// Lets each user look at its connections, and open or close some.
     pub(super) fn set_connections(&mut self, now: Time) {
-        self.settle(now); // what a user's connections have lost is known
+        self.network.settle(now); // the losses of a user's connections are known
         let (Some(users), Some(csma)) = (&mut self.users, &self.scenario.csma) else {
             return;
         };
         users.next = now + csma.users.interval;
         for index in 0..csma.flows.len() {
-            let Some(users) = &mut self.users else {
-                return;
-            };
-            let user = &mut users.each[index];
-            if !user.active || !user.is_tcp() {
+            let user = user(&mut self.users, index);
+            let Some(user) = user.filter(|user| user.active && user.is_tcp()) else {
                 continue;
-            }
-            let seen = user.look(now, self.flows.states());
-            let asked = user.rule.step(seen) as usize;
-            for _ in asked..user.open.len() {
+            };
+            let seen = user.look(now, self.network.flows.states());
+            let needed = user.rule.step(seen) as usize;
+            let open = user.open.len();
+            for _ in needed..open {
                 self.close_connection(now, index);
             }
-            while self.connections(index) < asked && self.open_connection(now, index) {}
+            for _ in open..needed {
+                if !self.open_connection(now, index) {
+                    break;
+                }
+            }
         }
     }
 
-    fn connections(&self, user: usize) -> usize {
-        let users = self.users.as_ref();
-        users.map_or(0, |users| users.each[user].open.len())
-    }
-
-    /// Opens a connection on a flow that is free, or on a new one; false if the agenda has no room.
+    /// Opens a connection on a flow that is free, or on a new flow. Returns false if the agenda has no
+    /// room.
     fn open_connection(&mut self, now: Time, index: usize) -> bool {
-        let Some(users) = &mut self.users else {
+        let Some(user) = user(&mut self.users, index) else {
             return false;
         };
-        let user = &mut users.each[index];
         let Some(tcp) = user.tcp.clone() else {
             return false;
         };
+        let Network {
+            clock,
+            wires,
+            flows,
+        } = &mut self.network;
         let mut closed = user.closed.iter();
-        let flow = match closed.position(|&flow| self.flows.is_free(flow)) {
+        let flow = match closed.position(|&flow| flows.is_free(flow)) {
             Some(place) => {
                 let flow = user.closed.swap_remove(place);
-                self.flows.states[flow as usize].renew(&tcp);
+                flows.states[flow as usize].renew(&tcp);
                 flow
             }
             None => {
-                if !self.clock.grow(self.flows.states.len() + 1) {
+                if !clock.grow(flows.states.len() + 1) {
                     return false;
                 }
-                let new = self.flows.add_connection(&tcp);
-                self.wires.routes.add(index, false);
+                let new = flows.add_connection(&tcp);
+                wires.routes.add(index, false);
                 user.flows.push(new);
                 new
             }
@@ -114,23 +115,27 @@ impl World<'_> {
         true
     }
 
-    /// Closes the connection of user `index` that was opened last; false if none is open.
+    /// Closes the connection of user `index` that was opened last. Returns false if none is open.
     fn close_connection(&mut self, now: Time, index: usize) -> bool {
-        let Some(users) = &mut self.users else {
+        let Some(user) = user(&mut self.users, index) else {
             return false;
         };
-        let user = &mut users.each[index];
         user.change(now);
         let Some(flow) = user.open.pop() else {
             return false;
         };
         user.closed_total += 1;
         user.closed.push(flow);
-        let flow = &mut self.flows.states[flow as usize];
+        let flow = &mut self.network.flows.states[flow as usize];
         if let Endpoints::Tcp(tcp) = &mut flow.endpoints {
             tcp.0.close();
             flow.note_limit(now);
         }
         true
     }
+}
+
+/// Returns user `index` of a CSMA network.
+fn user(users: &mut Option<Users>, index: usize) -> Option<&mut User> {
+    users.as_mut().map(|users| &mut users.each[index])
 }

@@ -332,7 +332,7 @@ impl FlowState {
     }
 
     /// A TCP flow keeps its round-trip samples from now on.
-    pub(super) fn keep_rtts(&mut self) {
+    pub(super) fn record_rtts(&mut self) {
         if let Endpoints::Tcp(_) = self.endpoints {
             self.timing = true;
             self.rtts = Some(Box::new(Histogram::EMPTY));
@@ -390,15 +390,11 @@ impl FlowState {
     pub(super) fn ack(&mut self, now: Time, index: u32, ack: Ack) -> Packet {
         self.counters.acks_sent += 1;
         Packet {
-            flow: index,
             number: ack.next,
             stamp: ack.echo,
-            queued: now,
-            bytes: self.ack_bytes,
-            kind: PacketKind::Ack,
             echo: ack.ece,
             sack: ack.sack,
-            ..Packet::BLANK
+            ..Packet::new(now, index, PacketKind::Ack, self.ack_bytes)
         }
     }
 
@@ -445,20 +441,15 @@ impl FlowState {
         if segment.retransmission {
             self.counters.retransmitted += 1;
         }
+        let bytes = match segment.number == self.last {
+            true => self.last_bytes,
+            false => self.data_bytes,
+        };
         Some(Packet {
-            flow: index,
             number: segment.number,
-            stamp: now,
-            queued: now,
-            bytes: if segment.number == self.last {
-                self.last_bytes
-            } else {
-                self.data_bytes
-            },
-            kind: PacketKind::Segment,
             ecn: segment.ecn,
             echo: segment.echo,
-            ..Packet::BLANK
+            ..Packet::new(now, index, PacketKind::Segment, bytes)
         })
     }
 
@@ -468,14 +459,7 @@ impl FlowState {
         let syn = self.tcp().0.next_opening(now)?;
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(syn.repeated);
-        Some(Packet {
-            flow: index,
-            stamp: now,
-            queued: now,
-            bytes: self.ack_bytes,
-            kind: PacketKind::Syn,
-            ..Packet::BLANK
-        })
+        Some(Packet::new(now, index, PacketKind::Syn, self.ack_bytes))
     }
 
     /// A SYN reaches the receiver, whose answer takes its place.
@@ -484,12 +468,8 @@ impl FlowState {
         self.counters.arrived += 1;
         self.counters.acks_sent += 1;
         *packet = Packet {
-            flow: packet.flow,
             stamp: packet.stamp,
-            queued: now,
-            bytes: self.ack_bytes,
-            kind: PacketKind::SynAck,
-            ..Packet::BLANK
+            ..Packet::new(now, packet.flow, PacketKind::SynAck, self.ack_bytes)
         };
     }
 
@@ -511,10 +491,10 @@ impl FlowState {
 
     #[inline(always)]
     pub(super) fn tcp(&mut self) -> &mut (Sender, Receiver) {
-        match &mut self.endpoints {
-            Endpoints::Tcp(tcp) => tcp,
-            _ => unreachable!("a segment or an ACK is of a TCP flow"),
-        }
+        let Endpoints::Tcp(tcp) = &mut self.endpoints else {
+            unreachable!("a segment or an ACK is of a TCP flow")
+        };
+        tcp
     }
 
     /// A datagram reaches the sink.
@@ -536,13 +516,8 @@ impl FlowState {
     pub(super) fn datagram(&mut self, now: Time, index: u32, number: u32) -> Packet {
         self.counters.sent += 1;
         Packet {
-            flow: index,
             number,
-            stamp: now,
-            queued: now,
-            bytes: self.data_bytes,
-            kind: PacketKind::Datagram,
-            ..Packet::BLANK
+            ..Packet::new(now, index, PacketKind::Datagram, self.data_bytes)
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Readings of windows and queues at equal intervals, for what no counter says: how much they vary,
-//! and whether the windows of a class vary together.
+//! Readings of windows and queues at equal intervals, for quantities without counters: their variation, and
+//! the correlation of the windows of a class.
 
 use super::flow::FlowState;
 use super::flows::Flows;
@@ -7,7 +7,7 @@ use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Ends, Scenario};
 
-/// Moments of one reading.
+/// Moments of the readings of one quantity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     sum: f64,
@@ -26,7 +26,7 @@ impl Moments {
     }
 }
 
-/// What has been read since the end of the warm-up.
+/// Readings since the end of the warm-up.
 #[derive(Clone, Debug)]
 pub(crate) struct Gauge {
     interval: Span,
@@ -44,7 +44,7 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// For a scenario with flows between wired nodes; others are not read.
+    /// Returns the gauge for a scenario with flows between wired nodes. Other scenarios have none.
     pub(super) fn new(scenario: &Scenario, links: usize, interval: Span) -> Option<Gauge> {
         let flows = &scenario.flows;
         if !flows.iter().any(|flow| flow.ends == Ends::Wired) {
@@ -85,7 +85,7 @@ impl Gauge {
         }
     }
 
-    /// Reads all windows and queues at `now`; returns when to do so again.
+    /// Reads all windows and queues at `now`. Returns the time of the next readings.
     pub(super) fn read(&mut self, now: Time, wires: &Wires, flows: &mut Flows) -> Time {
         self.count += 1;
         for (moments, wired) in self.queues.iter_mut().zip(wires.links()) {
@@ -106,18 +106,18 @@ impl Gauge {
         next
     }
 
-    /// The class of flow `index`, by its place in `classes`.
+    /// Returns the class of flow `index`, by its place in `classes`.
     pub(crate) fn class_of(&self, index: usize) -> usize {
         self.class_of[index]
     }
 
-    /// Standard deviation of the queue of link number `link`. [packets]
+    /// Returns the standard deviation of the queue of link number `link`. [packets]
     pub(crate) fn queue_deviation(&self, link: usize) -> Option<f64> {
         let count = self.count as f64;
         (self.count > 1).then(|| self.queues[link].variance(count).sqrt())
     }
 
-    /// Correlation of the windows of a class: the sum of the covariances of all pairs over the sum
+    /// Returns the correlation of the windows of a class: the sum of the covariances of all pairs over the sum
     /// of the products of their standard deviations. `None` with fewer than two windows that vary.
     pub(crate) fn synchronisation(&self, class: usize) -> Option<f64> {
         let count = self.count as f64;

@@ -11,10 +11,10 @@
 //! A packet that waits, in a queue of the radio or on a link after which an event waits for it, is
 //! under way. The event continues its journey.
 
+use super::World;
 use super::flows::Flows;
 use super::medium::Medium;
 use super::step::{Delivery, Step};
-use super::{World, lookahead};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -22,8 +22,8 @@ impl World<'_> {
     /// Sends a packet of an endpoint at `at`.
     #[inline(always)]
     pub(super) fn send(&mut self, at: Time, packet: &mut Packet) {
-        match self.wires.first_queue(packet) {
-            Some(queue) => offer(&mut self.radio, &mut self.flows, at, queue, packet),
+        match self.network.wires.first_queue(packet) {
+            Some(queue) => offer(&mut self.radio, &mut self.network.flows, at, queue, packet),
             None => self.travel(at, packet),
         }
     }
@@ -31,34 +31,27 @@ impl World<'_> {
     /// Moves a packet over wires from `at`, until it has to wait, is lost or has arrived.
     #[inline(never)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
-        let World {
-            wires,
-            flows,
-            clock,
-            radio,
-            ..
-        } = self;
-        match lookahead::travel(wires, flows, clock, at, packet) {
+        match self.network.travel(at, packet) {
             Step::UnderWay => {}
             Step::OnAir(queue) => {
-                offer(radio, flows, at, queue, packet);
+                offer(&mut self.radio, &mut self.network.flows, at, queue, packet);
                 if self.listens() {
                     self.time(at, packet);
                 }
             }
             Step::Arrived => self.arrive(at, packet),
-            Step::Lost => flows.lose(packet),
+            Step::Lost => self.network.flows.lose(packet),
         }
     }
 
     /// Delivers a packet to its endpoint.
     #[inline(never)]
     pub(super) fn arrive(&mut self, at: Time, packet: &mut Packet) {
-        match self.flows.take(at, packet, &mut self.clock) {
+        match self.network.take(at, packet) {
             Delivery::Consumed => {}
             Delivery::Acked => self.send(at, packet),
             Delivery::WindowOpened => self.pump(at, packet.flow as usize),
-            Delivery::PingReply => self.hear(at, packet),
+            Delivery::PingReply => self.take_reply(at, packet),
         }
     }
 
@@ -66,17 +59,18 @@ impl World<'_> {
     #[inline(always)]
     pub(super) fn lose_dropped(&mut self) {
         if self.radio.has_lost() {
-            lose_all(&mut self.radio, &mut self.flows);
+            lose_all(&mut self.radio, &mut self.network.flows);
         }
     }
 
     /// Sends all that the TCP sender of flow `index` may send.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
-        while let Some(mut packet) = self.flows.states[index].next_packet(at, index as u32) {
+        while let Some(mut packet) = self.network.flows.states[index].next_packet(at, index as u32)
+        {
             self.send(at, &mut packet);
         }
-        if self.flows.states[index].has_sent(at) {
-            self.flows.rearm(index, &mut self.clock);
+        if self.network.flows.states[index].has_sent(at) {
+            self.network.rearm(index);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Ways cut into legs: what a packet goes through in one go, and where an event waits for it.
+//! Routes cut into legs. A packet passes a leg in one event.
 //!
-//! A leg is a place with the mere delays before and behind it added up. A way over links such as
+//! A leg is a place with the sums of the pure delays before and after it. A route over links such as
 //!
 //! ```text
 //!   links     host 5 ms   BOTTLENECK   2 ms   3 ms   QUEUE that decides on departure   1 ms   endpoint
@@ -10,54 +10,55 @@
 //! has a cut wherever an event must wait for the packet:
 //!
 //! - before a link whose packets have an unknown order until they arrive ([`super::lookahead`]);
-//! - behind a link from which packets depart in an event of their own;
-//! - at the queue of a radio and at an endpoint that acts in its own time.
+//! - after a link from which packets depart in an event of their own;
+//! - at the queue of a radio and at an endpoint without lookahead.
 //!
-//! Elsewhere a leg is entered *ahead of time*: at once, at the later instant. Mere delays join the leg in
-//! front of them ([`Leg::delay`]); one that begins a way joins the leg behind it ([`Leg::lead`]). An
-//! endpoint that acts ahead of time joins the last leg ([`Leg::ends`]).
+//! Otherwise a packet enters a leg with lookahead: in the present event, at the later time. Pure delays are
+//! part of the leg before them ([`Leg::delay`]). A pure delay at the beginning of a route is part of the leg
+//! after it ([`Leg::lead`]). An endpoint with lookahead is part of the last leg ([`Leg::ends`]).
 
 use super::wired::WiredLink;
 use crate::kernel::time::Span;
 use crate::link::Link;
 
-/// A stretch of a way: a place, and the time to the next one.
+/// A part of a route: a place, and the time to the next place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
-    /// Links before it that only delay, taken together.
+    /// Total delay of the pure delays before it.
     pub(super) lead: Span,
     pub(super) place: Place,
-    /// Whether a packet enters it ahead of time; a packet that an endpoint sends is there at once.
+    /// Whether a packet enters it with lookahead. A packet that an endpoint sends is there immediately.
     pub(super) ahead: bool,
-    /// The last link of the leg: packets that wait for an event behind it have its rank.
+    /// The last link of the leg, whose rank packets have that wait for an event after it.
     pub(super) carrier: u32,
-    /// Whether the endpoint is behind it, and acts ahead of time.
+    /// Whether an endpoint with lookahead is after it.
     pub(super) ends: bool,
-    /// Links behind it that only delay, taken together.
+    /// Total delay of the pure delays after it.
     pub(super) delay: Span,
 }
 
-/// What a packet enters.
+/// A place that a packet enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A link of a host.
     Host(u32),
     /// Another link.
     Link(u32),
-    /// The same, into which nothing goes that comes later than a world halts ([`super::lookahead`]).
+    /// Another link with a gate: packets that come later than the next halt do not enter it
+    /// ([`super::lookahead`]).
     Gate(u32),
-    /// A link that only delays.
+    /// A pure delay.
     Delay,
     /// A queue of the radio.
     Air(u32),
     /// The endpoint.
     End,
-    /// The endpoint, which acts ahead of time.
+    /// The endpoint, which has lookahead.
     EndAhead,
 }
 
-/// Appends to `legs` those of a way over links with these `numbers`, which leads to `end`. A number
-/// beyond the `links` is one on air.
+/// Appends the legs of a route over links with these `numbers`, which leads to `end`. A number above those of the
+/// `links` is a link on air.
 pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[WiredLink]) {
     let first = legs.len();
     for &number in numbers {
@@ -93,7 +94,7 @@ pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[Wir
     }
 }
 
-/// What link `number` is to a packet that enters it.
+/// Returns the place of a packet that enters link `number`.
 fn place_of(number: u32, wired: &WiredLink) -> Place {
     match wired.link() {
         Link::Host(_) if wired.link().mere_delay().is_some() => Place::Delay,
@@ -103,21 +104,16 @@ fn place_of(number: u32, wired: &WiredLink) -> Place {
 }
 
 impl Leg {
-    /// The link of a host, if it leads through one.
+    /// Returns the link of a host, if the leg leads through such a link.
     #[inline(always)]
     pub(super) fn host(&self) -> Option<u32> {
-        match self.place {
-            Place::Host(link) => Some(link),
-            Place::Link(_)
-            | Place::Gate(_)
-            | Place::Delay
-            | Place::Air(_)
-            | Place::End
-            | Place::EndAhead => None,
+        if let Place::Host(link) = self.place {
+            return Some(link);
         }
+        None
     }
 
-    /// Whether packets leave it in an event of their own.
+    /// Returns whether packets leave it in an event of their own.
     fn is_served(&self, links: &[WiredLink]) -> bool {
         match self.place {
             Place::Link(number) | Place::Gate(number) => links[number as usize].link().is_served(),
@@ -125,7 +121,7 @@ impl Leg {
         }
     }
 
-    /// Nothing enters the link, if it is one, that comes later than a world halts.
+    /// Makes the link a gate, if the place is a link.
     pub(super) fn gate(&mut self) {
         if let Place::Link(number) = self.place {
             self.place = Place::Gate(number);

@@ -205,9 +205,8 @@ impl Medium {
         (0..count).map(|number| self.queue(number))
     }
 
-    /// Returns the packets that wait in no queue: a cell's, for stations that sleep, and in
-    /// aggregates.
-    pub(crate) fn kept(&self) -> impl Iterator<Item = &Packet> {
+    /// Returns the packets of a cell that wait in no queue: for stations that sleep, and in aggregates.
+    pub(crate) fn outside_queues(&self) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
         cells.flat_map(|cell| cell.power_save_packets().chain(cell.in_aggregates()))
     }

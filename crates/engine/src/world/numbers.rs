@@ -1,9 +1,9 @@
-//! Numbers of everything that is looked up by number: links, flows, slots of the agenda.
+//! Numbers of links, flows and slots of the agenda.
 //!
 //! ```text
 //! links   0 wire down | 1 wire up | 2 ... links of the scenario | the bottleneck || on air | on air, back
 //! flows   0 ... flows of the scenario | users | pings, one for each station | connections
-//! slots   links but those on air | schedule | readings | ACKs in the making | reports
+//! slots   links except those on air | schedule | readings | ACKs in the making | reports
 //!         | control, with users | sender and receiver of flow 0, of flow 1, ...
 //! ```
 //!
@@ -17,40 +17,40 @@ pub(super) const WIRE_UP: u32 = 1;
 /// The first link of the network.
 const NETWORK: u32 = 2;
 
-/// Number of link `index` of the scenario.
+/// Returns the number of link `index` of the scenario.
 pub(super) fn of_network(index: usize) -> u32 {
     NETWORK + index as u32
 }
 
-/// The index in the scenario of link `number`, if it is one of those.
+/// Returns the index in the scenario of link `number`, if it is a link of the scenario.
 pub(super) fn in_network(number: u32, scenario: &Scenario) -> Option<usize> {
     let index = number.checked_sub(NETWORK)? as usize;
     (index < scenario.links.len()).then_some(index)
 }
 
-/// Number of the bottleneck, if there is one.
+/// Returns the number of the bottleneck, if there is a bottleneck.
 pub(super) fn of_bottleneck(scenario: &Scenario) -> Option<u32> {
-    let behind = of_network(scenario.links.len());
-    scenario.bottleneck.as_ref().map(|_| behind)
+    let next = of_network(scenario.links.len());
+    scenario.bottleneck.as_ref().map(|_| next)
 }
 
-/// Number of links that are not on air.
+/// Returns the number of links that are not on air.
 pub(super) fn wired(scenario: &Scenario) -> usize {
     of_network(scenario.links.len()) as usize + usize::from(scenario.bottleneck.is_some())
 }
 
-/// Number of the link on air whose queue is queue `queue` of the radio; return links come last.
+/// Returns the number of the link on air with queue `queue` of the radio. Return links come last.
 pub(super) fn on_air(queue: usize, scenario: &Scenario) -> u32 {
     (wired(scenario) + queue) as u32
 }
 
-/// Flow that stands for the pings of the first station; the timer of its sender is the bottleneck's.
+/// Returns the flow of the pings of the first station. The timer of its sender is that of the bottleneck.
 pub(super) fn first_ping(scenario: &Scenario) -> usize {
     let users = scenario.csma.as_ref().map_or(0, |csma| csma.flows.len());
     scenario.flows.len() + users
 }
 
-/// First flow that is a connection's.
+/// Returns the first flow of a connection.
 pub(super) fn first_connection(scenario: &Scenario) -> usize {
     let pinged = scenario
         .bottleneck
@@ -59,12 +59,12 @@ pub(super) fn first_connection(scenario: &Scenario) -> usize {
     first_ping(scenario) + pinged
 }
 
-/// Who has a slot of the agenda.
+/// The owner of a slot of the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A link: the departure from its queue.
     Link(usize),
-    /// What is planned: starts, stops, changes of channels.
+    /// Planned events: starts, stops, changes of channels.
     Schedule,
     /// Readings of windows and queues.
     Gauge,
@@ -80,7 +80,7 @@ pub(super) enum Owner {
     Receiver(usize),
 }
 
-/// Which slot of the agenda is whose.
+/// The owners of the slots of the agenda.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots {
     links: usize,
@@ -95,12 +95,12 @@ impl Slots {
         }
     }
 
-    /// Slots with `flows` flows.
+    /// Returns the number of slots with `flows` flows.
     pub(super) fn count(self, flows: usize) -> usize {
         self.of(Owner::Sender(flows))
     }
 
-    /// The slot of `owner`.
+    /// Returns the slot of `owner`.
     #[inline(always)]
     pub(super) fn of(self, owner: Owner) -> usize {
         let first_flow = self.links + 4 + usize::from(self.has_control);
@@ -116,14 +116,14 @@ impl Slots {
         }
     }
 
-    /// The owner of `slot`.
+    /// Returns the owner of `slot`.
     #[inline]
     pub(super) fn owner(self, slot: usize) -> Owner {
-        let Some(behind) = slot.checked_sub(self.links) else {
+        let Some(rest) = slot.checked_sub(self.links) else {
             return Owner::Link(slot);
         };
         let first_flow = 4 + usize::from(self.has_control);
-        match (behind.checked_sub(first_flow), behind) {
+        match (rest.checked_sub(first_flow), rest) {
             (Some(timer), _) if timer % 2 == 0 => Owner::Sender(timer / 2),
             (Some(timer), _) => Owner::Receiver(timer / 2),
             (None, 0) => Owner::Schedule,

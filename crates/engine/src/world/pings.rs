@@ -1,8 +1,10 @@
-//! The virtual shared bottleneck in a world: pings are packets of flows of their own, one for each
-//! station, with the request as data and the answer as ACK. Flows of stations that do not answer are overheard.
+//! The virtual shared bottleneck in a world. Each station has a flow for its pings, with the requests as
+//! data and the replies as ACKs. For stations that do not reply, the segments and ACKs of their flows are
+//! timed.
 
 use super::World;
 use super::flow::{Endpoints, FlowState};
+use super::flows::Flows;
 use super::numbers;
 use crate::bottleneck::Bottleneck;
 use crate::control::Probe;
@@ -10,7 +12,7 @@ use crate::kernel::time::Time;
 use crate::packet::{Packet, PacketKind};
 
 impl FlowState {
-    /// The pings of a station.
+    /// Returns the flow of the pings of a station.
     pub(super) fn pings(bytes: u32) -> FlowState {
         FlowState {
             data_bytes: bytes as u16, // at most 1500, by the grammar
@@ -21,91 +23,91 @@ impl FlowState {
     }
 }
 
+impl Flows {
+    /// Returns the number after a segment's data, or the number that an ACK expects next: `number` with the
+    /// engine's TCP, and a sequence number with the TCP of hosts outside.
+    fn sequence(&self, packet: &Packet, number: u32) -> u32 {
+        match self.states[packet.flow as usize].endpoints {
+            Endpoints::Hosts => self.hosts.sequence(packet),
+            Endpoints::Tcp(_) | Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) => number,
+        }
+    }
+}
+
 impl World<'_> {
-    /// The bottleneck begins, or the next ping is due.
+    /// Starts the bottleneck, or sends the next ping.
     pub(super) fn ping_event(&mut self, now: Time) {
         let Some(bottleneck) = &mut self.bottleneck else {
             return;
         };
-        let (states, beside) = (&self.flows.states, &self.beside);
+        let (states, bypassing) = (&self.network.flows.states, &self.bypassing);
         let datagrams = |station: usize| -> u64 {
-            let own = beside.iter().filter(|&&(_, of)| of == station);
+            let own = bypassing.iter().filter(|&&(_, of)| of == station);
             own.map(|&(flow, _)| states[flow].counters.arrived).sum()
         };
-        let probes = bottleneck.advance(now, datagrams, &self.wires.passed());
+        let probes = bottleneck.advance(now, datagrams, &self.network.wires.passed());
         let next = bottleneck.deadline();
-        self.set_bottleneck();
         self.ping(now, &probes);
         let first = numbers::first_ping(self.scenario);
-        self.flows.set_timer(first, next, &mut self.clock);
+        self.network.set_timer(first, next);
     }
 
-    /// Sends pings from the access point.
+    /// Updates the rate of the bottleneck, and sends pings from the access point.
     fn ping(&mut self, now: Time, probes: &[Probe]) {
+        self.update_bottleneck();
         for &Probe { station, number } in probes {
             let index = numbers::first_ping(self.scenario) + station as usize;
-            let mut packet = self.flows.states[index].datagram(now, index as u32, number);
+            let flow = &mut self.network.flows.states[index];
+            let mut packet = flow.datagram(now, index as u32, number);
             self.send(now, &mut packet);
         }
     }
 
-    /// The answer to a ping has come back.
-    pub(super) fn hear(&mut self, now: Time, answer: &Packet) {
+    /// Processes the reply to a ping.
+    pub(super) fn take_reply(&mut self, now: Time, reply: &Packet) {
         if let Some(bottleneck) = &mut self.bottleneck {
-            let passed_bytes = self.wires.passed().bytes;
-            let probes = bottleneck.answered(now, answer.number as u16, passed_bytes);
-            self.set_bottleneck();
+            let passed_bytes = self.network.wires.passed_bytes();
+            let probes = bottleneck.answered(now, reply.number as u16, passed_bytes);
             self.ping(now, &probes.unwrap_or_default());
         }
     }
 
-    /// Whether the bottleneck wants to know of segments and ACKs that pass.
+    /// Returns whether the bottleneck needs to know the segments and ACKs that pass.
     #[inline(always)]
     pub(super) fn listens(&self) -> bool {
         self.bottleneck.as_ref().is_some_and(Bottleneck::listens)
     }
 
-    /// A packet has left for the air.
+    /// Times a packet that has left for the air.
     #[cold]
     pub(super) fn time(&mut self, now: Time, packet: &Packet) {
-        let passed_bytes = self.wires.passed_bytes();
+        let passed_bytes = self.network.wires.passed_bytes();
         if let Some(station) = self.station_of(packet, PacketKind::Segment)
             && let Some(bottleneck) = &mut self.bottleneck
         {
-            let end = match self.flows.states[packet.flow as usize].endpoints {
-                Endpoints::Hosts => self.flows.hosts.sequence(packet),
-                _ => packet.number + 1,
-            };
-            let segment = (station, packet.flow, end);
-            bottleneck.leaves(now, segment, passed_bytes);
+            let end = self.network.flows.sequence(packet, packet.number + 1);
+            bottleneck.leaves(now, (station, packet.flow, end), passed_bytes);
         }
     }
 
-    /// A packet has come off the air.
+    /// Notes a packet that has come off the air.
     #[cold]
     pub(super) fn overhear(&mut self, now: Time, packet: &Packet) {
-        let passed_bytes = self.wires.passed_bytes();
+        let passed_bytes = self.network.wires.passed_bytes();
         if let Some(station) = self.station_of(packet, PacketKind::Ack)
             && let Some(bottleneck) = &mut self.bottleneck
         {
-            let next = match self.flows.states[packet.flow as usize].endpoints {
-                Endpoints::Hosts => self.flows.hosts.sequence(packet),
-                _ => packet.number,
-            };
+            let next = self.network.flows.sequence(packet, packet.number);
             let ack = (station, packet.flow, next);
             let probes = bottleneck.acknowledged(now, ack, passed_bytes);
-            self.set_bottleneck();
             self.ping(now, &probes);
         }
     }
 
-    /// The station of a packet's flow, if it is of TCP and this kind.
+    /// Returns the station of a packet's flow, if the packet is of TCP and of this kind.
     fn station_of(&self, packet: &Packet, kind: PacketKind) -> Option<u32> {
-        let is_ping = matches!(
-            self.flows.states[packet.flow as usize].endpoints,
-            Endpoints::Ping
-        );
-        if packet.kind != kind || is_ping {
+        let flow = &self.network.flows.states[packet.flow as usize];
+        if packet.kind != kind || matches!(flow.endpoints, Endpoints::Ping) {
             return None;
         }
         let node = self.radio.cell()?.station_of(packet);
@@ -113,19 +115,19 @@ impl World<'_> {
         Some(station as u32)
     }
 
-    /// The bottleneck's rate is this from now on, if it is not estimated. [bit/s]
+    /// Sets the rate of the bottleneck from now on, unless it is estimated. [bit/s]
     pub(super) fn change_bottleneck(&mut self, now: Time, rate_bps: u64) {
         if let Some(bottleneck) = &mut self.bottleneck {
             bottleneck.set_rate(now, rate_bps);
-            self.set_bottleneck();
+            self.update_bottleneck();
         }
     }
 
-    /// Gives the bottleneck's link the rate that is known now.
-    fn set_bottleneck(&mut self) {
+    /// Sets the rate of the bottleneck's link to the present rate, if there is one.
+    fn update_bottleneck(&mut self) {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
         if let Some(rate_bps) = rate_bps {
-            self.wires.set_bottleneck(rate_bps);
+            self.network.wires.set_bottleneck(rate_bps);
             self.fill_bottleneck();
         }
     }

@@ -1,9 +1,10 @@
-//! What is known beforehand to happen: starts, stops, changes of channels.
+//! Planned events: starts, stops, changes of channels.
 
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Flow, Scenario, Transport};
 
+/// A planned event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Planned {
     Start(u32),
@@ -12,13 +13,13 @@ pub(super) enum Planned {
     Channel(u32, u32),
 }
 
-/// Everything that is known to happen, in order, and how much of it has.
+/// All planned events in order, and the number of past events.
 pub(super) struct Plan {
     planned: Vec<(Time, Planned)>,
     done: usize,
-    /// The next thing that other flows must not be ahead of, as far as it is not done.
+    /// The next event that other flows must not be ahead of.
     heard: usize,
-    /// Whether each flow is one whose start concerns nobody else.
+    /// Whether the start of each flow affects no other flow.
     starts_alone: Vec<bool>,
 }
 
@@ -32,8 +33,8 @@ impl Plan {
         }
     }
 
-    /// When the next thing happens that other flows must not be ahead of: anything but the start of a flow
-    /// of packets, which is like its sending any packet.
+    /// Returns the time of the next event that other flows must not be ahead of: any event except the start of a bulk
+    /// flow, which is like sending any other packet.
     pub(super) fn next_heard(&mut self) -> Time {
         self.heard = self.heard.max(self.done);
         while let Some(&(at, planned)) = self.planned.get(self.heard) {
@@ -41,19 +42,19 @@ impl Plan {
                 Planned::Start(index) if self.starts_alone.get(index as usize) == Some(&true) => {
                     self.heard += 1;
                 }
-                _ => return at,
+                Planned::Start(_) | Planned::Stop(_) | Planned::Channel(..) => return at,
             }
         }
         Time::NEVER
     }
 
-    /// When the next thing happens.
+    /// Returns the time of the next event.
     pub(super) fn next(&self) -> Time {
         let next = self.planned.get(self.done);
         next.map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// The next thing, which happens now.
+    /// Returns the next event, which happens now.
     pub(super) fn take(&mut self) -> Option<Planned> {
         let &(_, planned) = self.planned.get(self.done)?;
         self.done += 1;
@@ -65,7 +66,7 @@ fn starts_alone(flow: &Flow) -> bool {
     matches!(flow.transport, Transport::Tcp(_)) && flow.reports.is_none()
 }
 
-/// When a flow begins.
+/// Returns the start of a flow.
 pub(crate) fn start_of(flow: &Flow, streams: &Streams) -> Time {
     let start = Time::ZERO + flow.start;
     if flow.start_spread == Span::ZERO {
@@ -80,7 +81,7 @@ fn plan_of(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Vec<(Time,
     let mut plan = Vec::new();
     for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
         let start = start_of(flow, streams);
-        // a flow that would begin after its stop never does
+        // a flow that would begin after its stop never begins
         if flow.stop.is_none_or(|stop| start <= at(stop)) {
             plan.push((start, Planned::Start(index as u32)));
         }

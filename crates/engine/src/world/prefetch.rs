@@ -15,10 +15,11 @@ impl World<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn prefetch(&self) {
-        let states = &self.flows.states;
-        let routes = &self.wires.routes;
+        let states = &self.network.flows.states;
+        let wires = &self.network.wires;
+        let routes = &wires.routes;
         let read = |of: &dyn Fn(usize) -> u64| {
-            let packets = self.wires.carried.begun();
+            let packets = wires.carried.begun();
             let seen = packets.fold(0, |seen, packet| seen ^ of(packet.flow as usize));
             black_box(seen);
         };
@@ -31,7 +32,7 @@ impl World<'_> {
         read(&|flow| {
             let hosts = routes.first_two(flow).filter_map(Leg::host);
             hosts.fold(0, |seen, host| {
-                seen ^ u64::from(self.wires.links[host as usize].is_of_host())
+                seen ^ u64::from(wires.links[host as usize].is_of_host())
             })
         });
         read(&|flow| match &states[flow].endpoints {

@@ -1,7 +1,7 @@
-//! The way of every packet from end to end, in small arrays: each hop of each packet looks here.
+//! The routes of all flows, in small arrays that each hop of each packet reads.
 //!
-//! A way is a list of links between two ends, each an endpoint or a queue of the radio; packets go
-//! through it leg by leg ([`super::legs`]).
+//! A route is a list of links between two ends. Each end is an endpoint or a queue of the radio. Packets
+//! pass it leg by leg ([`super::legs`]).
 
 use super::legs::{self, Leg, Place};
 use super::numbers::{self, WIRE_DOWN, WIRE_UP, of_network};
@@ -15,10 +15,10 @@ use crate::scenario::{
     Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, LinkRate, Scenario,
 };
 
-/// No queue of the radio: a packet does not come off the air, or does not go on air.
+/// Number in place of a queue of the radio if a packet does not come off the air, or does not go on air.
 pub(super) const WIRED: u32 = u32::MAX;
 
-/// The way of a flow's packets in one direction.
+/// The route of a flow's packets in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     /// Queue of the radio in which they begin, or [`WIRED`].
@@ -41,21 +41,21 @@ pub(crate) enum Stop {
     Link(usize),
 }
 
-/// Ways of all flows.
+/// Routes of all flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
-    /// Ways of each flow: `[ACKs, data]`.
+    /// Routes of each flow: `[ACKs, data]`.
     ways: Vec<[Way; 2]>,
-    /// Numbers of links, way after way.
+    /// Numbers of links, route after route.
     links: Vec<u32>,
-    /// Legs, way after way.
+    /// Legs, route after route.
     legs: Vec<Leg>,
-    /// First leg of each way: `[ACKs, data]`.
+    /// First leg of each route: `[ACKs, data]`.
     first_legs: Vec<[u32; 2]>,
 }
 
 impl Routes {
-    /// The ways of the scenario's flows. Links that take no time and lose nothing are left out.
+    /// Returns the routes of the scenario's flows, without links that take no time and lose no packets.
     pub(super) fn new(scenario: &Scenario, cell: Option<&Cell>) -> Routes {
         let mut routes = Routes::default();
         for flow in &scenario.flows {
@@ -75,7 +75,7 @@ impl Routes {
         routes
     }
 
-    /// The ways of the pings of each station: through the air at once, and back.
+    /// Adds the routes of the pings of each station: over the air, and back.
     fn lay_pings(&mut self, scenario: &Scenario, cell: Option<&Cell>) {
         let here = self.links.len() as u32;
         let way = |first, last| Way {
@@ -93,8 +93,8 @@ impl Routes {
         }
     }
 
-    /// The way of a flow over wireless links, which are numbered behind the wired ones; ACKs with
-    /// priority pass those in no time.
+    /// Returns the route of a flow over wireless links, whose numbers follow those of wired links. ACKs with priority
+    /// pass wireless links in no time.
     fn lay_over_air(
         &mut self,
         flow: &CsmaFlow,
@@ -118,7 +118,7 @@ impl Routes {
         self.store(WIRED, WIRED, links, scenario)
     }
 
-    /// A further flow on the ways of flow `like`, `reversed` from its end to its beginning.
+    /// Adds a flow with the routes of flow `like`, or with these routes `reversed`.
     pub(super) fn add(&mut self, like: usize, reversed: bool) {
         let mut ways = self.ways[like];
         if reversed {
@@ -130,46 +130,33 @@ impl Routes {
         self.first_legs.push(legs);
     }
 
-    /// The queue of the radio in which `packet` begins, or [`WIRED`].
+    /// Returns the queue of the radio in which `packet` begins, or [`WIRED`].
     #[inline]
     pub(super) fn first(&self, packet: &Packet) -> u32 {
         self.ways[packet.flow as usize][usize::from(packet.is_data())].first
     }
 
-    /// The next leg of `packet`, and those behind it.
+    /// Returns the next leg of `packet` and the legs after it.
     #[inline]
     pub(super) fn legs(&self, packet: &Packet) -> &[Leg] {
         let first = self.first_legs[packet.flow as usize][usize::from(packet.is_data())];
         &self.legs[first as usize + usize::from(packet.hop)..]
     }
 
-    /// Whether `packet`, off the air, is where it is for, an endpoint that acts in its own time.
+    /// Returns whether `packet`, which came off the air, has arrived at an endpoint without lookahead.
     #[inline(always)]
     pub(super) fn has_arrived(&self, packet: &Packet) -> bool {
         self.legs(packet)[0].place == Place::End
     }
 
-    /// The first two legs of a flow's ACKs and of its data, as far as there are so many.
+    /// Returns the first two legs of a flow's ACKs and of its data, as far as they exist.
     pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
         let two = first.flat_map(|first| [first as usize, first as usize + 1]);
         two.filter_map(|place| self.legs.get(place))
     }
 
-    /// The legs of a flow's data, or of its ACKs.
-    #[cfg(test)]
-    pub(super) fn legs_of(&self, flow: usize, data: bool) -> &[Leg] {
-        let starts = self
-            .first_legs
-            .iter()
-            .flatten()
-            .map(|&first| first as usize);
-        let first = self.first_legs[flow][usize::from(data)] as usize;
-        let end = starts.filter(|&other| other > first).min();
-        &self.legs[first..end.unwrap_or(self.legs.len())]
-    }
-
-    /// Cuts all ways into legs.
+    /// Cuts all routes into legs.
     pub(super) fn lay_legs(&mut self, links: &[WiredLink]) {
         let mut all = Vec::new();
         let mut lay = |way: &Way| {
@@ -187,7 +174,7 @@ impl Routes {
         self.legs = all;
     }
 
-    /// Nothing enters a link that comes later than a world halts.
+    /// Makes gates of all links.
     pub(super) fn gate(&mut self) {
         self.legs.iter_mut().for_each(Leg::gate);
     }
@@ -196,8 +183,8 @@ impl Routes {
         &self.links[way.start as usize..way.end as usize]
     }
 
-    /// Queue of the radio for the data of a station's flow, or of one whose route begins on air behind
-    /// `wired` links.
+    /// Returns the queue of the radio for the data of a station's flow, or of a flow whose route begins on air, in a
+    /// network with this number of `wired` links.
     pub(super) fn queue_of(&self, flow: u32, wired: usize) -> u32 {
         let [_, data] = self.ways[flow as usize];
         match data.first.min(data.last) {
@@ -206,20 +193,20 @@ impl Routes {
         }
     }
 
-    /// Whether a flow's data begins on links rather than in a queue of the radio.
+    /// Returns whether the route of a flow's data begins on links, and not in a queue of the radio.
     pub(super) fn begins_on_wires(&self, flow: u32) -> bool {
         let [_, data] = self.ways[flow as usize];
         data.first == WIRED
     }
 
-    /// The links of a flow's data, in order.
+    /// Returns the links of a flow's data, in order.
     pub(super) fn data_links(&self, flow: u32) -> &[u32] {
         let [_, data] = &self.ways[flow as usize];
         self.links_of(data)
     }
 
-    /// Queues of the radio and links that a flow's data comes to, in order, of a network with this number of `wired`
-    /// links.
+    /// Returns the queues of the radio and the links on the route of a flow's data, in order, in a network with this
+    /// number of `wired` links.
     pub(super) fn data_stops(&self, flow: u32, wired: usize) -> Vec<Stop> {
         let [_, data] = &self.ways[flow as usize];
         let on_air = |queue: u32| (queue != WIRED).then_some(Stop::Air(queue as usize));
@@ -231,7 +218,7 @@ impl Routes {
         first.chain(links).chain(on_air(data.last)).collect()
     }
 
-    /// Legs of a flow's data before the one that leads into link number `link`.
+    /// Returns the number of legs of a flow's data before the leg that leads into link number `link`.
     pub(super) fn legs_before(&self, flow: u32, link: u32) -> u8 {
         let [_, first] = self.first_legs[flow as usize];
         let mut legs = self.legs[first as usize..].iter();
@@ -240,7 +227,7 @@ impl Routes {
         legs.position(leads).map_or(0, |place| place as u8) // at most LONGEST_ROUTE
     }
 
-    /// The links of each flow's ACKs and of its data, in order.
+    /// Returns the links of each flow's ACKs and of its data, in order.
     pub(super) fn pairs(&self) -> impl Iterator<Item = [&[u32]; 2]> {
         let links = |way| self.links_of(way);
         self.ways.iter().map(move |ways| ways.each_ref().map(links))
@@ -252,13 +239,6 @@ impl Routes {
             data.ahead = receivers.get(index).is_some_and(|&ahead| ahead);
             acks.ahead = senders.get(index).is_some_and(|&ahead| ahead);
         }
-    }
-
-    /// Returns whether receiver and sender of a flow have lookahead.
-    #[cfg(test)]
-    pub(super) fn ahead(&self, flow: usize) -> [bool; 2] {
-        let [acks, data] = self.ways[flow];
-        [data.ahead, acks.ahead]
     }
 
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Way {
@@ -294,7 +274,7 @@ impl Routes {
         }
     }
 
-    /// Puts down a way over `links`, of which those that matter are kept.
+    /// Stores and returns a route over `links`, without links that have no effect.
     fn store(&mut self, first: u32, last: u32, links: Vec<u32>, scenario: &Scenario) -> Way {
         let start = self.links.len() as u32;
         let matter = links.into_iter().filter(|&link| matters(link, scenario));
@@ -310,7 +290,7 @@ impl Routes {
     }
 }
 
-/// Whether a link takes time, be it a random one, or loses packets.
+/// Returns whether a link takes time, which may be random, or loses packets.
 fn matters(link: u32, scenario: &Scenario) -> bool {
     let wire = &scenario.wire;
     let (rate, longest, loss) = match link {
@@ -327,7 +307,10 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
     *rate != LinkRate::Unlimited || longest > Span::ZERO || loss.share() > 0.0
 }
 
-/// The queue of a node for a category; stations are in a cell.
+/// Returns the queue of a node for a category, if there is a cell.
 fn queue_of(cell: Option<&Cell>, node: NodeId, category: Category) -> u32 {
     cell.map_or(WIRED, |cell| cell.medium().contender(node, category))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! The next step of a packet and of an endpoint.
 
-use super::greedy::Filled;
+use super::approach::Filled;
 use crate::packet::Packet;
 
 /// The next step of a packet that moves.

@@ -1,40 +1,40 @@
-//! Users over a CSMA network: each keeps as many TCP connections open as its rule asks for.
+//! Users of a CSMA network. Each has the number of open TCP connections that its rule computes.
 //!
 //! ```text
-//! open --> Open --closed--> Closing --all acknowledged, nothing under way--> free for another one
+//! open --> Open --closed--> Closing --all acknowledged, no packet in flight--> free for a new connection
 //! ```
 //!
-//! A user looks at its connections as an application can: their round-trip times and what they have
-//! delivered since it looked last. The connection that was opened last is the first to be closed;
-//! what it has sent is still delivered.
+//! A user knows what an application can know of its connections: their round-trip times, and the data
+//! delivered since its last look. The connection that was opened last is the first to be closed. Data that
+//! it has sent is still delivered.
 
 use super::flow::{FlowCounters, FlowState};
 use crate::control::multi_connection::{Falls, MultiConnection, Seen};
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};
 
-/// One user: a flow of the scenario, with its connections.
+/// A user: a flow of the scenario with its connections.
 pub(crate) struct User {
     pub(super) rule: MultiConnection,
     /// Settings of a TCP user's connections.
     pub(super) tcp: Option<TcpSettings>,
     /// Payload of a full packet. [bytes]
     pub(super) payload_bytes: u32,
-    /// Whether it has begun, and not stopped.
+    /// Whether it has started, and not stopped.
     pub(super) active: bool,
-    /// Instants at which it began and stopped; [`Time::NEVER`] before.
+    /// Times of its start and its stop; [`Time::NEVER`] before.
     pub(super) started_at: Time,
     pub(super) stopped_at: Time,
-    /// The flows of all its connections, open or not; the first is the user's number.
+    /// The flows of all its connections, open or not. The first is the user's number.
     pub(super) flows: Vec<u32>,
     /// Flows whose connections are open, in the order in which they were opened.
     pub(super) open: Vec<u32>,
     /// Flows whose connections are not open.
     pub(super) closed: Vec<u32>,
-    /// Connections opened and closed so far.
+    /// Numbers of connections opened and closed so far.
     pub(super) opened_total: u64,
     pub(super) closed_total: u64,
-    /// When it looked last, and what it saw: sum of round-trip times, their number, segments delivered.
+    /// Time of its last look, and the values then: sum of round-trip times, their number, delivered segments.
     pub(super) looked: Time,
     pub(super) seen: [u64; 3],
     pub(super) seen_falls: Falls,
@@ -49,7 +49,7 @@ impl User {
             rule: flow.rule(csma),
             tcp: match &flow.transport {
                 Transport::Tcp(tcp) => Some(tcp.clone()),
-                _ => None,
+                Transport::Udp(_) | Transport::Web(_) => None,
             },
             payload_bytes: flow.payload_bytes(),
             active: false,
@@ -68,32 +68,32 @@ impl User {
         }
     }
 
-    /// Payload of a full packet. [bytes]
+    /// Returns the payload of a full packet. [bytes]
     pub(crate) fn payload_bytes(&self) -> u32 {
         self.payload_bytes
     }
 
-    /// Whether it has TCP connections.
+    /// Returns whether it has TCP connections.
     pub(crate) fn is_tcp(&self) -> bool {
         self.tcp.is_some()
     }
 
-    /// Flows of all its connections, open or not.
+    /// Returns the flows of all its connections, open or not.
     pub(crate) fn flows(&self) -> &[u32] {
         &self.flows
     }
 
-    /// Connections opened and closed so far.
+    /// Returns the numbers of connections opened and closed so far.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.opened_total, self.closed_total)
     }
 
-    /// Open connections.
+    /// Returns the number of open connections.
     pub(crate) fn connections(&self) -> usize {
         self.open.len()
     }
 
-    /// Time integral of their number up to `now`. [ns]
+    /// Returns the time integral of the number of open connections up to `now`. [ns]
     pub(crate) fn integral_ns(&self, now: Time) -> u64 {
         self.integral_ns + self.open.len() as u64 * now.since(self.changed).0
     }
@@ -114,13 +114,13 @@ impl User {
         self.open.push(flow);
     }
 
-    /// What all its connections have counted.
+    /// Returns the sum of a counter over all its connections.
     pub(crate) fn sum(&self, flows: &[FlowState], count: fn(&FlowCounters) -> u64) -> u64 {
         let own = self.flows.iter().map(|&flow| &flows[flow as usize]);
         own.map(|flow| count(&flow.counters)).sum()
     }
 
-    /// What it sees at `now` of its connections since it looked last.
+    /// Returns what it knows at `now` of its connections since its last look.
     pub(super) fn look(&mut self, now: Time, flows: &[FlowState]) -> Seen {
         let sums = [
             self.sum(flows, |c| c.delay_ns),
@@ -130,9 +130,9 @@ impl User {
         let [delay_ns, samples, delivered] = [0, 1, 2].map(|k| sums[k] - self.seen[k]);
         let length_s = now.since(self.looked).seconds();
         let own = self.flows.iter().map(|&flow| flows[flow as usize].falls());
-        let falls = own.fold(Falls::default(), |sum, one| Falls {
-            by_losses: sum.by_losses + one.by_losses,
-            by_marks: sum.by_marks + one.by_marks,
+        let falls = own.fold(Falls::default(), |sum, own| Falls {
+            by_losses: sum.by_losses + own.by_losses,
+            by_marks: sum.by_marks + own.by_marks,
         });
         let before = std::mem::replace(&mut self.seen_falls, falls);
         self.seen = sums;
@@ -151,7 +151,7 @@ impl User {
 /// All users of a network.
 pub(crate) struct Users {
     pub(super) each: Vec<User>,
-    /// When they look at their connections next.
+    /// Time of their next look at their connections.
     pub(super) next: Time,
 }
 
@@ -166,7 +166,7 @@ impl Users {
         }
     }
 
-    /// The users, by the number of their flows.
+    /// Returns the users, by the numbers of their flows.
     pub(crate) fn each(&self) -> &[User] {
         &self.each
     }

@@ -1,16 +1,17 @@
-//! Connections that come and go: a web source, its connections, the flows they take turns in.
+//! Connections of web sources, and the flows that connections use in turns.
 //!
-//! A connection is two flows of one segment stream each: its request, from client to server, and its
-//! response back. Each is acknowledged by ACKs of its own, and has its own two timers.
+//! A connection is two flows with a stream of segments each: its request, from client to server, and its
+//! response back. Each flow has its own ACKs and its own two timers.
 //!
 //! ```text
 //! begin --request--> Asking --delivered--> Serving --delay--> Answering --delivered--> Closing
-//!                                                      all acknowledged, nothing under way --> free
+//!                                                    all acknowledged, no packet in flight --> free
 //! ```
 //!
-//! A connection that is over leaves its flows to a later one once none of their packets is under way
-//! (sent = arrived + lost, for data and ACKs), so that memory follows the number of connections open at
-//! a time. At most [`MOST_OPEN`](super::connections) are: one that would begin then is refused, and counted.
+//! A later connection uses the flows of a connection that is over, once none of their packets is in flight
+//! (sent = arrived + lost, for data and ACKs). Thus memory is proportional to the number of connections that
+//! are open at a time. At most [`MOST_OPEN`](super::connections) may be open. Further connections are refused,
+//! and counted.
 
 use std::collections::VecDeque;
 
@@ -20,14 +21,14 @@ use crate::kernel::time::Time;
 
 use crate::scenario::WebSettings;
 
-/// What a connection is at.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The request is on its way.
+    /// The request is in flight.
     Asking,
-    /// The server is busy with it.
+    /// The server processes the request.
     Serving { until: Time },
-    /// The response is on its way.
+    /// The response is in flight.
     Answering,
     /// The response has arrived.
     Closing,
@@ -35,27 +36,27 @@ pub(super) enum Stage {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
-    /// Index of the flow of the request; that of the response is the next.
+    /// Index of the flow of the request. The flow of the response is the next.
     pub(super) request: u32,
     pub(super) stage: Stage,
     pub(super) began: Time,
     pub(super) transaction: Transaction,
 }
 
-/// A web source at work.
+/// A web source with its connections.
 pub(crate) struct Web {
     pub(super) source: WebSource,
     pub(super) settings: WebSettings,
     pub(super) connections: Vec<Connection>,
-    /// Flows of responses where the connections are between hosts outside; the source is silent then.
+    /// Flows of responses if the connections are between hosts outside. The source sends nothing then.
     pub(super) outside: Option<Vec<u32>>,
-    /// Connections whose responses have arrived; packets of theirs may still be under way.
+    /// Connections whose responses have arrived. Some of their packets may still be in flight.
     pub(super) closing: VecDeque<u32>,
     pub(super) begun: u64,
     pub(super) finished: u64,
-    /// Since the end of the warm-up: connections that found no place.
+    /// Connections refused since the end of the warm-up.
     pub(super) refused: u64,
-    /// Since then: from the SYN to the last packet of the response.
+    /// Times from the SYN to the last packet of the response since the end of the warm-up.
     pub(super) completions: Histogram,
 }
 
@@ -74,35 +75,35 @@ impl Web {
         }
     }
 
-    /// Measuring begins now.
+    /// Begins to measure.
     pub(super) fn begin_to_measure(&mut self) {
         self.refused = 0;
         self.completions = Histogram::EMPTY;
     }
 
-    /// Connections that found no place, since measuring began.
+    /// Returns the number of connections refused since the start of measurements.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Times from the SYN to the last packet of the response, since measuring began.
+    /// Returns the times from the SYN to the last packet of the response since the start of measurements.
     pub(crate) fn completions(&self) -> &Histogram {
         &self.completions
     }
 
-    /// Connections whose response has not arrived.
+    /// Returns the number of connections whose response has not arrived.
     pub(crate) fn unfinished(&self) -> u64 {
         let connections = self.connections.iter();
         let open = connections.filter(|connection| connection.stage != Stage::Closing);
         open.count() as u64
     }
 
-    /// Begun and finished so far.
+    /// Returns the numbers of connections that have begun and finished so far.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.begun, self.finished)
     }
 
-    /// The flows of responses.
+    /// Returns the flows of responses.
     pub(crate) fn responses(&self) -> impl Iterator<Item = usize> + Clone {
         let connections = self.connections.iter();
         let own = connections.map(|connection| connection.request as usize + 1);
@@ -134,12 +135,12 @@ impl Webs {
         }
     }
 
-    /// The sources by number.
+    /// Returns the sources by number.
     pub(crate) fn sources(&self) -> &[Web] {
         &self.sources
     }
 
-    /// The place of flow `index` among the connections, if it is of one.
+    /// Returns the place of flow `index` among the connections, if it belongs to a connection.
     pub(super) fn member(&self, index: usize) -> Option<Member> {
         let place = index.checked_sub(self.first)?;
         self.members.get(place).copied()

@@ -1,10 +1,10 @@
-//! A wired link of a world: the link, and what the world and results know of it beside.
+//! A wired link of a world, with its label.
 
 use crate::kernel::time::Time;
 use crate::link::Link;
 use crate::packet::Packet;
 
-/// A link of the network: a cache line, where it is one of the many of hosts.
+/// A link of the network. The links of hosts, which are many, have the size of a cache line.
 #[repr(align(64))]
 pub(crate) struct WiredLink {
     pub(super) link: Link,
@@ -12,51 +12,51 @@ pub(crate) struct WiredLink {
 }
 
 impl WiredLink {
-    /// Whether it is a link of a host.
+    /// Returns whether it is a link of a host.
     pub(super) fn is_of_host(&self) -> bool {
         matches!(self.link, Link::Host(_))
     }
 
-    /// Whether packets enter it ahead of time.
+    /// Returns whether packets enter it with lookahead.
     pub(super) fn enters_ahead(&self) -> bool {
         self.label.ahead
     }
 
-    /// The link, for what it counts.
+    /// Returns the link, for its counters.
     pub(crate) fn link(&self) -> &Link {
         &self.link
     }
 
-    /// Name in results.
+    /// Returns its name in results.
     pub(crate) fn name(&self) -> &str {
         &self.label.name
     }
 
-    /// Whether results show it.
+    /// Returns whether results show it.
     pub(crate) fn is_shown(&self) -> bool {
         self.label.shown
     }
 
-    /// Whether its queue may mark packets.
+    /// Returns whether its queue may mark packets.
     pub(crate) fn marks(&self) -> bool {
         self.label.marks
     }
 
-    /// When a packet that enters the link of a host at `at` leaves it.
+    /// Returns the time at which a packet that enters the link of a host at `at` leaves it.
     #[inline(always)]
     pub(super) fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
         match &mut self.link {
             Link::Host(host) => host.enter(at, packet),
             Link::Pipe(_) | Link::Served(_) | Link::Traced(_) => {
-                unreachable!("legs know what links are")
+                unreachable!("a leg has the kind of its link")
             }
         }
     }
 }
 
-/// What no packet needs.
+/// Properties of a link that are not needed for each packet.
 pub(super) struct Label {
-    /// Whether packets enter the link ahead of time.
+    /// Whether packets enter the link with lookahead.
     pub(super) ahead: bool,
     /// Whether results show it.
     pub(super) shown: bool,

@@ -1,4 +1,4 @@
-//! The wires of a world: links, the ways over them, packets on their way.
+//! The wires of a world: links, routes over them, packets in flight.
 //!
 //! A packet costs one event at each place where the order of arrivals is unknown: where several links meet, and at its
 //! endpoint unless that has lookahead too. Between these places it enters all links in one event
@@ -6,10 +6,9 @@
 
 use std::collections::VecDeque;
 
-use super::clock::Clock;
-use super::greedy::{Approach, Filled};
+use super::approach::{Approach, Filled};
 use super::lookahead::Eligibility;
-use super::numbers::{self, Owner};
+use super::numbers;
 use super::routes::{Routes, Stop, WIRED};
 use super::wired::{Label, WiredLink};
 use crate::bottleneck::{self, Passed};
@@ -21,46 +20,57 @@ use crate::link::{self, Link};
 use crate::packet::Packet;
 use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 
-/// A full packet. [bytes]
+/// Length of a full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
 
-/// Width of the bins of the least utilisation, unless the scenario says otherwise.
+/// Default width of the bins of the smallest utilisation.
 const UTILISATION_BIN: Span = Span(100_000_000);
 
-/// Links, ways, and packets on links.
+/// Links, routes, and packets on links.
 pub(crate) struct Wires {
     /// By number, the bottleneck last.
     pub(super) links: Vec<WiredLink>,
     pub(super) routes: Routes,
-    /// Packets on links, by their arrival at the far ends and the links' numbers.
+    /// Packets on links, by their arrivals at the far ends and the numbers of the links.
     pub(super) carried: Calendar<Packet>,
     pub(super) gate: Gate,
     /// Number of the bottleneck.
     bottleneck: Option<usize>,
 }
 
-/// What stands in front of links where somebody may change them when a world halts.
+/// The gates in front of links that may change when a world halts.
 pub(super) struct Gate {
-    /// What comes later enters no link.
+    /// Packets that come later enter no link.
     pub(super) until: Time,
-    /// Packets in front of their gates, by their instants there and as they came.
-    pub(super) kept: VecDeque<Kept>,
+    /// Packets in front of their gates, by their arrivals there.
+    pub(super) held: VecDeque<Held>,
 }
 
 /// A packet in front of a gate.
-pub(super) struct Kept {
-    /// When it is there.
-    pub(super) there: Time,
-    /// Its instant before the leg with the link.
+pub(super) struct Held {
+    /// Its arrival at the gate.
+    pub(super) arrives: Time,
+    /// Its time before the leg with the link.
     pub(super) before: Time,
     pub(super) packet: Packet,
 }
 
-/// Who is told of each packet that is lost.
-pub(super) type Lose<'a> = dyn FnMut(&Packet) + 'a;
+impl Gate {
+    /// Returns the next held packet that comes by `until`, and opens the gate up to the packet after it.
+    pub(super) fn next(&mut self, until: Time) -> Option<Held> {
+        if self.held.front()?.arrives > until {
+            return None;
+        }
+        let first = self.held.pop_front()?;
+        let next = self.held.front();
+        let before_next = next.map_or(until, |next| Time(next.arrives.0 - 1).min(until));
+        self.until = before_next.max(first.arrives);
+        Some(first)
+    }
+}
 
 impl Wires {
-    /// The wires of `scenario`, with nothing on its way, behind a `cell` if there is one.
+    /// Returns the wires of `scenario` without packets, connected to `cell` if there is a cell.
     pub(super) fn new(scenario: &Scenario, cell: Option<&Cell>, streams: &Streams) -> Wires {
         let mut routes = Routes::new(scenario, cell);
         let links = links_of(scenario, &mut routes, streams);
@@ -71,21 +81,21 @@ impl Wires {
             carried: Calendar::new(reach_of(scenario)),
             gate: Gate {
                 until: Time::NEVER,
-                kept: VecDeque::new(),
+                held: VecDeque::new(),
             },
             bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
         }
     }
 
-    /// The queue of the radio in which `packet` begins its way; `None` if it begins on wires.
+    /// Returns the queue of the radio in which the route of `packet` begins; `None` if it begins on wires.
     #[inline(always)]
     pub(super) fn first_queue(&self, packet: &Packet) -> Option<u32> {
         let first = self.routes.first(packet);
         (first != WIRED).then_some(first)
     }
 
-    /// The queue that a greedy source fills, the first on the path of its data that has a rate, and what is
-    /// before it. Nobody can fill the bottleneck before it has `begun`.
+    /// Returns the queue that a greedy source fills, which is the first on the route of its data that has a rate, and
+    /// the path to this queue. The bottleneck has a rate once it has `begun`.
     pub(super) fn approach(&self, flow: u32, begun: bool) -> Approach {
         let mut approach = Approach {
             filled: Filled::Air(self.routes.queue_of(flow, self.links.len())),
@@ -115,33 +125,14 @@ impl Wires {
         approach
     }
 
-    /// The packet in service of link number `link` departs.
+    /// Moves the packet in service of link number `link` onto the link.
     pub(super) fn depart(&mut self, now: Time, link: usize) {
         if let Some((at, packet)) = self.links[link].link.depart(now) {
             self.carried.push(at, link, packet);
         }
     }
 
-    /// Counts losses and sets the deadline of a served link, after a packet came to it or left it.
-    pub(super) fn attend(&mut self, clock: &mut Clock, link: usize, lose: &mut Lose<'_>) {
-        self.settle(clock.now, link, lose);
-        clock.set(Owner::Link(link), self.links[link].link.deadline());
-    }
-
-    /// Accounts for packets that were to be lost on a link by now.
-    pub(super) fn settle(&mut self, now: Time, link: usize, lose: &mut Lose<'_>) {
-        while let Some(packet) = self.links[link].link.settle(now) {
-            lose(&packet);
-        }
-    }
-
-    /// The same for all links: what is counted holds at this instant.
-    pub(super) fn settle_all(&mut self, now: Time, lose: &mut Lose<'_>) {
-        (0..self.links.len()).for_each(|link| self.settle(now, link, lose));
-    }
-
-    /// What differs between two scenarios in the queues of links is as `to` has it from `now` on, as far as it
-    /// may move.
+    /// Applies the differences between the queues of links of two scenarios from `now` on, as far as they may change.
     #[cold]
     #[inline(never)]
     pub(super) fn change(&mut self, now: Time, [from, to]: [&Scenario; 2]) {
@@ -154,11 +145,11 @@ impl Wires {
                 wired.link.change_queue(now, after);
             }
         }
-        let leaves = [from, to].map(|one| one.bottleneck.as_ref().map(|own| own.queue_packets));
-        if let (Some(number), [before, Some(after)]) = (self.bottleneck, leaves)
-            && before != Some(after)
+        let limit = |scenario: &Scenario| Some(scenario.bottleneck.as_ref()?.queue_packets);
+        if let (Some(number), Some(limit_packets)) = (self.bottleneck, limit(to))
+            && limit(from) != Some(limit_packets)
         {
-            let queue = QueueSetting::drop_tail(after);
+            let queue = QueueSetting::drop_tail(limit_packets);
             self.links[number].link.change_queue(now, &queue);
         }
     }
@@ -170,73 +161,63 @@ impl Wires {
         }
     }
 
-    /// What has passed the bottleneck. [bytes]
+    /// Returns the bytes that have passed the bottleneck. [bytes]
     pub(super) fn passed_bytes(&self) -> u64 {
-        self.bottleneck
-            .map_or(0, |number| self.links[number].link.sent_bytes())
+        self.bottleneck().map_or(0, |wired| wired.link.sent_bytes())
     }
 
-    /// What has passed the bottleneck.
+    /// Returns the packets that have passed the bottleneck.
     pub(super) fn passed(&self) -> Passed {
-        let link = self.bottleneck.map(|number| &self.links[number].link);
+        let link = self.bottleneck().map(WiredLink::link);
         Passed {
             leaves: link.map(|link| link.leaves()).unwrap_or_default(),
             bytes: self.passed_bytes(),
         }
     }
 
-    /// The links by number, the bottleneck last.
+    /// Returns the links by number, the bottleneck last.
     pub(crate) fn links(&self) -> &[WiredLink] {
         &self.links
     }
 
-    /// Queues of the radio and links that a flow's data comes to, in order.
+    /// Returns the queues of the radio and the links on the route of a flow's data, in order.
     pub(crate) fn data_stops(&self, flow: u32) -> Vec<Stop> {
         self.routes.data_stops(flow, self.links.len())
     }
 
-    /// The bottleneck.
+    /// Returns the bottleneck.
     pub(crate) fn bottleneck(&self) -> Option<&WiredLink> {
         self.bottleneck.map(|number| &self.links[number])
     }
 
-    /// Whether link number `number` is the bottleneck.
+    /// Returns whether link number `number` is the bottleneck.
     pub(crate) fn is_bottleneck(&self, number: usize) -> bool {
         self.bottleneck == Some(number)
     }
 
-    /// Calls `visit` for each packet that is on a link or in the queue of one.
+    /// Calls `visit` for each packet that is on a link or in the queue of a link.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         self.carried.items().for_each(&mut *visit);
-        let kept = self.gate.kept.iter();
-        kept.for_each(|kept| visit(&kept.packet));
+        let held = self.gate.held.iter();
+        held.for_each(|held| visit(&held.packet));
         for wired in &self.links {
             wired.link.each_packet(visit);
         }
     }
 
-    /// Every packet goes hop by hop, an event at each: what the shortcut must equal.
-    #[cfg(test)]
-    pub(super) fn hop_by_hop(&mut self) {
-        for wired in &mut self.links {
-            wired.label.ahead = false;
-        }
-        self.end_in_own_time();
-    }
-
-    /// Endpoints act in their own time.
+    /// Lets endpoints act in their own time, without lookahead.
     pub(super) fn end_in_own_time(&mut self) {
         self.routes.act_ahead(&[], &[]);
         self.routes.lay_legs(&self.links);
     }
 }
 
-/// Width of the scenario's bins.
+/// Returns the width of the scenario's bins.
 pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
 }
 
-/// Time that a packet is under way on a link, at most if it does not wait: its delay and jitter, and a full
+/// Returns the longest time of a packet on a link without waiting: delay and jitter of the link, and a full
 /// packet at its rate.
 pub(super) fn reach_of(scenario: &Scenario) -> Span {
     let wire = &scenario.wire;
@@ -245,17 +226,17 @@ pub(super) fn reach_of(scenario: &Scenario) -> Span {
         .links
         .iter()
         .map(|link| (link.delay + link.jitter + link.jitter, link.rate.bps()));
-    let ways = links.chain(wires).map(|(delay, rate_bps)| {
+    let times = links.chain(wires).map(|(delay, rate_bps)| {
         let service = rate_bps.map_or(Span::ZERO, |rate| Span::to_send(FULL_BYTES, rate));
         delay + service
     });
-    ways.max().unwrap_or(Span::ZERO)
+    times.max().unwrap_or(Span::ZERO)
 }
 
-/// The links of a scenario, at rest, the wire of its cell first and the bottleneck last. Routes learn
-/// which endpoints act ahead of time.
+/// Returns the empty links of a scenario, the wire of its cell first and the bottleneck last. Sets in the routes
+/// which endpoints have lookahead.
 fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<WiredLink> {
-    let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
+    let measured = scenario.measured();
     let bin = bin_of(scenario);
     let wire = &scenario.wire;
     let wires = [

@@ -14,7 +14,7 @@ use lasthop_engine::control::{WceRule, WceSettings};
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::scenario::*;
-use lasthop_engine::{Beside, RunResult, Session, run, run_replication};
+use lasthop_engine::{Detail, RunResult, Session, run, run_replication};
 use proptest::prelude::*;
 
 fn result(scenario: &Scenario, jobs: usize) -> RunResult {
@@ -613,7 +613,7 @@ fn told(mut session: Session<'_>) -> String {
 }
 
 fn unbroken(scenario: &Scenario) -> String {
-    match run_replication(scenario, 0, Beside::Tails, &mut |_| {
+    match run_replication(scenario, 0, Detail::Tails, &mut |_| {
         ControlFlow::Continue(())
     }) {
         Ok(run) => format!("{run:?}"),
@@ -624,7 +624,7 @@ fn unbroken(scenario: &Scenario) -> String {
 /// Steps and readings move no bit, a change at the start is one of the scenario, and after changes on the way
 /// the laws hold.
 fn check_stepping(scenario: &Scenario, change: Change) {
-    let session = |scenario| match Session::new(scenario, 0, Beside::Tails) {
+    let session = |scenario| match Session::new(scenario, 0, Detail::Tails) {
         Ok(session) => session,
         Err(error) => panic!("{error}"),
     };

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use lasthop_engine::measure::Distribution;
 use lasthop_engine::scenario::{Format, parse};
-use lasthop_engine::{Beside, RunResult, run_beside, run_replication};
+use lasthop_engine::{Detail, RunResult, run_in_detail, run_replication};
 
 use super::queues::{mean, simulate};
 
@@ -60,12 +60,12 @@ far = { route = ["1", "3"] }
 noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
 "#;
 
-fn with_tails(text: &str, beside: Beside, series: &str) -> RunResult {
+fn with_tails(text: &str, detail: Detail, series: &str) -> RunResult {
     let settings = [("record.series_interval".to_owned(), series.to_owned())];
     let Ok(scenario) = parse(text, Format::Toml, "test.toml", &settings) else {
         panic!("a cell");
     };
-    match run_beside(&scenario, 1, beside, &|_| ControlFlow::Continue(())) {
+    match run_in_detail(&scenario, 1, detail, &|_| ControlFlow::Continue(())) {
         Ok(result) => result,
         Err(error) => panic!("{error}"),
     }
@@ -88,8 +88,8 @@ fn asking_for_tails_moves_no_other_value() {
         "rtt_p99_s",
     ];
     for text in [CELL, CAPTURE, ROUTER, USERS] {
-        let means = with_tails(text, Beside::Nothing, "never").summary;
-        let mut all = with_tails(text, Beside::Tails, "never").summary;
+        let means = with_tails(text, Detail::Means, "never").summary;
+        let mut all = with_tails(text, Detail::Tails, "never").summary;
         assert_ne!(means, all);
         let lists = all.as_object_mut().into_iter().flatten();
         for item in lists.filter_map(|(_, list)| list.as_array_mut()).flatten() {
@@ -105,7 +105,7 @@ fn asking_for_tails_moves_no_other_value() {
 /// percentile. A station that has nothing to ask for is left out.
 #[test]
 fn windows_are_those_of_the_series() {
-    let result = with_tails(CELL, Beside::Tails, "1 s");
+    let result = with_tails(CELL, Detail::Tails, "1 s");
     let Some(series) = &result.series else {
         panic!("a series");
     };
@@ -142,7 +142,7 @@ fn windows_are_those_of_the_series() {
 #[test]
 fn capture_starves_stations_for_seconds() {
     let longest = |text: &str| {
-        let result = with_tails(text, Beside::Tails, "never");
+        let result = with_tails(text, Detail::Tails, "never");
         (1..=7)
             .map(|k| {
                 mean(
@@ -166,9 +166,9 @@ fn round_trip_times_are_those_of_the_mean() {
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
             panic!("{text}");
         };
-        let result = with_tails(text, Beside::Tails, "never");
+        let result = with_tails(text, Detail::Tails, "never");
         for number in 0..2 {
-            let run = run_replication(&scenario, number, Beside::Tails, &mut |_| {
+            let run = run_replication(&scenario, number, Detail::Tails, &mut |_| {
                 ControlFlow::Continue(())
             });
             let Ok(run) = run else { panic!("a run") };
@@ -190,7 +190,7 @@ fn round_trip_times_are_those_of_the_mean() {
         }
         let count = |own: &Distribution| own.histogram.count();
         let all: u64 = result.distributions.iter().map(count).sum();
-        let first = run_replication(&scenario, 0, Beside::Tails, &mut |_| {
+        let first = run_replication(&scenario, 0, Detail::Tails, &mut |_| {
             ControlFlow::Continue(())
         });
         let first: u64 = first.map_or(0, |run| run.distributions.iter().map(count).sum());
@@ -204,7 +204,7 @@ fn percentiles_of_equal_delays_are_their_mean() {
     let text = "duration = \"20 s\"\nreplications = 1\n[cell]\nphy = \"802.11b\"\n[wire]\n\
                 delay = \"30 ms\"\n[station.a]\n\
                 udp_down = { rate = \"12.8 kbps\", packet = \"160 B\" }\n";
-    let result = with_tails(text, Beside::Tails, "never");
+    let result = with_tails(text, Detail::Tails, "never");
     let flow = |quantity| mean(&result, "flows", "a/udp-down/1", quantity);
     let [delay, p99] = ["one_way_delay_s", "one_way_delay_p99_s"].map(flow);
     assert!(delay > 0.03, "{delay}");
@@ -236,9 +236,9 @@ fn a_class_has_the_percentile_of_all_its_datagrams() {
 
 #[test]
 fn a_series_with_tails_contains_the_delays_of_flows() {
-    let result = with_tails(CELL, Beside::Tails, "100 ms");
+    let result = with_tails(CELL, Detail::Tails, "100 ms");
     let series = result.series.as_ref().expect("a series");
-    let plain = with_tails(CELL, Beside::Nothing, "100 ms");
+    let plain = with_tails(CELL, Detail::Means, "100 ms");
     let others = plain.series.expect("a series").tracks.len();
     assert_eq!(series.tracks.len(), others + 4);
     // one datagram every 20 ms: each interval has equally many

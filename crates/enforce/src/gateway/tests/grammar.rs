@@ -85,10 +85,9 @@ fn keys() -> Vec<(String, &'static Key)> {
 fn collect(table: &'static Table, path: &str, keys: &mut Vec<(String, &'static Key)>) {
     for (key, _) in table.keys() {
         let path = format!("{path}.{}", key.name);
-        match key.kind {
-            Kind::Table(inner) => collect(inner(), &path, keys),
-            Kind::Named(inner) => collect(inner(), &format!("{path}.a"), keys),
-            _ => {}
+        if let Kind::Tables(inner) = key.kind {
+            let name = if inner.is_named { ".a" } else { "" };
+            collect((inner.table)(), &format!("{path}{name}"), keys);
         }
         keys.push((path, key));
     }
@@ -103,7 +102,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         return Some(value);
     }
     match key.kind {
-        Kind::Table(_) | Kind::Named(_) => None,
+        Kind::Tables(_) => None,
         Kind::Count(_) => Some("40"),
         Kind::Number(_) => Some("0.25"),
         Kind::Rate => Some("4 Mbps"),
@@ -165,7 +164,7 @@ fn every_default_is_a_value_of_its_kind() {
             Default::Flag(flag) => flag.to_string(),
             Default::Required
             | Default::Checked
-            | Default::Told(_)
+            | Default::ByPreset(_)
             | Default::ByNetwork(_)
             | Default::Depends(_)
             | Default::Absent(_) => {

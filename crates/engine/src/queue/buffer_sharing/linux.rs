@@ -61,11 +61,11 @@ struct Trace {
 /// What the C is to answer: whether the packet enters, and the probabilities.
 type Answer = (bool, Vec<f64>);
 
-fn class(name: usize, share: f64, whole: f64) -> SharingClass {
+fn class(name: usize, share: f64, total: f64) -> SharingClass {
     SharingClass {
         name: name.to_string(),
         share,
-        target: share / whole,
+        target: share / total,
         flows: vec![name as u32],
     }
 }
@@ -87,9 +87,9 @@ impl Trace {
         let shares: Vec<f64> = (0..count)
             .map(|_| f64::from(1 + stream.up_to(249)) / 1000.0)
             .collect();
-        let whole: f64 = shares.iter().sum();
+        let total: f64 = shares.iter().sum();
         let classes: Vec<SharingClass> = (shares.iter().enumerate())
-            .map(|(name, &share)| class(name, share, whole))
+            .map(|(name, &share)| class(name, share, total))
             .collect();
         let part = |k: usize| {
             classes
@@ -97,13 +97,13 @@ impl Trace {
                 .map_or(0, |class| (class.target * ONE) as u64)
         };
         let occupancy = setting.occupancy * f64::from(limit);
-        let told = Event([
+        let event = Event([
             (law as u64) << 8 | u64::from(limit) << 32,
             (occupancy * 16_777_216.0).round() as u64,
             (setting.tol * ONE) as u64,
             setting.update.map_or(0, |update| update.0),
         ]);
-        events.push(told);
+        events.push(event);
         events.push(Event([1 | (count as u64) << 8, part(0), part(1), part(2)]));
         let flows = count + 1; // one of no class
         let draws = Streams::new(1, 0).stream("not used");
@@ -132,11 +132,11 @@ impl Trace {
 
     /// The integral parts of probabilities, as the C is to have them.
     fn integrals(&self) -> Event {
-        let mut told = [2, 0, 0, 0];
+        let mut event = [2, 0, 0, 0];
         for (k, p) in self.queue.controller.integrals().iter().enumerate() {
-            told[1 + k] = (p * 65_536.0 * ONE).round() as u64;
+            event[1 + k] = (p * 65_536.0 * ONE).round() as u64;
         }
-        Event(told)
+        Event(event)
     }
 
     /// A packet arrives; `None` where a share is so close to its target that the last bit decides.
@@ -176,13 +176,13 @@ impl Trace {
             });
         }
         let number = class.unwrap_or(63) as u64;
-        let told = Event([
+        let event = Event([
             3 | number << 8 | u64::from(random) << 32,
             backlog as u64,
             self.now.0,
             0,
         ]);
-        Some((told, (enters, blocking)))
+        Some((event, (enters, blocking)))
     }
 
     /// Whether what a class has is its target but for rounding.
@@ -190,10 +190,10 @@ impl Trace {
         let (present, shares) = (&self.queue.present, &self.queue.shares);
         let targets = self.queue.controller.targets_among(present);
         let lengths = self.queue.counters.iter().map(QueueCounters::length);
-        let (whole, occupancy) = (lengths.sum::<u64>() as f64, self.queue.area.target);
+        let (total, occupancy) = (lengths.sum::<u64>() as f64, self.queue.area.target);
         targets.zip(shares).any(|(target, share)| match self.law {
             Law::Corrected | Law::Printed => (target - share).abs() < TIE,
-            Law::Partition => (target * occupancy - share * whole).abs() < APART,
+            Law::Partition => (target * occupancy - share * total).abs() < APART,
             Law::Regulated => false,
         })
     }
@@ -229,26 +229,26 @@ fn the_kernels_queue_blocks_as_this_one() {
     let mut largest = 0.0_f64;
     for first in (0..TRACES).step_by(AT_ONCE as usize) {
         let (events, expected) = traces(first);
-        let told = events.iter().flat_map(|event| event.0);
-        let told = told.flat_map(u64::to_ne_bytes).collect();
-        let found = compiled.answers(told);
-        let (found, _) = found.as_chunks::<{ 1 + MOST }>();
-        assert_eq!(found.len(), expected.len());
-        for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        let input = events.iter().flat_map(|event| event.0);
+        let input = input.flat_map(u64::to_ne_bytes).collect();
+        let outputs = compiled.answers(input);
+        let (outputs, _) = outputs.as_chunks::<{ 1 + MOST }>();
+        assert_eq!(outputs.len(), expected.len());
+        for (k, (outputs, expected)) in outputs.iter().zip(&expected).enumerate() {
             let Some((enters, blocking)) = expected else {
                 continue;
             };
             arrivals += 1;
             between += u32::from(blocking.iter().any(|p| *p > 0.0 && *p < 1.0));
             lost += u32::from(!enters);
-            let apart = (found[1..].iter().zip(blocking))
-                .map(|(&found, expected)| (found as f64 / ONE - expected).abs())
+            let apart = (outputs[1..].iter().zip(blocking))
+                .map(|(&output, expected)| (output as f64 / ONE - expected).abs())
                 .fold(0.0, f64::max);
             largest = largest.max(apart);
-            if apart > APART || (found[0] == 1) != *enters {
+            if apart > APART || (outputs[0] == 1) != *enters {
                 let begin = (events[..=k].iter().rposition(|event| event.0[0] & 255 == 0)).unwrap();
                 panic!(
-                    "{found:?} instead of {enters}, {blocking:?} after {:?}",
+                    "{outputs:?} instead of {enters}, {blocking:?} after {:?}",
                     &events[begin..=k]
                 );
             }

@@ -75,7 +75,7 @@ fn a_backlog_of_one_packet_is_never_dropped_from() {
         let at = 500 * MS + step * MS;
         drops.extend(serve(&mut codel, &SETTING, (at, at + 1, 1)));
     }
-    assert_eq!((drops.len(), codel.len()), (0, 1));
+    assert_eq!((drops.len(), codel.packets.len()), (0, 1));
 }
 
 #[test]
@@ -233,8 +233,8 @@ proptest! {
         }
         let dropped: Vec<u32> = dropped.iter().map(|packet| packet.number).collect();
         prop_assert_eq!(dropped, rfc.dropped);
-        prop_assert_eq!(codel.len(), rfc.queue.len());
-        let bytes: u64 = codel.packets().map(|packet| u64::from(packet.bytes)).sum();
-        prop_assert_eq!(codel.bytes(), bytes);
+        prop_assert_eq!(codel.packets.len(), rfc.queue.len());
+        let bytes: u64 = codel.packets.iter().map(|packet| u64::from(packet.bytes)).sum();
+        prop_assert_eq!(codel.bytes, bytes);
     }
 }

@@ -221,7 +221,7 @@ fn the_controller_follows_a_trace_worked_by_hand() {
         dual.advance(Time(at));
         dual.base.p
     };
-    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
+    let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-12, "{value}");
     near(step(0), 0.0); // 0.16 (0 - 15 ms) is below 0
     near(step(15), 0.048); // 3.2 * 15 ms
     near(step(15), 0.048);
@@ -301,7 +301,7 @@ fn on_a_slow_link_the_ramp_begins_with_two_packets() {
             is_fixed,
             delay,
         };
-        usual().in_front_of(egress).min_threshold
+        usual().upstream_of(egress).min_threshold
     };
     assert_eq!(begins(12_000_000, true), Span(2 * MS));
     assert_eq!(begins(15_000_000, true), Span(800 * US));
@@ -373,11 +373,11 @@ fn overload_drops_from_both_queues() {
         }
         (dropped.len(), marked)
     };
-    let close = |found: (usize, u32), dropped: usize, marked: u32| {
-        let off = (found.0.abs_diff(dropped), found.1.abs_diff(marked));
+    let close = |value: (usize, u32), dropped: usize, marked: u32| {
+        let off = (value.0.abs_diff(dropped), value.1.abs_diff(marked));
         assert!(
             off.0 <= 1 && off.1 <= 2,
-            "{found:?} for {dropped}, {marked}"
+            "{value:?} for {dropped}, {marked}"
         );
     };
     close(served(0.4, Ecn::NotCapable), 160, 0);
@@ -440,9 +440,9 @@ fn serve(low_latency: f64, classic: f64, is_regular: bool, seconds: u64) -> Serv
     }
 }
 
-fn near(found: f64, expected: f64) {
-    let off = found / expected - 1.0;
-    assert!(off.abs() < 0.05, "{found} for {expected}");
+fn near(value: f64, expected: f64) {
+    let off = value / expected - 1.0;
+    assert!(off.abs() < 0.05, "{value} for {expected}");
 }
 
 /// What reaches the link beyond what it carries must be lost, so that p_C is known where arrivals are regular: all but

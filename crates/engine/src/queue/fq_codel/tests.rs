@@ -62,12 +62,12 @@ fn flows_are_spread_over_the_queues_by_a_seeded_hash() {
     assert_eq!(first, queues(1));
     assert_ne!(first, second);
     // 1,024 balls in 1,024 bins leave 1,024/e = 377 empty, standard deviation 10
-    for mut found in [first, second] {
-        found.sort_unstable();
-        found.dedup();
-        let empty = 1_024 - found.len();
+    for mut queues in [first, second] {
+        queues.sort_unstable();
+        queues.dedup();
+        let empty = 1_024 - queues.len();
         assert!((327..427).contains(&empty), "{empty}");
-        assert!(found.last().is_some_and(|last| *last < 1_024));
+        assert!(queues.last().is_some_and(|last| *last < 1_024));
     }
 }
 
@@ -87,9 +87,9 @@ fn rounds_give_each_flow_its_quantum_of_bytes() {
     let flows: Vec<u32> = order.iter().map(|(flow, _)| *flow).collect();
     assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 2]);
     let bytes: u32 = fq.packets().map(|packet| u32::from(packet.bytes)).sum();
-    assert_eq!((fq.len(), bytes), (4, 6_000));
+    assert_eq!((fq.packets, bytes), (4, 6_000));
     assert!(std::iter::from_fn(|| next(&mut fq, 1)).all(|(flow, _)| flow == 1));
-    assert_eq!((fq.len(), fq.packets().count(), dropped.len()), (0, 0, 0));
+    assert_eq!((fq.packets, fq.packets().count(), dropped.len()), (0, 0, 0));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_full_queue_drops_from_the_head_of_the_longest() {
         fq.enqueue(packet(2, number, 1_500), 10, &mut dropped);
     }
     let victims: Vec<(u32, u32)> = dropped.iter().map(|p| (p.flow, p.number)).collect();
-    assert_eq!((victims, fq.len()), (vec![(1, 0), (1, 1)], 10));
+    assert_eq!((victims, fq.packets), (vec![(1, 0), (1, 1)], 10));
 }
 
 #[test]
@@ -156,5 +156,5 @@ fn greedy_flows_share_by_bytes_whatever_they_offer() {
     let offered = (numbers[1] + numbers[2]) as usize;
     let left = (sent[1] / 1_500 + sent[2] / 500) as usize;
     assert_eq!(offered, left + dropped.len() + inside);
-    assert!(inside <= 1_000 && inside == fq.len());
+    assert!(inside <= 1_000 && inside == fq.packets);
 }

@@ -158,18 +158,18 @@ proptest! {
         steps in steps(),
     ) {
         let setting = QueueSetting { limit_packets, discipline };
-        let found = run(&setting, &steps);
-        let counters = found.queue.counters();
-        let inside = found.queue.packets().count();
+        let outcome = run(&setting, &steps);
+        let counters = outcome.queue.counters();
+        let inside = outcome.queue.packets().count();
         let offered = steps.iter().filter(|(_, arrival)| arrival.is_some()).count();
-        prop_assert_eq!(offered, found.left.len() + found.lost.len() + inside);
+        prop_assert_eq!(offered, outcome.left.len() + outcome.lost.len() + inside);
         prop_assert_eq!(counters.offered, offered as u64);
-        prop_assert_eq!(counters.dropped, found.lost.len() as u64);
-        prop_assert_eq!(counters.left, found.left.len() as u64);
+        prop_assert_eq!(counters.dropped, outcome.lost.len() as u64);
+        prop_assert_eq!(counters.left, outcome.left.len() as u64);
         prop_assert_eq!(counters.length(), inside as u64);
 
         // marks: only with ecn, only on packets that can carry them, each counted
-        let packets = found.left.iter().map(|(_, packet)| packet).chain(found.queue.packets());
+        let packets = outcome.left.iter().map(|(_, packet)| packet).chain(outcome.queue.packets());
         let marked: Vec<&Packet> = packets.filter(|p| p.ecn == Ecn::Experienced).collect();
         let capable = |p: &&Packet| match steps[p.number as usize].1 {
             Some((flow, _, capable)) => capable || is_l4s(flow),
@@ -177,12 +177,12 @@ proptest! {
         };
         prop_assert!(setting.marks() || marked.is_empty());
         prop_assert!(marked.iter().all(capable));
-        prop_assert!(found.lost.iter().all(|(_, p)| p.ecn != Ecn::Experienced));
+        prop_assert!(outcome.lost.iter().all(|(_, p)| p.ecn != Ecn::Experienced));
         prop_assert_eq!(counters.marked, marked.len() as u64);
 
         // each flow in order
         let mut last = [None; 5];
-        for (_, packet) in &found.left {
+        for (_, packet) in &outcome.left {
             let flow = packet.flow as usize;
             prop_assert!(last[flow] < Some(packet.number));
             last[flow] = Some(packet.number);
@@ -190,7 +190,7 @@ proptest! {
 
         // the same again
         let again = run(&setting, &steps);
-        prop_assert_eq!((&found.left, &found.lost), (&again.left, &again.lost));
+        prop_assert_eq!((&outcome.left, &outcome.lost), (&again.left, &again.lost));
     }
 
     #[test]
@@ -200,7 +200,7 @@ proptest! {
         steps in steps(),
     ) {
         let setting = QueueSetting { limit_packets, discipline };
-        let found = run(&setting, &steps);
+        let outcome = run(&setting, &steps);
         let mut times = Vec::new();
         let mut now = 0;
         for (gap, _) in &steps {
@@ -208,11 +208,11 @@ proptest! {
             times.push(now);
         }
         let stay = |(step, packet): &(usize, Packet)| times[*step] - times[packet.number as usize];
-        let left: u64 = found.left.iter().map(stay).sum();
-        let lost: u64 = found.lost.iter().map(stay).sum();
-        let inside = found.queue.packets().map(|p| now - times[p.number as usize]);
+        let left: u64 = outcome.left.iter().map(stay).sum();
+        let lost: u64 = outcome.lost.iter().map(stay).sum();
+        let inside = outcome.queue.packets().map(|p| now - times[p.number as usize]);
         let inside: u64 = inside.sum();
-        prop_assert_eq!(found.queue.occupancy_ns(Time(now)), left + lost + inside);
-        prop_assert_eq!(found.queue.counters().sojourn_ns, left);
+        prop_assert_eq!(outcome.queue.occupancy_ns(Time(now)), left + lost + inside);
+        prop_assert_eq!(outcome.queue.counters().sojourn_ns, left);
     }
 }

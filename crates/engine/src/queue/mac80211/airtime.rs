@@ -1,8 +1,9 @@
-//! Whose turn it is by air time, and how much the device holds (`net/mac80211/tx.c`, from
+//! Turns by air time, and the packets that the device holds (`net/mac80211/tx.c`, from
 //! `ieee80211_next_txq` to `ieee80211_txq_schedule_start`; `sta_info.c`, `airtime.c`).
 //!
-//! Stations with packets in a category stand in a list. A station in debt, what the device holds for it
-//! counting, is given a weight and goes to the end; one that has sent little stays in front.
+//! Stations with packets in a category are in a list. A station in debt, including the air time of the
+//! packets that the device holds for it, gets a weight and goes to the end. A station that has sent little
+//! stays in front.
 
 use std::collections::VecDeque;
 
@@ -16,12 +17,12 @@ pub(super) struct Party {
     pub(super) station: u32,
 }
 
-/// How the air time of packets that the device holds for a station is estimated.
+/// Parameters by which the air time of packets in the device is estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Rate of data. [bit/s]
     pub rate_bps: u64,
-    /// What each packet adds: its part of preamble and gaps.
+    /// Time that each packet adds: its part of preamble and gaps.
     pub each: Span,
 }
 
@@ -29,7 +30,7 @@ pub struct Estimate {
 const HEADERS: u64 = 38;
 
 impl Estimate {
-    /// Air time of so many packets of so many bytes. [ns]
+    /// Returns the air time of this number of packets with a total of `bytes`. [ns]
     fn of(&self, packets: u32, bytes: u64) -> u64 {
         if packets == 0 || self.rate_bps == 0 {
             return 0;
@@ -41,29 +42,29 @@ impl Estimate {
     }
 }
 
-/// How long a station that has had packets pays for its air time.
+/// Time after its last packets for which a station pays for its air time.
 const ACTIVE: Span = Span(100_000_000);
 
-/// What is known of a station in a category.
+/// State of a station in a category.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
-    /// Air time that it has left; negative: its debt. [ns]
+    /// Air time that it may still use. A negative value is a debt. [ns]
     deficit: i64,
-    /// Air time of what the device holds for it. [ns]
+    /// Air time of the packets that the device holds for it. [ns]
     pending: u64,
-    /// The same, counted.
+    /// Number of these packets, and their length. [bytes]
     packets: u32,
     bytes: u64,
     of: Estimate,
     listed: bool,
     /// The round in which it was visited last.
     round: u32,
-    /// When it was listed last with packets.
+    /// Time at which it was last listed with packets.
     active: Option<Time>,
 }
 
 impl Account {
-    /// Its deficit with what the device holds. [ns]
+    /// Returns its deficit, less the air time of the packets in the device. [ns]
     fn balance(&self) -> i64 {
         self.deficit - self.pending as i64
     }
@@ -82,7 +83,7 @@ pub(super) struct Airtime {
     rounds: Vec<u32>,
     /// Whether the present round has begun.
     open: Vec<bool>,
-    /// Air time of what the device holds, in each category and in all. [ns]
+    /// Air time of the packets in the device, in each category and in all. [ns]
     pending: Vec<u64>,
     total: u64,
     stations: u32,
@@ -122,7 +123,7 @@ impl Airtime {
         (party.category * self.stations + party.station) as usize
     }
 
-    /// A station may be listed: packets of it wait, or it is in debt and has had some a short time ago. One
+    /// Lists a station if packets for it wait, or if it is in debt and had packets a short time ago. A station
     /// with packets goes to the front, until it is in debt.
     pub(super) fn list(&mut self, now: Time, party: Party, waits: bool) {
         let place = self.place(party);
@@ -142,7 +143,7 @@ impl Airtime {
         }
     }
 
-    /// A round begins, unless the device holds enough in the category.
+    /// Begins a round, unless the device holds enough packets of the category.
     pub(super) fn begin_round(&mut self, category: u32) -> bool {
         let own = category as usize;
         let others = self.lists[own].len().saturating_sub(1) as u64;
@@ -152,22 +153,22 @@ impl Airtime {
         self.open[own]
     }
 
-    /// The station whose turn it is, unlisted; `None`: the round is over.
+    /// Removes the station whose turn it is from the list, and returns it; `None` if the round is over.
     pub(super) fn next(&mut self, category: u32) -> Option<u32> {
         let own = category as usize;
         if !self.open[own] {
             return None;
         }
-        let (mut head, mut found) = (None, false);
+        let (mut head, mut is_any_eligible) = (None, false);
         loop {
             let station = *self.lists[own].front()?;
             let party = Party { category, station };
-            if head == Some(station) && !std::mem::take(&mut found) {
+            if head == Some(station) && !std::mem::take(&mut is_any_eligible) {
                 return None;
             }
             head = head.or(Some(station));
             let mut eligible = self.may_take(party);
-            found |= eligible;
+            is_any_eligible |= eligible;
             let place = self.place(party);
             let account = &mut self.accounts[place];
             if account.balance() < 0 {
@@ -188,20 +189,20 @@ impl Airtime {
         }
     }
 
-    /// Whether limits of air time let the device take more for a station.
+    /// Returns whether the limits of air time let the device take more packets for a station.
     pub(super) fn may_take(&self, party: Party) -> bool {
         let pending = self.accounts[self.place(party)].pending;
         !self.aql || pending < self.low.0 || self.total < self.radio.0 && pending < self.high.0
     }
 
-    /// The device has taken a packet of so many bytes for a station.
+    /// Notes that the device has taken a packet of this length for a station.
     pub(super) fn took(&mut self, party: Party, bytes: u32) {
         let account = self.accounts[self.place(party)];
         let bytes = account.bytes + u64::from(bytes);
         self.holds(party, account.packets + 1, bytes);
     }
 
-    /// The device holds so many packets of so many bytes together for a station.
+    /// Sets the number and total length of the packets that the device holds for a station.
     pub(super) fn holds(&mut self, party: Party, packets: u32, bytes: u64) {
         let place = self.place(party);
         let account = &mut self.accounts[place];
@@ -216,7 +217,7 @@ impl Airtime {
         self.total = self.total + pending - before;
     }
 
-    /// Its packets are estimated so from now on.
+    /// Sets how the air time of the packets of a station is estimated.
     pub(super) fn estimate(&mut self, party: Party, of: Estimate) {
         let place = self.place(party);
         self.accounts[place].of = of;
@@ -224,7 +225,7 @@ impl Airtime {
         self.holds(party, packets, bytes);
     }
 
-    /// A station pays for air time, if it has had packets a short time ago.
+    /// Charges a station for air time, if it had packets a short time ago.
     pub(super) fn charge(&mut self, now: Time, party: Party, air: Span) {
         let place = self.place(party);
         let account = &mut self.accounts[place];

@@ -14,29 +14,29 @@ use crate::queue::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 /// Flow queues, and the tins whose flows they have.
 #[derive(Clone, Debug)]
 pub(super) struct Fq {
-    /// Queues that flows are hashed to, and behind them the overflow queue of each tin.
+    /// Queues that flows are hashed to, followed by the overflow queue of each tin.
     queues: Vec<FlowQueue>,
     /// The tin of each queue that is listed.
     tin_of: Vec<u32>,
     tins: Vec<DeficitRoundRobin>,
     /// Packets in each tin.
     waiting: Vec<u32>,
-    /// Queues that flows are hashed to.
+    /// Number of queues that flows are hashed to.
     flows: u32,
     quantum_bytes: u32,
     pub(super) limit_packets: u32,
     memory_limit: u64,
     packets: u32,
-    /// What they take in memory. [bytes]
+    /// Memory that they use. [bytes]
     memory: u64,
     key: u64,
 }
 
-/// Most packets that are dropped together.
+/// Largest number of packets that are dropped together.
 const BATCH: usize = 32;
 
-/// What a packet of so many bytes takes in memory, an skb's `truesize`: its struct, and a buffer of a power of
-/// two with room for headers ahead and the shared info behind. [bytes]
+/// Returns the memory that a packet of this length uses, the `truesize` of an skb: its struct, and a buffer
+/// whose length is a power of two, with room for headers before the packet and the shared info after it. [bytes]
 fn truesize(bytes: u16) -> u64 {
     const STRUCT: u64 = 256;
     const AHEAD: u64 = 64 + 14;
@@ -45,7 +45,7 @@ fn truesize(bytes: u16) -> u64 {
 }
 
 impl Fq {
-    /// Nothing waits, for so many tins, under limits of packets and bytes of memory.
+    /// Returns empty queues for this number of tins, with limits of packets and memory.
     pub(super) fn new(
         setting: &Mac80211Setting,
         (limit_packets, memory_bytes): (u32, u32),
@@ -69,17 +69,17 @@ impl Fq {
         }
     }
 
-    /// The queue of a flow of `tin`: that of its hash, unless another tin has it.
+    /// Returns the queue of a flow of `tin`: the queue of its hash, unless another tin uses this queue.
     pub(super) fn queue_of(&self, tin: u32, flow: u32) -> u32 {
         let index = hashed(flow, self.key, self.flows);
-        let is_taken = self.queues[index as usize].is_listed();
+        let is_taken = self.queues[index as usize].listed;
         match is_taken && self.tin_of[index as usize] != tin {
             true => self.flows + tin,
             false => index,
         }
     }
 
-    /// Appends `packet` to a flow of `tin`; what is dropped for it, with the tin that had it, goes to `lost`.
+    /// Appends `packet` to a flow of `tin`. `lost` gets the packets that are dropped in exchange, with their tins.
     pub(super) fn enqueue(&mut self, tin: u32, packet: Packet, mut lost: impl FnMut(u32, Packet)) {
         let index = self.queue_of(tin, packet.flow);
         let queue = &mut self.queues[index as usize];
@@ -97,10 +97,10 @@ impl Fq {
         }
     }
 
-    /// The queue with most bytes, of equal ones the first.
+    /// Returns the queue with most bytes; among equal queues the first.
     fn fattest(&self) -> Option<u32> {
         let members = self.tins.iter().flat_map(DeficitRoundRobin::members);
-        let bytes = |index: u32| self.queues[index as usize].codel.bytes();
+        let bytes = |index: u32| self.queues[index as usize].codel.bytes;
         let fattest = members.max_by_key(|&index| (bytes(index), Reverse(index)));
         fattest.filter(|&index| bytes(index) > 0)
     }
@@ -108,7 +108,7 @@ impl Fq {
     /// Drops the first half of a queue, or the first packets of a long one.
     fn drop_from(&mut self, index: u32, lost: &mut impl FnMut(u32, Packet)) {
         let queue = &mut self.queues[index as usize].codel;
-        let count = (queue.len() / 2).clamp(1, BATCH);
+        let count = (queue.packets.len() / 2).clamp(1, BATCH);
         let tin = self.tin_of[index as usize];
         for _ in 0..count {
             let Some(packet) = queue.pop() else {
@@ -121,7 +121,8 @@ impl Fq {
         }
     }
 
-    /// The next packet of `tin`; what CoDel drops before it goes to `dropped`, how many it marks to `marked`.
+    /// Returns the next packet of `tin`. Packets that CoDel drops before it are appended to `dropped`, and the number
+    /// of marks is added to `marked`.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -136,24 +137,24 @@ impl Fq {
         let packet = drr.next(&mut self.queues, self.quantum_bytes, |codel| {
             codel.dequeue(now, setting, 0, Passed { dropped, marked })
         });
-        for gone in dropped[before..].iter().chain(&packet) {
+        for packet in dropped[before..].iter().chain(&packet) {
             self.packets -= 1;
             self.waiting[tin as usize] -= 1;
-            self.memory -= truesize(gone.bytes);
+            self.memory -= truesize(packet.bytes);
         }
         packet
     }
 
-    /// Whether packets of `tin` wait.
+    /// Returns whether packets of `tin` wait.
     pub(super) fn waits(&self, tin: u32) -> bool {
         self.waiting[tin as usize] > 0
     }
 
-    /// Packets inside, of these tins.
+    /// Returns the waiting packets of these tins.
     pub(super) fn packets(&self, tins: Range<u32>) -> impl Iterator<Item = &Packet> {
         let with_tin = self.queues.iter().zip(&self.tin_of);
         let own = with_tin.filter(move |(_, tin)| tins.contains(tin));
-        own.flat_map(|(queue, _)| queue.codel.packets())
+        own.flat_map(|(queue, _)| &queue.codel.packets)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a file says of the queue of a Linux access point.
+//! Settings of the queue of a Linux access point.
 
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
@@ -44,7 +44,7 @@ table! {
     }
 }
 
-/// CoDel of a slow station, where there is a rule for them.
+/// CoDel of a slow station, if there is a rule for slow stations.
 pub(super) const SLOW: CoDelSetting = CoDelSetting {
     target: Span(50_000_000),
     interval: Span(300_000_000),
@@ -54,17 +54,17 @@ pub(super) const SLOW: CoDelSetting = CoDelSetting {
 };
 
 impl Mac80211Setting {
-    /// Limit of a queue whose table gives none. [packets]
+    /// Default limit of a queue. [packets]
     pub(crate) const LIMIT: u32 = 8_192;
 
     moving!(pub(crate) target, interval);
 
-    /// Whether packets may be marked.
+    /// Returns whether packets may be marked.
     pub(crate) fn marks(&self) -> bool {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    /// CoDel in each flow queue.
+    /// Returns the settings of CoDel in each flow queue.
     pub(super) fn codel(&self) -> CoDelSetting {
         CoDelSetting {
             target: self.target,
@@ -75,7 +75,7 @@ impl Mac80211Setting {
         }
     }
 
-    /// What its values must satisfy together.
+    /// Checks the values of the table together.
     pub(crate) fn check(queue: &Section, own: &Section, problems: &mut Problems) {
         // the keys have the same names
         CoDelSetting::check(queue, own, problems);
@@ -91,7 +91,7 @@ impl Mac80211Setting {
         if let (Some(low), Some(high)) = (low, high)
             && low.value > high.value
         {
-            // a default that nobody wrote is not blamed
+            // a default is not reported
             match low.given {
                 true => {
                     let fault = format!("is above aql_high; expected at most {}", high.shown);

@@ -21,7 +21,7 @@ const APART: f64 = 1e-8;
 fn the_kernels_probabilities_are_those_here() {
     let compiled = Compiled::new("pi_user_space.c", "pi.h");
     let mut stream = Streams::new(1, 0).stream("pi");
-    let (mut told, mut expected): (Vec<u64>, Vec<Option<f64>>) = (Vec::new(), Vec::new());
+    let (mut input, mut expected): (Vec<u64>, Vec<Option<f64>>) = (Vec::new(), Vec::new());
     for _ in 0..TRACES {
         let b = stream.unit() * 1e-3;
         let setting = PiSetting {
@@ -34,8 +34,8 @@ fn the_kernels_probabilities_are_those_here() {
         let fixed = |weight: f64| (weight * 281_474_976_710_656.0).round() as u64;
         let limit = 1_000 + stream.up_to(1_000);
         let targets = u64::from(setting.target) | u64::from(limit) << 32;
-        told.extend([0, fixed(setting.a), fixed(setting.b), targets]);
-        told.extend([1, setting.update.0, 0, 0]);
+        input.extend([0, fixed(setting.a), fixed(setting.b), targets]);
+        input.extend([1, setting.update.0, 0, 0]);
         expected.extend([None, None]);
         let mut queue = Pi::new(setting, limit, Streams::new(1, 0).stream("not used"));
         let mut now = Time(1 + u64::from(stream.up_to(1_000_000)));
@@ -43,7 +43,7 @@ fn the_kernels_probabilities_are_those_here() {
         let mut packets = 0_u32;
         for _ in 0..stream.up_to(LONGEST) {
             queue.advance(now, |_| packets);
-            told.extend([2, u64::from(packets), now.0, 0]);
+            input.extend([2, u64::from(packets), now.0, 0]);
             expected.push(Some(queue.probability));
             let most = (setting.update.0 * (MOST_STEPS - 2)) as u32;
             let most = if stream.up_to(9) == 0 {
@@ -59,13 +59,13 @@ fn the_kernels_probabilities_are_those_here() {
             };
         }
     }
-    let found = compiled.answers(told.into_iter().flat_map(u64::to_ne_bytes).collect());
-    assert_eq!(found.len(), expected.len());
+    let output = compiled.answers(input.into_iter().flat_map(u64::to_ne_bytes).collect());
+    assert_eq!(output.len(), expected.len());
     let (mut largest, mut between) = (0.0_f64, 0_u32);
-    for (found, expected) in found.iter().zip(expected) {
+    for (output, expected) in output.iter().zip(expected) {
         let Some(expected) = expected else { continue };
-        let found = *found as f64 / 281_474_976_710_656.0;
-        largest = largest.max((found - expected).abs());
+        let output = *output as f64 / 281_474_976_710_656.0;
+        largest = largest.max((output - expected).abs());
         between += u32::from(expected > 0.0 && expected < 1.0);
     }
     println!("{between} between 0 and 1, up to {largest:.1e} apart");

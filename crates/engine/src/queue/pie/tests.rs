@@ -49,9 +49,9 @@ fn backlog(packets: u32) -> Backlog {
     }
 }
 
-fn close(found: f64, expected: f64) {
-    let error = (found - expected).abs();
-    assert!(error <= 1e-12 * expected.abs(), "{found} for {expected}");
+fn close(value: f64, expected: f64) {
+    let error = (value - expected).abs();
+    assert!(error <= 1e-12 * expected.abs(), "{value} for {expected}");
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn a_short_delay_is_left_alone_unless_the_probability_is_high() {
     ] {
         (queue.delay, queue.probability) = (delay, probability);
         queue.accumulated = 9.0; // certain, if at all
-        let found = queue.admit(&backlog(50), &packet(Ecn::NotCapable));
-        assert_eq!(found, verdict, "{delay} s, {probability}");
+        let decision = queue.admit(&backlog(50), &packet(Ecn::NotCapable));
+        assert_eq!(decision, verdict, "{delay} s, {probability}");
     }
 }
 
@@ -220,8 +220,8 @@ fn a_load_of_125_percent_is_held_at_the_target() {
         while departures.front().is_some_and(|&left| left <= now) {
             departures.pop_front();
         }
-        let found = backlog(departures.len() as u32);
-        if queue.admit(&found, &packet(Ecn::NotCapable)) == Verdict::Drop {
+        let state = backlog(departures.len() as u32);
+        if queue.admit(&state, &packet(Ecn::NotCapable)) == Verdict::Drop {
             dropped += u32::from(k >= 100_000);
         } else {
             last = now.max(last) + 1_200_000;

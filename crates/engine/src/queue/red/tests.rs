@@ -59,22 +59,22 @@ fn backlog(packets: u32, idle_ns: u64) -> Backlog {
     }
 }
 
-fn close(found: f64, expected: f64) {
-    let error = (found - expected).abs();
-    assert!(error <= 1e-12 * expected.abs(), "{found} for {expected}");
+fn close(value: f64, expected: f64) {
+    let error = (value - expected).abs();
+    assert!(error <= 1e-12 * expected.abs(), "{value} for {expected}");
 }
 
 #[test]
 fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
     let mut queue = red(SETTING);
     // avg, count after the decision and p_b, with w = 1/4 and queues 4, 4, 4, 8
-    for (found, average, count, p_b) in [
+    for (value, average, count, p_b) in [
         (4, 1.0, -1, None),
         (4, 1.75, -1, None),
         (4, 2.3125, 0, Some(0.1 * 0.3125 / 2.0)),
         (8, 3.734_375, 1, Some(0.1 * 1.734_375 / 2.0)),
     ] {
-        let verdict = queue.admit(Time(1), &backlog(found, 0), &packet(500));
+        let verdict = queue.admit(Time(1), &backlog(value, 0), &packet(500));
         close(queue.average, average);
         assert_eq!((verdict, queue.count), (Verdict::Enter, count));
         if let Some(p_b) = p_b {
@@ -195,13 +195,13 @@ fn automatic_weights_are_those_of_ns2() {
     };
     let once = 1.0 - libm::exp(-1.0 / 250.0);
     let slow = 1.0 - libm::exp(-1.0 / (10.0 * 3.0 * 0.104 * 250.0));
-    for (found, expected) in [
+    for (value, expected) in [
         (weight(RedWeight::PerSecond, Span(0)), once),
         (weight(RedWeight::Auto, Span(10_000_000)), once),
         (weight(RedWeight::Auto, Span(100_000_000)), slow),
         (weight(RedWeight::Given(0.002), Span(0)), 0.002),
     ] {
-        assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        assert!((value - expected).abs() < 1e-15, "{value} {expected}");
     }
 }
 
@@ -222,8 +222,8 @@ fn early_drops_come_as_often_as_published() {
             }
         }
         gaps.remove(0);
-        let found = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
-        assert!((found - mean).abs() < 0.33, "{found} for {mean}");
+        let value = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
+        assert!((value - mean).abs() < 0.33, "{value} for {mean}");
         let spread = (gaps.iter().min(), gaps.iter().max());
         assert_eq!(spread, (Some(&least), Some(&most)));
     }
@@ -262,7 +262,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn dropped(&mut self, now: u64, found: &Backlog, bytes: u16) -> bool {
+    fn dropped(&mut self, now: u64, backlog: &Backlog, bytes: u16) -> bool {
         let s = self.setting;
         let c = 1e6 / (8.0 * f64::from(s.mean_packet_bytes));
         let unit = if s.bytes {
@@ -273,7 +273,7 @@ impl Plain {
         let (min_th, max_th) = (s.min_th * unit, s.max_th * unit);
         let length = f64::from(bytes) / f64::from(s.mean_packet_bytes);
         let w = self.weight;
-        let idle = found
+        let idle = backlog
             .idle_since
             .map(|since| c * (now - since.0) as f64 / 1e9);
         let p_b = |avg: f64| {
@@ -298,9 +298,9 @@ impl Plain {
         };
         if s.form == RedForm::Published {
             let q = if s.bytes {
-                found.bytes as f64
+                backlog.bytes as f64
             } else {
-                f64::from(found.packets)
+                f64::from(backlog.packets)
             };
             self.avg = match idle {
                 None => (1.0 - w) * self.avg + w * q,
@@ -315,19 +315,19 @@ impl Plain {
                 if early {
                     self.count = 0;
                 }
-                early || found.packets >= 50
+                early || backlog.packets >= 50
             } else if full <= self.avg {
                 self.count = 0;
                 true
             } else {
                 self.count = -1;
-                found.packets >= 50
+                backlog.packets >= 50
             }
         } else {
             let q = if s.bytes {
-                (found.bytes - u64::from(found.in_service_bytes)) as f64
+                (backlog.bytes - u64::from(backlog.in_service_bytes)) as f64
             } else {
-                f64::from(found.packets.max(1) - 1)
+                f64::from(backlog.packets.max(1) - 1)
             };
             let m = idle.map_or(0.0, f64::floor);
             self.avg = libm::pow(1.0 - w, m + 1.0) * self.avg + w * q;
@@ -356,7 +356,7 @@ impl Plain {
                 self.old = false;
             }
             let most = 49.0 * f64::from(s.mean_packet_bytes);
-            drop |= found.packets >= 50 || s.bytes && found.packets > 0 && q >= most;
+            drop |= backlog.packets >= 50 || s.bytes && backlog.packets > 0 && q >= most;
             if drop {
                 (self.count, self.count_bytes) = (0, 0);
             }
@@ -376,17 +376,17 @@ fn in_byte_mode_ns2_fills_its_queue_by_packets_of_the_mean_length() {
     };
     // 49 packets of 500 B may wait: 16 of 1500 B are 24,000 of 24,500 bytes
     for (waiting, verdict) in [(16, Verdict::Enter), (17, Verdict::Drop)] {
-        let found = Backlog {
+        let full = Backlog {
             packets: waiting + 1,
             bytes: 1_500 * u64::from(waiting + 1),
             in_service_bytes: 1_500,
             idle_since: None,
         };
-        assert_eq!(red(setting).admit(Time(1), &found, &packet(1_500)), verdict);
+        assert_eq!(red(setting).admit(Time(1), &full, &packet(1_500)), verdict);
     }
-    let mut one = Red::new(setting, 1, OUTLET, stream());
+    let mut single = Red::new(setting, 1, OUTLET, stream());
     assert_eq!(
-        one.admit(Time(1), &backlog(0, 0), &packet(1_500)),
+        single.admit(Time(1), &backlog(0, 0), &packet(1_500)),
         Verdict::Enter
     );
 }
@@ -438,17 +438,17 @@ proptest! {
         for (gap, bytes) in arrivals {
             now += gap / burst;
             inside.retain(|&(leaves, _)| leaves > now);
-            let found = Backlog {
+            let state = Backlog {
                 packets: inside.len() as u32,
                 bytes: inside.iter().map(|&(_, bytes)| u64::from(bytes)).sum(),
                 in_service_bytes: inside.first().map_or(0, |&(_, bytes)| u32::from(bytes)),
                 idle_since: inside.is_empty().then_some(Time(last_departure)),
             };
-            let verdict = queue.admit(Time(now), &found, &packet(bytes));
-            prop_assert_eq!(verdict == Verdict::Drop, plain.dropped(now, &found, bytes));
+            let verdict = queue.admit(Time(now), &state, &packet(bytes));
+            prop_assert_eq!(verdict == Verdict::Drop, plain.dropped(now, &state, bytes));
             let error = (queue.average - plain.avg).abs();
             prop_assert!(error <= 1e-9 * (1.0 + plain.avg), "{} {}", queue.average, plain.avg);
-            prop_assert!(verdict == Verdict::Drop || found.packets < 50);
+            prop_assert!(verdict == Verdict::Drop || state.packets < 50);
             if verdict != Verdict::Drop {
                 last_departure = now.max(last_departure) + u64::from(bytes) * 8_000;
                 inside.push((last_departure, bytes));

@@ -18,7 +18,7 @@ use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Millimetres};
 use crate::notation::units::{self, TIME};
 
-/// Links, conflicts and flows of `[csma]`, if there is such a table.
+/// Returns links, conflicts and flows of `[csma]`, if the file has this table.
 ///
 /// # Errors
 /// There is a problem.
@@ -47,7 +47,7 @@ pub(in super::super) fn assemble(
     Ok(Some(network))
 }
 
-/// Everything but the flows.
+/// Returns everything except the flows.
 fn settings(csma: &Section) -> Result<Csma, Refused> {
     let keys = CsmaTable::read(&Layers(&[csma]))?;
     let k = keys.k;
@@ -90,7 +90,7 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
         queue_packets: keys.queue,
         dummy: keys.dummy,
         acks: keys.acks,
-        // without prices nothing tells several connections what they cost
+        // without prices, several connections have no signal of their cost
         connections: match keys.connections {
             ConnectionsWord::Rtt if is_adaptive => Connections::Rtt { k },
             ConnectionsWord::Utility if is_adaptive => Connections::Utility {
@@ -107,21 +107,21 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
     })
 }
 
-/// The fixed part of a transmission leaves something for the packet.
+/// Checks that the overhead of a transmission leaves time for the packet.
 fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
-    let whole = Span::from_seconds(1.0 / network.air.service_rate_pps);
+    let packet = Span::from_seconds(1.0 / network.air.service_rate_pps);
     let overhead = csma.said(CsmaAir::overhead);
-    let Some(overhead) = overhead.filter(|overhead| overhead.value >= whole) else {
+    let Some(overhead) = overhead.filter(|overhead| overhead.value >= packet) else {
         return Ok(());
     };
     let fault = format!(
         "is not less than the time of a packet at this service_rate; expected less than {}",
-        units::show(whole.0, TIME)
+        units::show(packet.0, TIME)
     );
     Err(overhead.refuse_value(fault, problems))
 }
 
-/// Who is to tell marks from losses gets marks.
+/// Checks that there are marks, if the number of connections depends on marks.
 fn check_marks(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let lacks = |flow: &&CsmaFlow| matches!(&flow.transport, Transport::Tcp(tcp) if !tcp.ecn);
     let fault = match (network.connections, network.flows.iter().find(lacks)) {
@@ -141,19 +141,19 @@ fn check_marks(csma: &Section, network: &Csma, problems: &mut Problems) -> Resul
 
 fn nodes(csma: &Section) -> Result<Vec<(String, CsmaNode)>, Refused> {
     let nodes = csma.tables(CsmaTable::node).iter();
-    let node =
-        |(name, node): &(String, Section)| Ok((name.clone(), CsmaNode::read(&Layers(&[node]))?));
-    nodes.map(node).collect()
+    nodes
+        .map(|(name, node)| Ok((name.clone(), CsmaNode::read(&Layers(&[node]))?)))
+        .collect()
 }
 
-/// The links with their conflicts, listed or from positions.
+/// Returns the links with their conflicts, listed or from positions.
 fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     let tables = csma.tables(CsmaTable::link);
     let place = |name: &String| tables.iter().position(|(link, _)| link == name);
     let mut links = Vec::with_capacity(tables.len());
     for (name, link) in tables {
         let keys = CsmaLinkTable::read(&Layers(&[link]))?;
-        // the checks have seen to it that all of them are there
+        // the checks have refused unknown names
         let places =
             |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
         links.push(CsmaLink {
@@ -175,7 +175,7 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     Ok(links)
 }
 
-/// Adds the conflicts of links whose ends have places, and which links read and disturb which: an exchange
+/// Adds the conflicts of links whose ends have positions, and the links that read or disturb each other. An exchange
 /// is read by links whose transmitters are near one of its ends.
 fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused> {
     let range = |key: KeyOf<Millimetres>| Ok(Layers(&[csma]).need(key)?.0 as f64);
@@ -210,24 +210,24 @@ fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused>
     Ok(())
 }
 
-/// The names listed under a key of a link.
+/// Returns the names listed under a key of a link.
 pub(super) fn names(link: &Section, key: KeyOf<Option<Vec<String>>>) -> Vec<String> {
     link.value(key).flatten().unwrap_or_default()
 }
 
-/// The node at one end of a link. [mm]
+/// Returns the position of the node at one end of a link. [mm]
 pub(super) fn position(
     csma: &Section,
     link: &Section,
     end: KeyOf<Option<String>>,
 ) -> Option<(f64, f64)> {
-    let node = csma.one(CsmaTable::node, &link.value(end)??)?;
+    let node = csma.named(CsmaTable::node, &link.value(end)??)?;
     let along = |axis| Some(node.value::<Millimetres>(axis)?.0 as f64);
     Some((along(CsmaNode::x)?, along(CsmaNode::y)?))
 }
 
-pub(super) fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {
-    libm::hypot(one.0 - other.0, one.1 - other.1)
+pub(super) fn distance(from: (f64, f64), to: (f64, f64)) -> f64 {
+    libm::hypot(from.0 - to.0, from.1 - to.1)
 }
 
 /// Refuses a conflict graph in several parts.
@@ -235,11 +235,8 @@ fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Res
     let mut reached = BTreeSet::from([0]);
     let mut frontier = vec![0];
     while let Some(link) = frontier.pop() {
-        let new = links[link]
-            .conflicts
-            .iter()
-            .filter(|&&one| reached.insert(one));
-        frontier.extend(new);
+        let conflicts = links[link].conflicts.iter();
+        frontier.extend(conflicts.filter(|&&other| reached.insert(other)));
     }
     let apart = (0..links.len()).find(|link| !reached.contains(link));
     let (Some(apart), Some(connected)) = (apart, csma.said(CsmaTable::connected)) else {
@@ -265,7 +262,7 @@ fn flows(
     let mut known = HashSet::new();
     for (class, section) in root.tables(RootKeys::flow) {
         let Some(names) = section.present(FlowTable::route) else {
-            continue; // there has been a complaint
+            continue; // refused already
         };
         let route = route(&names, links, &scenario.links, problems)?;
         check_time(&names, &route, scenario, problems)?;
@@ -293,7 +290,7 @@ fn flows(
     Ok(flows)
 }
 
-/// The marginal utility of a table, whose points have been checked.
+/// Returns the marginal utility of a table, whose points have been checked.
 fn marginals(table: &Section, key: KeyOf<Vec<(f64, f64)>>) -> Option<Marginals> {
     Marginals::new(table.value(key)?).ok()
 }

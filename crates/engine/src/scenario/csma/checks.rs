@@ -1,4 +1,4 @@
-//! What tables of a file with or without `[csma]` must satisfy together.
+//! Checks of the tables of a file with or without `[csma]`.
 
 use super::super::model::Record;
 use super::super::root::RootKeys;
@@ -13,7 +13,7 @@ use crate::notation::setting::{Millimetres, keys};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
 
-/// Most wireless links.
+/// Largest number of wireless links.
 const MOST_LINKS: usize = 5_000;
 
 /// Tables of other networks.
@@ -26,37 +26,33 @@ const OF_ROUTES: [&str; 3] = keys!(FlowTable: route, weight, marginal_utility);
 const OF_WIRES: [&str; 7] =
     keys!(FlowTable: from, to; Hosts: access, access_spread, jitter, rtt, rtt_spread);
 
-/// No cell and no shape stands beside the conflict graph. What does is refused once and taken away,
-/// so that nothing else is said of it.
+/// Refuses a cell or a shape in addition to the conflict graph, and removes it, so that it causes no further
+/// problems.
 pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     let Data::Table(tables) = &mut root.data else {
         return;
     };
-    let is_table = |(name, item): &(String, Item)| {
-        name == RootKeys::csma.name() && matches!(item.data, Data::Table(_))
-    };
-    if !tables.iter().any(is_table) {
+    let is_csma =
+        |(name, item): &(String, Item)| name == RootKeys::csma.name() && item.entries().is_some();
+    if !tables.iter().any(is_csma) {
         return;
     }
     let others = tables.extract_if(.., |(name, _)| OTHERS.contains(&name.as_str()));
     let others: Vec<(String, Item)> = others.collect();
     if let Some(((first, item), more)) = others.split_first() {
         let more: String = more.iter().map(|(name, _)| format!(", `{name}`")).collect();
-        let message = match more.is_empty() {
-            true => {
-                "conflicts with `csma`; expected only wired links and flows with a route".to_owned()
-            }
-            false => format!(
-                "conflicts with `csma`, as well as{}; expected only wired links and flows with a \
-                 route",
-                &more[1..]
-            ),
+        let more = match more.strip_prefix(',') {
+            Some(more) => format!(", as well as{more}"),
+            None => more,
         };
+        let message = format!(
+            "conflicts with `csma`{more}; expected only wired links and flows with a route"
+        );
         problems.add(item.origin, first, message);
     }
 }
 
-/// What tables of a file with or without `[csma]` must satisfy together.
+/// Checks the tables of a file with or without `[csma]`.
 pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     let Some(csma) = root.inside(RootKeys::csma) else {
         if root.lacks(RootKeys::csma) {
@@ -122,7 +118,7 @@ fn check_links(csma: &Section, problems: &mut Problems) {
     check_mixture(csma, problems);
 }
 
-/// Every link that a link names must exist, and be another one.
+/// Checks that every link that a link names exists and is another link.
 fn check_others(
     name: &str,
     link: &Section,
@@ -149,8 +145,11 @@ fn check_others(
             }
         }
     }
-    let listed =
-        |of: &Section, one: &str| names(of, CsmaLinkTable::conflicts).iter().any(|n| n == one);
+    let listed = |of: &Section, name: &str| {
+        names(of, CsmaLinkTable::conflicts)
+            .iter()
+            .any(|n| n == name)
+    };
     let hears = |other: &&String| {
         let theirs = links.iter().find(|(name, _)| name == *other);
         listed(link, other) || theirs.is_some_and(|(_, section)| listed(section, name))
@@ -166,7 +165,7 @@ fn check_others(
     }
 }
 
-/// Either all links have nodes or none has: a link without nodes would be in nobody's range.
+/// Checks that all links have nodes, or no link. A link without nodes would be in no range.
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {
@@ -187,7 +186,7 @@ fn check_mixture(csma: &Section, problems: &mut Problems) {
     }
 }
 
-/// Complains about a name for which there is no table.
+/// Refuses a name for which there is no table.
 fn known(
     entry: &Entry,
     name: &str,
@@ -203,7 +202,7 @@ fn known(
         };
         let message = format!("there is no {what} \"{name}\"; {instead}");
         let hint = did_you_mean(name, names);
-        problems.add_with_hint(entry.origin, &entry.path, message, hint);
+        entry.refuse_with_hint(message, hint, problems);
     }
 }
 
@@ -212,10 +211,8 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
     if let (Some(from), Some(to)) = (from, to)
         && from.value == to.value
     {
-        to.refuse_value(
-            "is also the other end of the link; expected another node",
-            problems,
-        );
+        let fault = "is also the other end of the link; expected another node";
+        to.refuse_value(fault, problems);
         return;
     }
     if let Some(Millimetres(range)) = csma.value(CsmaTable::transmission_range)
@@ -246,17 +243,12 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         return;
     }
     for entry in OF_WIRES.iter().filter_map(|key| flow.entry(key)) {
-        entry.refuse(
-            "this key is only for flows between wired nodes, not for flows on a \
-                            route",
-            problems,
-        );
+        let message = "this key is only for flows between wired nodes, not for flows on a route";
+        entry.refuse(message, problems);
     }
     if let Some(table) = flow.inside(FlowTable::web) {
-        table.refuse(
-            "conflicts with `route`; expected bulk TCP, or udp",
-            problems,
-        );
+        let message = "conflicts with `route`; expected bulk TCP, or udp";
+        table.refuse(message, problems);
     }
     if let Some(entry) = flow.said(FlowTable::segments) {
         let fault = "this key is only for flows that end by themselves; on a route expected `stop`";
@@ -265,13 +257,13 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     check_greedy(csma, flow, problems);
 }
 
-/// The rate of a datagram source, if it is "greedy".
+/// Returns the rate of a datagram source, if it is "greedy".
 fn greedy(flow: &Section) -> Option<Said<'_, Option<SourceRate>>> {
     let rate = flow.inside(FlowTable::udp)?.said(WiredDatagrams::rate);
     rate.filter(|rate| rate.value == Some(SourceRate::Greedy))
 }
 
-/// A greedy source needs a queue that it can fill.
+/// Checks that a greedy source can fill its queue.
 fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
     let Some(rate) = greedy(flow) else {
         return;
@@ -279,7 +271,7 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
     let source = flow.inside(FlowTable::udp);
     let arrivals = source.and_then(|source| source.value(WiredDatagrams::arrivals));
     let route = flow.value(FlowTable::route).flatten().unwrap_or_default();
-    let on_air = |name: &String| csma.one(CsmaTable::link, name).is_some();
+    let on_air = |name: &String| csma.named(CsmaTable::link, name).is_some();
     let adapts = csma.value(CsmaTable::access) == Some(AccessWord::Adaptive);
     let message = if arrivals == Some(Gaps::Poisson) {
         "\"greedy\" contradicts arrivals = \"poisson\"; expected one of the two"
@@ -334,7 +326,7 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
     }
 }
 
-/// A frame that can be received is sensed.
+/// Checks that a frame that can be received is sensed.
 fn check_ranges(csma: &Section, problems: &mut Problems) {
     let sensing = csma.said(CsmaTable::sensing_range);
     let transmission = csma.said(CsmaTable::transmission_range);

@@ -1,6 +1,6 @@
-//! Settings that have no effect beside the others. Whoever wrote one meant something, so it is refused; but
-//! where a setting over the file chose the access or the connections, what the file says for the other
-//! choices stays, so that one file serves all.
+//! Settings that have no effect with the others. They are refused, because a user expects an effect. If a setting
+//! over the file chooses the access or the connections, the keys of the file for other choices are accepted, so
+//! that the same file can be used for all choices.
 
 use super::super::root::RootKeys;
 use super::super::wired::FlowTable;
@@ -10,19 +10,19 @@ use crate::notation::decode::{Entry, Section};
 use crate::notation::problem::Problems;
 use crate::notation::setting::keys;
 
-/// How r follows the queue, and what hangs on r.
+/// Keys of r and of what depends on r.
 const PRICES: &[&str] =
     &keys!(CsmaTable: beta; CsmaPrice: r_per_packet, queue_unit, interval, r_max);
 
-/// What hangs on the queues if each link has an r of its own.
+/// Keys that have no effect if each link has its own r.
 const QUEUES: &[&str] = &keys!(CsmaPrice: r_per_packet, queue_unit, r_max);
 
-/// How a user follows the number of connections that is asked for.
+/// Keys of the number of connections of a user.
 const SEVERAL: &[&str] = &keys!(CsmaTable: k; CsmaUsers: interval, rounding, smoothing);
 
-/// What makes a utility, of all flows and of one.
+/// Keys of utilities: of all flows, and of single flows.
 const UTILITIES: &[&str] = &keys!(CsmaTable: fairness, marginal_utility);
-const OWN_UTILITIES: &[&str] = &keys!(FlowTable: weight, marginal_utility);
+const OF_FLOWS: &[&str] = &keys!(FlowTable: weight, marginal_utility);
 
 const WINDOWS: &[&str] = &keys!(CsmaTable: cwmin, cwmax);
 const SLOT: &[&str] = &keys!(CsmaTable: slot);
@@ -33,7 +33,7 @@ const AQM: &[&str] = &keys!(CsmaPrice: aqm);
 const ACKS: &[&str] = &keys!(CsmaTable: acks);
 const R: &[&str] = &keys!(CsmaLinkTable: r);
 
-// What may leave a setting without effect.
+// Keys that may make a setting ineffective.
 const ACCESS: &str = CsmaTable::access.name();
 const CONNECTIONS: &str = CsmaTable::connections.name();
 const LINK: &str = CsmaTable::link.name();
@@ -41,7 +41,7 @@ const NODE: &str = CsmaTable::node.name();
 const SLOTTED: &str = CsmaTable::slotted.name();
 const FLOW: &str = RootKeys::flow.name();
 
-// What is needed for an effect.
+// Conditions for an effect.
 const ADAPTIVE: &str = "csma.access = \"adaptive\"";
 const LEGACY: &str = "csma.access = \"legacy\"";
 const DCF: &str = "csma.access = \"dcf\"";
@@ -53,11 +53,11 @@ const TCP: &str = "a flow of TCP";
 const NO_R: &str = "a link without an r of its own";
 const PLACES: &str = "nodes with positions, [csma.node.NAME]";
 
-/// A rule about settings without effect: whether it applies, in which tables, to which keys; the key of
-/// `[csma]` that takes their effect away, and what is needed for one.
+/// A rule about settings without effect: whether it applies, the tables, the keys; the key of `[csma]` that makes
+/// them ineffective, and the condition for an effect.
 type Rule<'a> = (bool, &'a [&'a Section], &'a [&'a str], &'a str, &'a str);
 
-/// Checks `[csma]` and the flows; `has_tcp` if one of these is TCP.
+/// Checks `[csma]` and the flows. `has_tcp` is true if at least one flow is TCP.
 pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mut Problems) {
     let access = csma.value(CsmaTable::access);
     let (Some(access), Some(connections)) = (access, csma.value(CsmaTable::connections)) else {
@@ -77,54 +77,26 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
     let fixed = (links.iter()).all(|link| link.said(CsmaLinkTable::r).is_some());
     let contend = csma.value(CsmaTable::acks) == Some(CsmaAcks::Contend);
     let placed = !csma.tables(CsmaTable::node).is_empty();
+    let legacy = access == AccessWord::Legacy;
+    let (with_tcp, without_tcp) = (adapts && has_tcp, adapts && !has_tcp);
     let rules: [Rule; 21] = [
-        // without adaptive access there are no prices: one connection a flow, and no AQM
+        // without adaptive access there are no prices: one connection per flow, and no AQM
         (!adapts, &own, PRICES, ACCESS, ADAPTIVE),
         (!adapts, &own, SEVERAL, ACCESS, ADAPTIVE),
         (!adapts, &own, UTILITIES, ACCESS, ADAPTIVE),
         (!adapts && aqm, &own, AQM, ACCESS, ADAPTIVE),
         (!adapts && several, &own, &[CONNECTIONS], ACCESS, ADAPTIVE),
         (!adapts, &links, R, ACCESS, ADAPTIVE),
-        (!adapts, &flows, OWN_UTILITIES, ACCESS, ADAPTIVE),
-        (adapts && !has_tcp, &own, SEVERAL, FLOW, TCP),
-        (adapts && !has_tcp, &own, UTILITIES, FLOW, TCP),
-        (
-            adapts && !has_tcp && several,
-            &own,
-            &[CONNECTIONS],
-            FLOW,
-            TCP,
-        ),
-        (
-            adapts && has_tcp && !several,
-            &own,
-            SEVERAL,
-            CONNECTIONS,
-            MANY,
-        ),
-        (adapts && utility, &of_udp, OWN_UTILITIES, FLOW, TCP),
-        (
-            adapts && !utility && has_tcp,
-            &own,
-            UTILITIES,
-            CONNECTIONS,
-            UTILITY,
-        ),
-        (
-            adapts && !utility,
-            &flows,
-            OWN_UTILITIES,
-            CONNECTIONS,
-            UTILITY,
-        ),
+        (!adapts, &flows, OF_FLOWS, ACCESS, ADAPTIVE),
+        (without_tcp, &own, SEVERAL, FLOW, TCP),
+        (without_tcp, &own, UTILITIES, FLOW, TCP),
+        (without_tcp && several, &own, &[CONNECTIONS], FLOW, TCP),
+        (with_tcp && !several, &own, SEVERAL, CONNECTIONS, MANY),
+        (adapts && utility, &of_udp, OF_FLOWS, FLOW, TCP),
+        (with_tcp && !utility, &own, UTILITIES, CONNECTIONS, UTILITY),
+        (adapts && !utility, &flows, OF_FLOWS, CONNECTIONS, UTILITY),
         (adapts && fixed, &own, QUEUES, LINK, NO_R),
-        (
-            access != AccessWord::Legacy,
-            &own,
-            INTENSITY,
-            ACCESS,
-            LEGACY,
-        ),
+        (!legacy, &own, INTENSITY, ACCESS, LEGACY),
         (windows, &own, BY_MEAN, ACCESS, NO_DCF),
         (!windows, &own, WINDOWS, ACCESS, DCF),
         (!windows && !slotted, &own, SLOT, SLOTTED, SLOTS),

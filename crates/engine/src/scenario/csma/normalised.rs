@@ -1,4 +1,4 @@
-//! A network by its conflict graph, as models read it.
+//! The normalised form of a network by its conflict graph.
 
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use super::*;
 use crate::mac::graph::Pace;
 
 impl Csma {
-    /// As models read it.
+    /// Returns the network in the normalised scenario, which models read.
     pub(in super::super) fn to_json(&self, wired: &[LinkSettings]) -> Value {
         let link = |link: &CsmaLink| {
             let names = |links: &BTreeSet<usize>| -> Vec<&str> {
-                let names = links.iter().map(|&one| self.links[one].name.as_str());
+                let names = links.iter().map(|&link| self.links[link].name.as_str());
                 names.collect()
             };
             json!({

@@ -6,7 +6,7 @@ use crate::kernel::time::Span;
 use crate::notation::decode::Said;
 use crate::notation::problem::{Problems, Refused, did_you_mean, one_line, one_of};
 
-/// A round trip takes time: over a wireless link, or over a wire with a rate or a delay.
+/// Checks that a round trip takes time: over a wireless link, or over a wire with a rate or a delay.
 pub(super) fn check_time(
     names: &Said<Vec<String>>,
     route: &[Hop],
@@ -28,7 +28,7 @@ pub(super) fn check_time(
     Err(names.refuse(message, problems))
 }
 
-/// The links of a route: each is there, and begins where the one before ends.
+/// Returns the links of a route. Each exists, and begins where the previous link ends.
 pub(super) fn route(
     names: &Said<Vec<String>>,
     links: &[CsmaLink],
@@ -45,7 +45,7 @@ pub(super) fn route(
             let all = one_line(&one_of(&known), 200);
             let message = format!("there is no link \"{name}\"; expected {all}");
             let hint = did_you_mean(name, known);
-            return Err(problems.add_with_hint(names.origin, &names.path, message, hint));
+            return Err(names.refuse_with_hint(message, hint, problems));
         };
         hops.push(hop);
     }
@@ -56,7 +56,7 @@ pub(super) fn route(
 /// Transmitter and receiver of a link, if they are known.
 type Ends<'a> = Option<[&'a str; 2]>;
 
-/// All links that a route may pass.
+/// Returns all links that a route may pass.
 fn every<'a>(
     links: &'a [CsmaLink],
     wired: &'a [LinkSettings],
@@ -66,16 +66,16 @@ fn every<'a>(
         let ends = ends.map(|[from, to]| [from.as_str(), to.as_str()]);
         (link.name.as_str(), ends)
     });
-    let there = wired.iter().filter(|link| !link.name.contains('/'));
-    let there = there.map(|link| {
+    let wires = wired.iter().filter(|link| !link.name.contains('/'));
+    let wires = wires.map(|link| {
         let ends = [link.from.as_str(), link.to.as_str()];
         (link.name.as_str(), Some(ends))
     });
-    on_air.chain(there)
+    on_air.chain(wires)
 }
 
-/// Refuses a route that jumps: a link begins elsewhere than where the one before ends. Links whose
-/// conflicts are listed have no ends, and may stand anywhere.
+/// Refuses a route with a gap: a link does not begin where the previous link ends. Links whose conflicts are listed
+/// have no ends, and may be anywhere.
 fn touching(
     names: &Said<Vec<String>>,
     links: &[CsmaLink],
@@ -84,8 +84,8 @@ fn touching(
 ) -> Result<(), Refused> {
     let ends = |name: &String| every(links, wired).find(|(link, _)| link == name)?.1;
     for pair in names.value.windows(2) {
-        let [one, next] = pair else { continue };
-        let (Some([_, to]), Some([from, end])) = (ends(one), ends(next)) else {
+        let [link, next] = pair else { continue };
+        let (Some([_, to]), Some([from, end])) = (ends(link), ends(next)) else {
             continue;
         };
         if to == from {
@@ -94,21 +94,19 @@ fn touching(
         let begins_there = |ends: Ends| ends.is_some_and(|[from, _]| from == to);
         let after = every(links, wired).filter(|(_, ends)| begins_there(*ends));
         let after: Vec<&str> = after.map(|(name, _)| name).collect();
+        let shown = one_line(&after.join(", "), 200);
         let allowed = match after.is_empty() {
             true => format!("no link begins at {to}"),
-            false => format!(
-                "expected a link that begins at {to}: {}",
-                one_line(&after.join(", "), 200)
-            ),
+            false => format!("expected a link that begins at {to}: {shown}"),
         };
         let message = format!(
-            "has a gap: link \"{one}\" ends at node {to}, link \"{next}\" begins at node \
+            "has a gap: link \"{link}\" ends at node {to}, link \"{next}\" begins at node \
              {from}; {allowed}"
         );
         let hint = (end == to).then(|| {
             format!("a route passes links from `from` to `to`, and \"{next}\" leads to {to}")
         });
-        return Err(problems.add_with_hint(names.origin, &names.path, message, hint));
+        return Err(names.refuse_with_hint(message, hint, problems));
     }
     Ok(())
 }

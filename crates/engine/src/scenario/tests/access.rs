@@ -1,7 +1,7 @@
 //! Access categories, transmission opportunities and PIFS in the file.
 
 use super::super::*;
-use super::{SMALL, complaints, said_of, toml};
+use super::{SMALL, complaints, message_of, toml};
 use crate::kernel::time::Span;
 
 /// The node of station `a` of [`SMALL`] with `line` added to it, and of the access point.
@@ -85,7 +85,7 @@ fn flows_name_their_category() {
         assert_eq!(toml(&text, &[]).unwrap().flows[1].category, category);
     }
     assert_eq!(
-        said_of("udp_up = { rate = \"1 Mbps\", category = \"vocie\" }"),
+        message_of("udp_up = { rate = \"1 Mbps\", category = \"vocie\" }"),
         "x.toml:5: `station.a.udp_up.category`: \"vocie\" is unknown; expected one of \
          \"best-effort\", \"background\", \"video\", \"voice\"\nhint: did you mean \"voice\"?"
     );
@@ -100,15 +100,15 @@ fn pifs_is_for_the_access_point() {
     let allowed =
         format!("1 is too small for a station; {range}\nhint: `cell.ap` has an `aifsn` of its own");
     assert_eq!(
-        said_of("aifsn = 1"),
+        message_of("aifsn = 1"),
         format!("x.toml:5: `station.a.aifsn`: {allowed}")
     );
     assert_eq!(
-        said_of("video.aifsn = 1"),
+        message_of("video.aifsn = 1"),
         format!("x.toml:5: `station.a.video.aifsn`: {allowed}")
     );
     assert_eq!(
-        said_of("aifsn = 0"),
+        message_of("aifsn = 0"),
         format!("x.toml:5: `station.a.aifsn`: 0 is too small; {range}")
     );
     // once, however many stations it holds for
@@ -129,12 +129,12 @@ fn pifs_is_for_the_access_point() {
 #[test]
 fn windows_of_each_category_are_in_order() {
     assert_eq!(
-        said_of("voice.cwmin = 31"),
+        message_of("voice.cwmin = 31"),
         "x.toml:5: `station.a.voice.cwmin`: 31 is above cwmax; \
          expected a whole number from 0 to 15"
     );
     assert_eq!(
-        said_of("video = { cwmax = 7 }"),
+        message_of("video = { cwmax = 7 }"),
         "x.toml:5: `station.a.video.cwmax`: 7 is below cwmin; \
          expected a whole number from 15 to 32767"
     );
@@ -152,7 +152,7 @@ fn windows_of_each_category_are_in_order() {
 fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     // 1536 bytes at 11 Mb/s 1309.091 us, SIFS 10 us, MAC ACK at 2 Mb/s 248 us
     assert_eq!(
-        said_of("txop_limit = \"1.5 ms\""),
+        message_of("txop_limit = \"1.5 ms\""),
         "x.toml:5: `station.a.txop_limit`: \"1.5 ms\" is shorter than the exchange of one frame of \
          flow `a/up/1`; expected \"none\" or at least 1567.091 us"
     );

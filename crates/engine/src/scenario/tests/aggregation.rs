@@ -1,7 +1,7 @@
 //! Aggregation of a node and of its categories in the file.
 
 use super::super::*;
-use super::{complaints, said_of, toml};
+use super::{complaints, message_of, toml};
 use crate::mac::{Aggregation, Category};
 
 /// How each category of station `a` and of the access point of an 802.11ac cell aggregates.
@@ -64,18 +64,20 @@ fn a_category_has_the_keys_of_its_node_that_it_does_not_give() {
 #[test]
 fn a_category_s_aggregates_are_checked_as_those_of_the_node() {
     let cell = "duration = \"10 s\"\nstation.a.upload = 1\n";
-    let said = |phy: &str, path: &str, value: &str| {
+    let message = |phy: &str, path: &str, value: &str| {
         let text = format!("{cell}cell = {{ phy = \"{phy}\" }}\n");
         complaints(toml(&text, &[(path, value)]))
     };
     assert_eq!(
-        said("802.11ac", "cell.ap.video.aggregation.mpdus", "65"),
+        message("802.11ac", "cell.ap.video.aggregation.mpdus", "65"),
         "--set cell.ap.video.aggregation.mpdus=65: `cell.ap.video.aggregation.mpdus`: 65 is more than 802.11ac allows for the MPDUs of a PPDU; expected at most 64"
     );
     assert_eq!(
-        said("802.11g", "cell.voice.aggregation.mpdus", "8"),
+        message("802.11g", "cell.voice.aggregation.mpdus", "8"),
         "--set cell.voice.aggregation.mpdus=8: `cell.voice.aggregation`: this cell cannot send \
          aggregates; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\""
     );
-    assert!(said_of("voice = { aggregation = { mpdus = 2 } }").contains("cannot send aggregates"));
+    assert!(
+        message_of("voice = { aggregation = { mpdus = 2 } }").contains("cannot send aggregates")
+    );
 }

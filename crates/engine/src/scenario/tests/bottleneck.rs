@@ -6,7 +6,7 @@ use crate::control::{WceRule, WceSettings};
 use crate::kernel::time::Span;
 
 /// Parses [`SMALL`] with a table of a bottleneck.
-fn said_of_vsb(table: &str) -> String {
+fn message_of_vsb(table: &str) -> String {
     complaints(toml(&format!("{SMALL}[vsb]\n{table}"), &[]))
 }
 
@@ -92,9 +92,9 @@ fn values_that_do_not_fit_together_are_refused() {
             "wce.back_off`: 1 is too large; expected a number from 0.01 to 0.99",
         ),
     ] {
-        let said = said_of_vsb(table);
-        let after = said.split_once("`vsb.").map(|(_, rest)| rest);
-        assert_eq!(after, Some(expected), "{table}: {said}");
+        let message = message_of_vsb(table);
+        let after = message.split_once("`vsb.").map(|(_, rest)| rest);
+        assert_eq!(after, Some(expected), "{table}: {message}");
     }
 }
 
@@ -109,7 +109,7 @@ fn it_needs_a_cell() {
 }
 
 /// Returns the problems of a file with groups and three stations, two of which are of one table.
-fn said_of_groups(table: &str) -> String {
+fn message_of_groups(table: &str) -> String {
     let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
     let file =
         format!("duration = \"9 s\"\ncell = {{ phy = \"802.11b\" }}\n{stations}[vsb]\n{table}");
@@ -144,11 +144,11 @@ fn a_group_has_stations_and_a_station_one_group() {
             "vsb.fairness`: \"flow\" does not support groups: must be \"station\" with `vsb.group`",
         ),
     ] {
-        let said = said_of_groups(table);
-        let after = said
+        let message = message_of_groups(table);
+        let after = message
             .split_once(": `")
             .map(|(_, rest)| rest.replace('\n', " "));
-        assert_eq!(after.as_deref(), Some(expected), "{table}: {said}");
+        assert_eq!(after.as_deref(), Some(expected), "{table}: {message}");
     }
 }
 
@@ -157,8 +157,8 @@ fn a_group_has_all_stations_of_a_table_and_unlisted_the_rest() {
     let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
     let groups = "[vsb.group.unlisted]\nmax = \"1 Mbps\"\n[vsb.group.a]\nstations = \"pair\"\n";
     let file = format!("duration = \"9 s\"\ncell = {{ phy = \"802.11b\" }}\n{stations}{groups}");
-    let found = toml(&file, &[]).unwrap().bottleneck.unwrap().groups;
-    let of: Vec<_> = found
+    let groups = toml(&file, &[]).unwrap().bottleneck.unwrap().groups;
+    let of: Vec<_> = groups
         .iter()
         .map(|group| (group.name.as_str(), &*group.stations))
         .collect();

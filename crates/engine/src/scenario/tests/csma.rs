@@ -90,8 +90,8 @@ fn positions_give_conflicts_within_sensing_range_and_at_shared_nodes() {
         "{ from = \"e\", to = \"f\" }",
         "{ from = \"f\", to = \"e\" }\nback = { from = \"e\", to = \"f\" }",
     );
-    let found = conflicts(&network(&shared));
-    assert_eq!((&found[2], &found[3]), (&vec![3], &vec![2]));
+    let pairs = conflicts(&network(&shared));
+    assert_eq!((&pairs[2], &pairs[3]), (&vec![3], &vec![2]));
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_flow_has_its_own_marginal_utility_or_that_of_all() {
 
 #[test]
 fn marginal_utilities_that_do_not_fall_are_refused() {
-    let said = |points: &str| {
+    let message = |points: &str| {
         let rules = format!("connections = \"utility\"\nmarginal_utility = {points}");
         listed("connected = true", &rules)
     };
@@ -166,10 +166,10 @@ fn marginal_utilities_that_do_not_fall_are_refused() {
     ];
     for (points, fault) in cases {
         let expected = format!("x.toml:5: `csma.marginal_utility`: {fault}; {allowed}");
-        assert_eq!(said(points), expected);
+        assert_eq!(message(points), expected);
     }
     assert_eq!(
-        said("[[1, 2], [2, 1]]\nfairness = 2"),
+        message("[[1, 2], [2, 1]]\nfairness = 2"),
         "x.toml:6: `csma.fairness`: 2 conflicts with marginal_utility, which also sets the \
          utility of rates; expected one of the two"
     );
@@ -238,8 +238,11 @@ fn links_and_nodes_that_make_no_sense_are_refused() {
             "`csma.node.b.x`: 200 has no unit, write \"200 m\" or \"200 km\"; expected a length",
         ),
     ];
-    for (said, expected) in cases {
-        assert!(said.contains(expected), "{said}\ndoes not say\n{expected}");
+    for (message, expected) in cases {
+        assert!(
+            message.contains(expected),
+            "{message}\ndoes not say\n{expected}"
+        );
     }
 }
 
@@ -284,8 +287,11 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
             "`csma.aqm`: without aqm and with one connection r grows without bound; expected r_max",
         ),
     ];
-    for (said, expected) in cases {
-        assert!(said.contains(expected), "{said}\ndoes not say\n{expected}");
+    for (message, expected) in cases {
+        assert!(
+            message.contains(expected),
+            "{message}\ndoes not say\n{expected}"
+        );
     }
 }
 
@@ -297,10 +303,10 @@ fn json_files_have_lists_too() {
     let csma = scenario.csma.unwrap();
     assert_eq!(csma.flows[0].route, [Hop::Wireless(0), Hop::Wireless(1)]);
     let wrong = text.replace("[\"a\"]", "[[\"a\"]]");
-    let said = complaints(parse(&wrong, Format::Json, "x.json", &[]));
+    let message = complaints(parse(&wrong, Format::Json, "x.json", &[]));
     assert!(
-        said.contains("a list has a list, which is not a name in quotes"),
-        "{said}"
+        message.contains("a list has a list, which is not a name in quotes"),
+        "{message}"
     );
 }
 
@@ -373,8 +379,11 @@ fn settings_that_contradict_each_other_are_refused() {
              rate or a delay",
         ),
     ];
-    for (said, expected) in cases {
-        assert!(said.contains(expected), "{said}\ndoes not say\n{expected}");
+    for (message, expected) in cases {
+        assert!(
+            message.contains(expected),
+            "{message}\ndoes not say\n{expected}"
+        );
     }
 }
 
@@ -384,14 +393,14 @@ fn a_route_that_jumps_is_refused() {
         "{PLACED}on = {{ from = \"b\", to = \"a\" }}\n\
          [link.wire]\nfrom = \"d\"\nto = \"server\"\nrate = \"2 Mbps\"\n"
     );
-    let said = |route: &str| {
+    let message = |route: &str| {
         complaints(toml(
             &text.replace("[\"near\"]", route),
             &[("duration", "9 s")],
         ))
     };
-    assert_eq!(said("[\"near\", \"on\"]"), "");
-    assert_eq!(said("[\"middle\", \"wire\"]"), "");
+    assert_eq!(message("[\"near\", \"on\"]"), "");
+    assert_eq!(message("[\"middle\", \"wire\"]"), "");
     let cases = [
         (
             "[\"near\", \"far\"]",
@@ -411,7 +420,10 @@ fn a_route_that_jumps_is_refused() {
         ),
     ];
     for (route, expected) in cases {
-        assert_eq!(said(route), format!("x.toml:3: `flow.x.route`: {expected}"));
+        assert_eq!(
+            message(route),
+            format!("x.toml:3: `flow.x.route`: {expected}")
+        );
     }
     // against its direction
     let server = text
@@ -449,7 +461,7 @@ fn a_frame_that_can_be_received_is_sensed() {
 
 #[test]
 fn settings_without_effect_are_refused() {
-    let said = |rules: &str| listed("connected = true", rules);
+    let message = |rules: &str| listed("connected = true", rules);
     let idle = |line: usize, key: &str, shown: &str, needed: &str| {
         format!("x.toml:{line}: `csma.{key}`: {shown} has no effect; expected {needed}")
     };
@@ -523,11 +535,11 @@ fn settings_without_effect_are_refused() {
     ];
     for (mode, setting, key, shown, needed) in cases {
         let rules = format!("{mode}\n{setting}");
-        assert_eq!(said(&rules), idle(5, key, shown, needed), "{rules}");
+        assert_eq!(message(&rules), idle(5, key, shown, needed), "{rules}");
     }
     // settings that only say what holds anyway are allowed
     assert_eq!(
-        said("access = \"legacy\"\naqm = false\nconnections = \"one\""),
+        message("access = \"legacy\"\naqm = false\nconnections = \"one\""),
         ""
     );
 }

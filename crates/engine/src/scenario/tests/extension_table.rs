@@ -33,8 +33,8 @@ static ROOM: ExtensionTable<Option<Room>> = ExtensionTable::new(
         let Some(lamps) = root.table(LAMPS.name()) else {
             return;
         };
-        let said = (lamps.said(Lamps::lit), lamps.said(Lamps::number));
-        if let (Some(lit), Some(number)) = said
+        let pair = (lamps.said(Lamps::lit), lamps.said(Lamps::number));
+        if let (Some(lit), Some(number)) = pair
             && lit.value > number.value
         {
             let message = format!("{} lamps are not there", lit.shown);
@@ -105,11 +105,11 @@ fn an_extension_needs_its_table_but_no_scenario() {
 #[test]
 fn all_that_is_wrong_with_either_is_told_at_once() {
     let wrong = format!("{SMALL}window = 0\n[lamps]\nnumber = 3\nlit = 4\nlitt = 1\n");
-    for said in [
+    for message in [
         complaints(with_scenario(&wrong)),
         complaints(without_extension(&wrong)),
     ] {
-        let lines: Vec<&str> = said.lines().collect();
+        let lines: Vec<&str> = message.lines().collect();
         assert_eq!(
             lines[1..],
             [
@@ -136,10 +136,10 @@ fn its_table_is_the_last_of_the_schema() {
 #[test]
 fn a_scenario_without_extensions_names_the_reader_of_an_extension_table() {
     let file = format!("{SMALL}[gateway]\nwan = \"eth0\"\n");
-    let said = "`gateway`: is no key of a scenario\nhint: `lasthop gateway` reads it";
-    assert_eq!(complaints(toml(&file, &[])), format!("x.toml:5: {said}"));
+    let message = "`gateway`: is no key of a scenario\nhint: `lasthop gateway` reads it";
+    assert_eq!(complaints(toml(&file, &[])), format!("x.toml:5: {message}"));
     assert_eq!(
         complaints(toml(SMALL, &[("gateway.wan", "eth0")])),
-        format!("--set gateway.wan=eth0: {said}")
+        format!("--set gateway.wan=eth0: {message}")
     );
 }

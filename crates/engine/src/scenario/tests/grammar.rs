@@ -158,13 +158,9 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
     for (key, _) in table.keys() {
         let path = format!("{path}{}", key.name);
         visit(&path, key);
-        match key.kind {
-            Kind::Table(inner) => each_key(inner(), &format!("{path}."), visit),
-            Kind::Shorthand(inner, _) => each_key(inner(), &format!("{path}."), visit),
-            Kind::Named(inner) | Kind::ByPlace(inner, _) => {
-                each_key(inner(), &format!("{path}.a."), visit);
-            }
-            _ => {}
+        if let Kind::Tables(inner) = key.kind {
+            let name = if inner.is_named { ".a." } else { "." };
+            each_key((inner.table)(), &format!("{path}{name}"), visit);
         }
     }
 }
@@ -182,7 +178,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "true",
         },
         Kind::Count(_) if path == "format" => return None, // one format is accepted
-        Kind::Count(_) if key.told.is_some() => "3",
+        Kind::Count(_) if key.accepted.is_some() => "3",
         Kind::Count(_) => match key.name {
             "cwmin" | "mcs" => "3",
             "streams" => "2",
@@ -257,7 +253,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         },
         Kind::Formed(_) if path.ends_with("group.a.stations") => "b",
         Kind::Formed(_) => panic!("{path} has a form of its own"),
-        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..) => return None,
+        Kind::Tables(_) => return None,
     })
 }
 
@@ -284,10 +280,10 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
     }
-    let beside = |other: &str, value| Some((path.replace(key.name, other), value));
+    let neighbour = |other: &str, value| Some((path.replace(key.name, other), value));
     match key.name {
-        "ce_threshold_l4s" => return beside("ce_threshold", "1 ms"),
-        "time_shift" => return beside("scheduler", "time_shifted_fifo"),
+        "ce_threshold_l4s" => return neighbour("ce_threshold", "1 ms"),
+        "time_shift" => return neighbour("scheduler", "time_shifted_fifo"),
         "l4s" => return Some(("tcp.congestion".to_owned(), "dctcp")),
         "virtual_rtt" | "transition" => return Some(("tcp.congestion".to_owned(), "prague")),
         _ => {}
@@ -321,8 +317,8 @@ fn every_key_changes_the_scenario() {
             return;
         };
         let changes = bases.iter().any(|base| {
-            let there = needed(path, key);
-            let mut given: Vec<_> = there.iter().map(|(at, given)| (at.as_str(), *given)).collect();
+            let required = needed(path, key);
+            let mut given: Vec<_> = required.iter().map(|(at, given)| (at.as_str(), *given)).collect();
             let before = toml(base, &given);
             given.push((path, value));
             let after = toml(base, &given);
@@ -353,8 +349,8 @@ fn every_key_of_a_flow_over_a_conflict_graph_changes_the_scenario() {
             let Some(value) = sample(path, key).filter(|_| is_of_flow) else {
                 return;
             };
-            let there = needed(path, key);
-            let mut given: Vec<_> = there
+            let required = needed(path, key);
+            let mut given: Vec<_> = required
                 .iter()
                 .map(|(at, given)| (at.as_str(), *given))
                 .collect();
@@ -380,7 +376,7 @@ fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
         kind: Kind::Choice(words),
         ..
     }) = Root::table().key("tcp").and_then(|key| match key.kind {
-        Kind::Table(table) => table().key("congestion"),
+        Kind::Tables(inner) => (inner.table)().key("congestion"),
         _ => None,
     })
     else {
@@ -419,7 +415,9 @@ fn every_default_is_a_value_of_its_kind() {
 /// Checks that a default of a key is a value of the key's kind.
 fn check_default(path: &str, key: &Key, default: Default) {
     let kind = match &key.kind {
-        Kind::Shorthand(table, main) => &table().key(main).unwrap().kind,
+        Kind::Tables(inner) if inner.bare.is_some() && !inner.is_named => {
+            &inner.bare_key().unwrap().kind
+        }
         kind => kind,
     };
     let data = match default {
@@ -432,7 +430,7 @@ fn check_default(path: &str, key: &Key, default: Default) {
             _ => panic!("{path} is not a count"),
         },
         Default::Flag(flag) => Data::Flag(flag),
-        Default::Told(values) => {
+        Default::ByPreset(values) => {
             assert!(values().contains("802.11g "), "{path}");
             return;
         }

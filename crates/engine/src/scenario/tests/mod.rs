@@ -46,6 +46,6 @@ fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
 }
 
 /// What is said of line 5 of [`SMALL`] with `line` added to station `a`.
-fn said_of(line: &str) -> String {
+fn message_of(line: &str) -> String {
     complaints(toml(&format!("{SMALL}{line}"), &[]))
 }

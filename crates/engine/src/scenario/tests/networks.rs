@@ -451,10 +451,16 @@ fn too_many_flows_are_those_of_the_table_that_makes_them() {
 
 #[test]
 fn what_is_misspelt_is_not_missing_too() {
-    let said = refused("dumbbell = { flows = 1, botleneck = \"9 Mbps\", rtt = \"9 ms\" }");
-    assert!(said.contains("`dumbbell.botleneck`: unknown key"), "{said}");
-    assert!(said.ends_with("hint: did you mean `bottleneck`?"), "{said}");
-    assert_eq!(said.lines().count(), 2, "{said}");
+    let message = refused("dumbbell = { flows = 1, botleneck = \"9 Mbps\", rtt = \"9 ms\" }");
+    assert!(
+        message.contains("`dumbbell.botleneck`: unknown key"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("hint: did you mean `bottleneck`?"),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 2, "{message}");
 }
 
 #[test]
@@ -516,12 +522,12 @@ fn a_number_refused_is_not_missing_too() {
     ] {
         let text =
             format!("{shape} = {{ bottleneck = \"9 Mbps\", rtt = \"5 ms\", {key} = {value} }}");
-        let said = refused(&text);
+        let message = refused(&text);
         assert!(
-            said.contains(&format!("`{shape}.{key}`: {value} is n")),
-            "{said}"
+            message.contains(&format!("`{shape}.{key}`: {value} is n")),
+            "{message}"
         );
-        assert_eq!(said.lines().count(), 1, "{said}");
+        assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
 
@@ -633,7 +639,7 @@ fn a_call_between_wired_nodes_goes_both_ways_with_hosts_of_its_own() {
 #[test]
 fn a_call_between_wired_nodes_stands_alone() {
     let link = "link.line = { from = \"a\", to = \"b\", rate = \"9 Mbps\" }\n";
-    let said = |keys: &str| {
+    let message = |keys: &str| {
         refused(&format!(
             "{link}flow.x = {{ from = \"a\", to = \"b\", call = 1, {keys} }}"
         ))
@@ -656,9 +662,9 @@ fn a_call_between_wired_nodes_stands_alone() {
             "`flow.x.segments`: this key is only for TCP; expected a flow without call",
         ),
     ] {
-        assert!(said(keys).contains(wanted), "{}", said(keys));
+        assert!(message(keys).contains(wanted), "{}", message(keys));
     }
-    assert_eq!(said("count = 2"), "");
+    assert_eq!(message("count = 2"), "");
     let station = "cell.phy = \"802.11b\"\nstation.x = { count = 1, call = 1 }\n";
     let same = format!("{link}{station}flow.x-1 = {{ from = \"a\", to = \"b\", call = 1 }}");
     assert!(refused(&same).contains("`flow.x-1`: station `x-1` has calls of this name too"));

@@ -20,9 +20,9 @@ a = ["ping server", "date"]
 fn programs_are_in_the_normalised_scenario_in_order_of_the_file() {
     let json = toml(CELL, &[]).unwrap().to_json();
     let programs = json["programs"].as_array().unwrap();
-    let said: Vec<String> = programs.iter().map(ToString::to_string).collect();
+    let rows: Vec<String> = programs.iter().map(ToString::to_string).collect();
     assert_eq!(
-        said,
+        rows,
         [
             r#"{"place":"server","commands":["iperf3 -s"]}"#,
             r#"{"place":"a","commands":["ping server","date"]}"#,
@@ -92,13 +92,13 @@ fn what_cannot_run_is_refused_at_its_line() {
             "`programs.\"mine/sink\".command`: unknown key; expected run",
         ),
     ];
-    for (line, said) in cases {
+    for (line, expected) in cases {
         let text = format!("{CELL}{line}\n");
         let problems = parse(&text, Format::Toml, "x.toml", &[]).unwrap_err();
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told[0].lines().next(),
-            Some(format!("x.toml:11: {said}").as_str()),
+            messages[0].lines().next(),
+            Some(format!("x.toml:11: {expected}").as_str()),
             "{line}"
         );
     }
@@ -108,16 +108,16 @@ fn what_cannot_run_is_refused_at_its_line() {
 fn without_places_there_are_no_programs() {
     let text = "duration = '9 s'\ncsma.link.a = {}\nflow.a.route = ['a']\nprograms.a = 'ls'\n";
     let problems = parse(text, Format::Toml, "x.toml", &[]).unwrap_err();
-    let said = "x.toml:4: `programs.a`: there are no places; accepted with stations, or flows between wired nodes";
-    assert_eq!(problems[0].to_string(), said);
+    let expected = "x.toml:4: `programs.a`: there are no places; accepted with stations, or flows between wired nodes";
+    assert_eq!(problems[0].to_string(), expected);
 }
 
 #[test]
 fn a_table_of_programs_is_not_empty() {
     let text = "duration = '9 s'\ncell.phy = '802.11b'\nstation.a.upload = 1\nprograms = {}\n";
     let problems = parse(text, Format::Toml, "x.toml", &[]).unwrap_err();
-    let said = "x.toml:4: `programs`: empty; expected commands by place, such as { server = \"iperf3 -s\" }";
-    assert_eq!(problems[0].to_string(), said);
+    let expected = "x.toml:4: `programs`: empty; expected commands by place, such as { server = \"iperf3 -s\" }";
+    assert_eq!(problems[0].to_string(), expected);
 }
 
 #[test]

@@ -14,11 +14,11 @@ fn ap_queue(settings: &[(&str, &str)]) -> QueueSetting {
 
 /// What is said of the first problem; nothing if there is none.
 fn refusal(settings: &[(&str, &str)]) -> String {
-    let said = match toml(SMALL, settings) {
+    let message = match toml(SMALL, settings) {
         Ok(_) => String::new(),
         refused => complaints(refused),
     };
-    let (_, reason) = said.split_once(": ").unwrap_or_default();
+    let (_, reason) = message.split_once(": ").unwrap_or_default();
     reason.to_owned()
 }
 
@@ -162,9 +162,9 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         "`cell.ap.queue.red.max_th`: missing; expected a number from 0 to 1000000"
     );
     for max_p in ["0", "1.5", "-1"] {
-        let said = red(&format!("{{ min_th = 5, max_th = 15, max_p = {max_p} }}"));
+        let message = red(&format!("{{ min_th = 5, max_th = 15, max_p = {max_p} }}"));
         let allowed = "expected a number from 0.000001 to 1";
-        assert!(said.ends_with(allowed), "{said}");
+        assert!(message.ends_with(allowed), "{message}");
     }
     assert_eq!(
         red("{ min_th = 5, max_th = 15, weight = \"atuo\" }"),
@@ -234,8 +234,10 @@ fn a_word_that_is_a_discipline_leads_to_its_table() {
         )
     );
     let hint = |settings: &[(&str, &str)]| {
-        let said = refusal(settings);
-        said.split_once("hint: ").map(|(_, hint)| hint.to_owned())
+        let message = refusal(settings);
+        message
+            .split_once("hint: ")
+            .map(|(_, hint)| hint.to_owned())
     };
     let bare = |word| hint(&[("cell.ap.queue", word)]);
     let asked = |table| Some(format!("did you mean `cell.ap.queue = {{ {table} }}`?"));
@@ -269,16 +271,17 @@ fn a_value_that_nobody_wrote_is_not_blamed() {
     let linux = |keys: &str| {
         let table = format!("{{ mac80211 = {{ {keys} }} }}");
         let cell = "duration = \"9 s\"\ncell.phy = \"802.11ax\"\nstation.a.download = 1\n";
-        let said = complaints(toml(cell, &[("cell.ap_queue", &table)]));
-        said.rsplit_once("`cell.ap_queue.mac80211.")
-            .map(|(_, said)| said.to_owned())
+        let message = complaints(toml(cell, &[("cell.ap_queue", &table)]));
+        message
+            .rsplit_once("`cell.ap_queue.mac80211.")
+            .map(|(_, message)| message.to_owned())
     };
-    let said = |what: &str| Some(what.to_owned());
+    let message = |what: &str| Some(what.to_owned());
     assert_eq!(
         linux("aql_high = \"3 ms\""),
-        said("aql_high`: \"3 ms\" is below aql_low; expected at least \"5 ms\"")
+        message("aql_high`: \"3 ms\" is below aql_low; expected at least \"5 ms\"")
     );
-    let low = said("aql_low`: \"20 ms\" is above aql_high; expected at most \"12 ms\"");
+    let low = message("aql_low`: \"20 ms\" is above aql_high; expected at most \"12 ms\"");
     assert_eq!(linux("aql_low = \"20 ms\""), low);
     assert_eq!(linux("aql_low = \"20 ms\", aql_high = \"12 ms\""), low);
     assert_eq!(linux("aql_high = \"5 ms\""), None);
@@ -344,10 +347,10 @@ fn settings_of_a_discipline_without_effect_are_refused() {
         ),
     ] {
         let discipline = table.split(' ').next().unwrap();
-        let said = complaints(toml(&format!("{cell}cell.ap_queue = {{ {table} }}"), &[]));
+        let message = complaints(toml(&format!("{cell}cell.ap_queue = {{ {table} }}"), &[]));
         let path = format!("`cell.ap_queue.{discipline}.{key}`");
         let line = format!("x.toml:4: {path}: {shown} has no effect; expected {needed}");
-        assert_eq!(said, line, "{table}");
+        assert_eq!(message, line, "{table}");
     }
     // what the file says for the other position of a switch stays
     let file = format!("{cell}cell.ap_queue.mac80211.aql_low = \"2 ms\"\n");
@@ -360,11 +363,14 @@ fn settings_of_a_discipline_without_effect_are_refused() {
     );
     // a value that is refused is not refused again
     let wrong = "codel = { ce_threshold = \"soon\", ce_threshold_l4s = true }";
-    let said = complaints(toml(&format!("{cell}cell.ap_queue = {{ {wrong} }}"), &[]));
+    let message = complaints(toml(&format!("{cell}cell.ap_queue = {{ {wrong} }}"), &[]));
     assert_eq!(
-        said.lines().filter(|line| line.contains("x.toml")).count(),
+        message
+            .lines()
+            .filter(|line| line.contains("x.toml"))
+            .count(),
         1,
-        "{said}"
+        "{message}"
     );
 }
 
@@ -429,18 +435,18 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
 fn greedy_sources_and_mixed_order_need_a_plain_fifo() {
     let down = ("station.a.udp_down", "greedy");
     let codel = ("cell.ap.queue.codel", "{}");
-    let said = refusal(&[down, codel]);
+    let message = refusal(&[down, codel]);
     assert!(
-        said.starts_with("`station.a.udp_down`: a greedy source fills"),
-        "{said}"
+        message.starts_with("`station.a.udp_down`: a greedy source fills"),
+        "{message}"
     );
     assert!(toml(SMALL, &[down, ("cell.ap.queue.threshold", "5")]).is_ok());
     assert!(toml(SMALL, &[down, ("station.a.queue.codel", "{}")]).is_ok());
     let mixed = ("cell.ap.queue_order", "mixed");
-    let said = refusal(&[mixed, codel]);
+    let message = refusal(&[mixed, codel]);
     assert!(
-        said.contains("contradicts the queue's discipline"),
-        "{said}"
+        message.contains("contradicts the queue's discipline"),
+        "{message}"
     );
     let red = ("cell.ap.queue.red", "{ min_th = 5, max_th = 15 }");
     assert!(toml(SMALL, &[mixed, red]).is_ok());
@@ -565,20 +571,20 @@ fn targets_are_shares_of_what_all_classes_have() {
 
 #[test]
 fn classes_of_several_access_categories_are_refused() {
-    let said = |category: &str| {
+    let message = |category: &str| {
         let table = format!("{{ connections = 1, category = \"{category}\" }}");
         let settings = [
             ("station.a.download", table.as_str()),
             ("cell.ap_queue.vbs", "{ by = \"direction\" }"),
         ];
-        let said = complaints(toml(SMALL, &settings));
-        let (_, reason) = said.split_once(": ").unwrap_or_default();
+        let message = complaints(toml(SMALL, &settings));
+        let (_, reason) = message.split_once(": ").unwrap_or_default();
         reason.to_owned()
     };
     assert_eq!(
-        said("voice"),
+        message("voice"),
         "`cell.ap_queue.vbs`: its classes have flows of several access categories (best-effort, \
          voice), each with a queue of its own at the access point; expected classes of one category"
     );
-    assert_eq!(said("best-effort"), "");
+    assert_eq!(message("best-effort"), "");
 }

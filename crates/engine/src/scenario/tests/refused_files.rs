@@ -1,43 +1,43 @@
 //! Files that are no scenario at all, and scenarios that are wrong as a whole.
 
 use super::super::{Format, LARGEST_FILE, parse, parse_bytes};
-use super::{SMALL, complaints, said_of, toml};
+use super::{SMALL, complaints, message_of, toml};
 
-fn said_of_bytes(bytes: &[u8]) -> String {
+fn message_of_bytes(bytes: &[u8]) -> String {
     complaints(parse_bytes(bytes, Format::Toml, "x.toml", &[]))
 }
 
-fn said_of_json(text: &str) -> String {
+fn message_of_json(text: &str) -> String {
     complaints(parse(text, Format::Json, "x.json", &[]))
 }
 
 #[test]
 fn an_empty_file_says_what_is_needed() {
     let expected = "x.toml: the file is empty; expected a scenario with at least a duration and flows: stations with a cell, or wired links";
-    assert_eq!(said_of_bytes(b""), expected);
-    assert_eq!(said_of_bytes(b"\n  # a comment\n"), expected);
+    assert_eq!(message_of_bytes(b""), expected);
+    assert_eq!(message_of_bytes(b"\n  # a comment\n"), expected);
 }
 
 #[test]
 fn a_large_file_is_refused_unread() {
     let large = vec![b'['; 10_000_000];
     assert_eq!(
-        said_of_bytes(&large),
+        message_of_bytes(&large),
         "x.toml: 10000000 bytes are too many for a scenario; expected at most 1048576"
     );
     let mut largest = SMALL.as_bytes().to_vec();
     largest.resize(LARGEST_FILE, b'\n');
-    assert_eq!(said_of_bytes(&largest), "");
+    assert_eq!(message_of_bytes(&largest), "");
 }
 
 #[test]
 fn a_binary_file_is_not_text() {
     assert_eq!(
-        said_of_bytes(b"\x7fELF\n\x00"),
+        message_of_bytes(b"\x7fELF\n\x00"),
         "x.toml:2: not text (a NUL byte); expected a scenario in TOML or JSON"
     );
     assert_eq!(
-        said_of_bytes(b"name = \"k\xe4se\""),
+        message_of_bytes(b"name = \"k\xe4se\""),
         "x.toml:1: not text in UTF-8; expected a scenario in TOML or JSON"
     );
 }
@@ -45,25 +45,25 @@ fn a_binary_file_is_not_text() {
 #[test]
 fn syntax_errors_name_the_line() {
     assert_eq!(
-        said_of_bytes(b"duration = \"10 s\"\nname"),
+        message_of_bytes(b"duration = \"10 s\"\nname"),
         "x.toml:2: not valid TOML: key with no value, expected `=`"
     );
     assert_eq!(
-        said_of_json("{\"a\": 1,\n \"b\": }"),
+        message_of_json("{\"a\": 1,\n \"b\": }"),
         "x.json:2: not valid JSON: expected value"
     );
     let comma = "not valid JSON: nothing follows this comma; \
                  expected commas between entries, not after the last";
     assert_eq!(
-        said_of_json("{\"a\": 1,\n \"b\": 2, \n}"),
+        message_of_json("{\"a\": 1,\n \"b\": 2, \n}"),
         format!("x.json:2: {comma}")
     );
     assert_eq!(
-        said_of_json("{\"a\":\n [1,]}"),
+        message_of_json("{\"a\":\n [1,]}"),
         format!("x.json:2: {comma}")
     );
     assert_eq!(
-        said_of_json("[]"),
+        message_of_json("[]"),
         "x.json: a list is not a table; \
          expected a scenario with at least a duration and flows: stations with a cell, or wired links"
     );
@@ -73,12 +73,12 @@ fn syntax_errors_name_the_line() {
 fn a_table_in_braces_that_is_extended_elsewhere_has_a_remedy() {
     let hint = "hint: a table in braces, such as `vsb = {}`, cannot get keys from other lines: \
                 write `[vsb]` instead";
-    let told = said_of_bytes(b"vsb = {}\n[vsb.group.a]\nmax = \"1 Mbps\"\n");
+    let message = message_of_bytes(b"vsb = {}\n[vsb.group.a]\nmax = \"1 Mbps\"\n");
     assert!(
-        told.starts_with("x.toml:2: not valid TOML: cannot extend"),
-        "{told}"
+        message.starts_with("x.toml:2: not valid TOML: cannot extend"),
+        "{message}"
     );
-    assert!(told.ends_with(hint), "{told}");
+    assert!(message.ends_with(hint), "{message}");
 }
 
 #[test]
@@ -90,22 +90,22 @@ fn an_unclosed_bracket_is_one_problem_in_the_line_that_opens_it() {
         "name = \"\"\"}\"\"\"\ncell = {\n  phy = \"802.11b\",\n\n[station.a]\nupload = 1\n",
     ] {
         assert_eq!(
-            said_of_bytes(text.as_bytes()),
+            message_of_bytes(text.as_bytes()),
             format!("x.toml:2: {brace}"),
             "{text}"
         );
     }
     assert_eq!(
-        said_of_bytes(b"a = 1\ntcp = { window = [1, 2 }\nb = ]\n"),
+        message_of_bytes(b"a = 1\ntcp = { window = [1, 2 }\nb = ]\n"),
         "x.toml:2: not valid TOML: `[` opens here and is not closed"
     );
     assert_eq!(
-        said_of_bytes(b"a = = 1\n[station.a\nupload = 1\n"),
+        message_of_bytes(b"a = = 1\n[station.a\nupload = 1\n"),
         "x.toml:1: not valid TOML: extra `=`, expected nothing\n\
          x.toml:2: not valid TOML: `[` opens here and is not closed"
     );
     assert_eq!(
-        said_of_bytes(b"cell = { phy = \"802.11b }\n"),
+        message_of_bytes(b"cell = { phy = \"802.11b }\n"),
         "x.toml:1: not valid TOML: `\"` opens here and is not closed"
     );
 }
@@ -114,19 +114,19 @@ fn an_unclosed_bracket_is_one_problem_in_the_line_that_opens_it() {
 fn a_name_defined_twice_is_found_in_tables_inline_tables_and_json() {
     let twice = "defined twice; expected one definition of each name";
     assert_eq!(
-        said_of("upload = 2"),
+        message_of("upload = 2"),
         format!("x.toml:5: `station.a.upload`: {twice}")
     );
     assert_eq!(
-        said_of("[station.a]"),
+        message_of("[station.a]"),
         format!("x.toml:5: `station.a`: {twice}")
     );
     assert_eq!(
-        said_of("tcp = { window = 1, window = 2 }"),
+        message_of("tcp = { window = 1, window = 2 }"),
         format!("x.toml:5: `station.a.tcp.window`: {twice}")
     );
     assert_eq!(
-        said_of_json(
+        message_of_json(
             r#"{"duration": "1 s", "cell": {"phy": "802.11b"},
                 "station": {"a": {"upload": 1}, "a": {"upload": 2}}}"#
         ),
@@ -147,17 +147,17 @@ fn what_is_needed_and_missing_is_named() {
 #[test]
 fn many_flows_leave_less_time() {
     let text = "duration = \"1000000 s\"\ndumbbell = { bottleneck = \"100 Gbps\", delay = \"5 ms\", flows = 9 }";
-    let said = |set: &[(&str, &str)]| complaints(toml(text, set));
+    let message = |set: &[(&str, &str)]| complaints(toml(text, set));
     assert!(toml(text, &[]).is_ok());
     let rest = "`duration`: \"1000000 s\" is more than can be simulated with this many flows; \
                 expected at most 70368 s\n\
                 hint: fewer flows can be simulated for longer";
     let many = ("dumbbell.flows", "100000");
-    assert_eq!(said(&[many]), format!("x.toml:1: {rest}"));
+    assert_eq!(message(&[many]), format!("x.toml:1: {rest}"));
     let long = ("duration", "\"70369 s\"");
     let rest = rest.replace("1000000 s", "70369 s");
     assert_eq!(
-        said(&[many, long]),
+        message(&[many, long]),
         format!("--set duration=\"70369 s\": {rest}")
     );
     // 64 bits, of which 18 count who is pending, and nanoseconds
@@ -206,19 +206,19 @@ fn station_names_are_plain_and_unique_after_expansion() {
     let allowed = "expected a name of up to 64 ASCII letters, digits, `-` and `_`, \
                    the first a letter or digit";
     assert_eq!(
-        said_of("[station.\"käse\"]"),
+        message_of("[station.\"käse\"]"),
         format!("x.toml:5: `station.\"käse\"`: \"käse\" is not a plain name; {allowed}")
     );
     assert_eq!(
-        said_of("[station.\"\"]"),
+        message_of("[station.\"\"]"),
         format!("x.toml:5: `station.\"\"`: \"\" is empty; {allowed}")
     );
     assert_eq!(
-        said_of("[station.ap]"),
+        message_of("[station.ap]"),
         format!("x.toml:5: `station.ap`: \"ap\" is the access point's name; {allowed}")
     );
     assert_eq!(
-        said_of("[station.b]\ncount = 2\n[station.b-1]"),
+        message_of("[station.b]\ncount = 2\n[station.b-1]"),
         "x.toml:7: `station.b-1`: station name `b-1` is made twice, by `station.b` too; \
          expected unique names"
     );
@@ -227,11 +227,11 @@ fn station_names_are_plain_and_unique_after_expansion() {
 #[test]
 fn absurd_numbers_of_stations_and_flows_are_refused_before_they_are_made() {
     assert_eq!(
-        said_of("count = 10000\n[station.b]\ncount = 1"),
+        message_of("count = 10000\n[station.b]\ncount = 1"),
         "x.toml:6: `station`: 10001 stations in total; expected at most 10000"
     );
     assert_eq!(
-        said_of("count = 10000\ndownload = 100000"),
+        message_of("count = 10000\ndownload = 100000"),
         "x.toml:3: `station`: 1000010000 flows in total; expected at most 100000"
     );
 }

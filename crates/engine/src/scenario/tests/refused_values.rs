@@ -1,23 +1,23 @@
 //! One line for each kind of bad value: where, which key, which value, what is allowed.
 
 use super::examples::CSMA;
-use super::{SMALL, complaints, said_of, toml};
+use super::{SMALL, complaints, message_of, toml};
 use crate::kernel::time::Span;
 use crate::mac::PowerSave;
 
 /// Asserts what is said of each line added to station `a`, after the place and the key path.
 fn assert_said(cases: &[(&str, &str)]) {
     for (line, expected) in cases {
-        let said = said_of(line);
-        let after_place = said.strip_prefix("x.toml:5: `station.a.");
-        assert_eq!(after_place.unwrap_or(&said), *expected, "{line}");
+        let message = message_of(line);
+        let after_place = message.strip_prefix("x.toml:5: `station.a.");
+        assert_eq!(after_place.unwrap_or(&message), *expected, "{line}");
     }
 }
 
 #[test]
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
-        said_of("[tcp]\nwindwo = 5"),
+        message_of("[tcp]\nwindwo = 5"),
         "x.toml:6: `tcp.windwo`: unknown key; expected one of congestion, compound, cubic_linux, dctcp, prague, hystart, \
          byte_counting, pacing, ecn, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
          initial_rto, rto_halves_again\n\
@@ -38,14 +38,14 @@ fn a_file_of_a_newer_format_is_refused() {
         "x.toml:1: `format`: 3 is a newer format than this version of lasthop supports; expected 1; update lasthop"
     );
     for value in ["0", "-1", "1.5", "\"1\"", "true"] {
-        let said = complaints(toml(SMALL, &[("format", value)]));
-        assert!(said.ends_with("; expected 1"), "{said}");
+        let message = complaints(toml(SMALL, &[("format", value)]));
+        assert!(message.ends_with("; expected 1"), "{message}");
     }
 }
 
 #[test]
 fn a_word_for_traffic_leads_to_keys_of_flows() {
-    let call = said_of("video_call = 1");
+    let call = message_of("video_call = 1");
     assert!(call.starts_with("x.toml:5: `station.a.video_call`: is no key of a station"));
     assert!(call.contains("hint: write a call as `call = 1`, or without video as `call ="));
     assert!(!call.contains("did you mean"));
@@ -55,11 +55,17 @@ fn a_word_for_traffic_leads_to_keys_of_flows() {
 fn a_call_is_a_number_of_calls_or_the_word_audio() {
     let wanted = "; expected \"audio\" or a whole number from 1 to 100";
     for value in ["0", "-1", "1.5", "\"video\"", "10000", "true"] {
-        let said = said_of(&format!("call = {value}"));
-        assert!(said.starts_with("x.toml:5: `station.a.call`: "), "{said}");
-        assert!(said.lines().next().unwrap().ends_with(wanted), "{said}");
+        let message = message_of(&format!("call = {value}"));
+        assert!(
+            message.starts_with("x.toml:5: `station.a.call`: "),
+            "{message}"
+        );
+        assert!(
+            message.lines().next().unwrap().ends_with(wanted),
+            "{message}"
+        );
     }
-    assert!(said_of("call = \"video\"").contains("hint: a call has video unless"));
+    assert!(message_of("call = \"video\"").contains("hint: a call has video unless"));
     assert_said(&[
         (
             "call = { calls = \"audio\", video = true }",
@@ -78,9 +84,9 @@ fn a_call_is_a_number_of_calls_or_the_word_audio() {
 
 #[test]
 fn a_colliders_wait_needs_a_time_of_its_own() {
-    let said = complaints(toml(SMALL, &[("cell.collider_wait", "eifs")]));
+    let message = complaints(toml(SMALL, &[("cell.collider_wait", "eifs")]));
     assert_eq!(
-        said.split_once("`cell.collider_wait`").unwrap().1,
+        message.split_once("`cell.collider_wait`").unwrap().1,
         ": \"eifs\" is without effect where all nodes wait for EIFS; expected \"aifs\", or an ack_timeout"
     );
 }
@@ -144,11 +150,11 @@ fn durations_need_a_unit_and_a_sane_size() {
     ];
     for (value, fault) in cases {
         assert_eq!(
-            said_of(&format!("tcp.min_rto = {value}")),
+            message_of(&format!("tcp.min_rto = {value}")),
             format!("x.toml:5: `station.a.tcp.min_rto`: {fault}; {range}")
         );
     }
-    let spelled = said_of("tcp.min_rto = \"5 sec\"");
+    let spelled = message_of("tcp.min_rto = \"5 sec\"");
     assert!(
         spelled.ends_with("\nhint: did you mean \"5 s\"?"),
         "{spelled}"
@@ -157,10 +163,10 @@ fn durations_need_a_unit_and_a_sane_size() {
 
 #[test]
 fn a_rate_in_the_thousands_is_taken_for_bits_a_second() {
-    let said = said_of("udp_up = 64000");
+    let message = message_of("udp_up = 64000");
     assert!(
-        said.contains("64000 has no unit, write \"64000 bps\" or \"64000 kbps\";"),
-        "{said}"
+        message.contains("64000 has no unit, write \"64000 bps\" or \"64000 kbps\";"),
+        "{message}"
     );
 }
 
@@ -172,8 +178,8 @@ fn a_long_number_is_cut_in_message_and_hint() {
         format!("\"{nines}\""),
         format!("\"{nines} sec\""),
     ] {
-        let said = said_of(&format!("tcp.min_rto = {value}"));
-        assert!(said.len() < 400, "{} characters", said.len());
+        let message = message_of(&format!("tcp.min_rto = {value}"));
+        assert!(message.len() < 400, "{} characters", message.len());
     }
 }
 
@@ -222,7 +228,7 @@ fn probabilities_stay_below_one() {
         ("\"5 %\"", "is not a number"),
     ] {
         assert_eq!(
-            said_of(&format!("error_up = {value}")),
+            message_of(&format!("error_up = {value}")),
             format!(
                 "x.toml:5: `station.a.error_up`: {value} {fault}; \
                  expected a number from 0 to below 1"
@@ -331,8 +337,8 @@ fn a_datagram_source_has_a_rate_or_is_greedy() {
 fn all_problems_are_found_at_once_in_order_of_the_file() {
     let text = "duration = 5\ncell = { phy = \"802.11x\", slot = \"0 us\" }\n\
                 [station.a]\nupload = -1\n[wire]\nloss = 2\n";
-    let said = complaints(toml(text, &[("seed", "x")]));
-    let places: Vec<&str> = said
+    let message = complaints(toml(text, &[("seed", "x")]));
+    let places: Vec<&str> = message
         .lines()
         .filter_map(|line| line.split("`: ").next()?.split_once(": `"))
         .map(|(_, path)| path)
@@ -352,8 +358,8 @@ fn all_problems_are_found_at_once_in_order_of_the_file() {
 
 #[test]
 fn a_link_has_one_rule_of_loss() {
-    let said = |loss: &str| complaints(toml(SMALL, &[("wire.loss", loss)]));
-    for (loss, message) in [
+    let message = |loss: &str| complaints(toml(SMALL, &[("wire.loss", loss)]));
+    for (loss, expected) in [
         (
             "{ probability = 0.01, every = 100 }",
             "`wire.loss.every`: a second rule in addition to probability; expected one of probability, every",
@@ -371,7 +377,11 @@ fn a_link_has_one_rule_of_loss() {
             "`wire.loss`: 1.5 is not below 1; expected a number from 0 to below 1",
         ),
     ] {
-        assert!(said(loss).contains(message), "{loss}: {}", said(loss));
+        assert!(
+            message(loss).contains(expected),
+            "{loss}: {}",
+            message(loss)
+        );
     }
 }
 
@@ -405,7 +415,7 @@ fn recovery_options_go_with_what_they_need() {
     // one line, however many flows share the value
     let shared = "download = 2\n[tcp]\nprr = true";
     assert_eq!(
-        said_of(shared),
+        message_of(shared),
         "x.toml:7: `tcp.prr`: true requires selective acknowledgements; expected false, or sack = \
          true"
     );
@@ -416,30 +426,30 @@ fn recovery_options_go_with_what_they_need() {
 
 #[test]
 fn reports_have_a_time_between_them_and_fit_a_frame() {
-    let said = |table: &str| {
-        let said = complaints(toml(SMALL, &[("station.a.sensor_up", table)]));
-        let (_, reason) = said.split_once(": ").unwrap_or_default();
+    let message = |table: &str| {
+        let message = complaints(toml(SMALL, &[("station.a.sensor_up", table)]));
+        let (_, reason) = message.split_once(": ").unwrap_or_default();
         reason.to_owned()
     };
     assert_eq!(
-        said("{ size = \"50 B\" }"),
+        message("{ size = \"50 B\" }"),
         "`station.a.sensor_up.every`: missing; expected a duration such as \"10 s\""
     );
-    assert!(said("{ every = \"1 s\", size = \"2304 B\" }").contains("expected at most 2268 B"));
+    assert!(message("{ every = \"1 s\", size = \"2304 B\" }").contains("expected at most 2268 B"));
     assert!(
-        said("{ every = \"1 s\", deadline = \"1 h\" }")
+        message("{ every = \"1 s\", deadline = \"1 h\" }")
             .starts_with("`station.a.sensor_up.deadline`: \"1 h\" leaves no report to measure")
     );
 }
 
 #[test]
 fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
-    let said = |settings: &[(&str, &str)]| {
-        let said = complaints(toml(SMALL, settings));
-        let (_, reason) = said.split_once(": ").unwrap_or_default();
+    let message = |settings: &[(&str, &str)]| {
+        let message = complaints(toml(SMALL, settings));
+        let (_, reason) = message.split_once(": ").unwrap_or_default();
         reason.to_owned()
     };
-    let snr = |value: &str| said(&[("station.a.snr", value)]);
+    let snr = |value: &str| message(&[("station.a.snr", value)]);
     assert_eq!(
         snr("15"),
         "`station.a.snr`: 15 has no unit, write \"15 dB\"; expected a level from -20 to 60 dB"
@@ -447,59 +457,61 @@ fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
     assert!(snr("\"99 dB\"").contains("is too large"));
     assert!(snr("\"loud\"").contains("is not a level"));
     assert_eq!(
-        said(&[("station.a.snr", "15 dB"), ("station.a.error_up", "0.1")]),
+        message(&[("station.a.snr", "15 dB"), ("station.a.error_up", "0.1")]),
         "`station.a.error_up`: 0.1 conflicts with `snr` = \"15 dB\"; expected one of the two"
     );
 }
 
 #[test]
 fn a_change_of_the_channel_has_a_time_and_changes_something() {
-    let said = |table: &str| {
-        let said = complaints(toml(SMALL, &[("station.a.channel", table)]));
-        let (_, reason) = said.split_once(": ").unwrap_or_default();
+    let message = |table: &str| {
+        let message = complaints(toml(SMALL, &[("station.a.channel", table)]));
+        let (_, reason) = message.split_once(": ").unwrap_or_default();
         reason.to_owned()
     };
     assert_eq!(
-        said("{ rain = { at = \"5 s\" } }"),
+        message("{ rain = { at = \"5 s\" } }"),
         "`station.a.channel.rain`: this table changes nothing; expected `snr`, `error` or another \
          error probability"
     );
-    assert!(said("{ rain = { error = 0.1 } }").starts_with("`station.a.channel.rain.at`: missing"));
+    assert!(
+        message("{ rain = { error = 0.1 } }").starts_with("`station.a.channel.rain.at`: missing")
+    );
     assert_eq!(
-        said("{ rain = { at = \"10 s\", error = 0.1 } }"),
+        message("{ rain = { at = \"10 s\", error = 0.1 } }"),
         "`station.a.channel.rain.at`: \"10 s\" is not before the end; expected less than the \
          duration of 10 s"
     );
     assert_eq!(
-        said("{ a = { at = \"1 s\", error = 0.1 }, b = { at = \"1000 ms\", error = 0.2 } }"),
+        message("{ a = { at = \"1 s\", error = 0.1 }, b = { at = \"1000 ms\", error = 0.2 } }"),
         "`station.a.channel.b.at`: \"1000 ms\" is also the time of `station.a.channel.a`; expected \
          different times"
     );
     assert_eq!(
-        said("{ rain = { at = \"5 s\", snr = \"9 dB\", error_up = 0.1 } }"),
+        message("{ rain = { at = \"5 s\", snr = \"9 dB\", error_up = 0.1 } }"),
         "`station.a.channel.rain.error_up`: 0.1 conflicts with `snr` = \"9 dB\"; expected one of the two"
     );
-    assert!(said("{ rain = { at = \"0 s\", error = 0.1 } }").contains("is too small"));
+    assert!(message("{ rain = { at = \"0 s\", error = 0.1 } }").contains("is too small"));
 }
 
 /// What is said of settings over [`SMALL`], after the place.
-fn said_of_settings(settings: &[(&str, &str)]) -> String {
-    let said = complaints(toml(SMALL, settings));
-    let (_, reason) = said.split_once(": ").unwrap_or_default();
+fn message_of_settings(settings: &[(&str, &str)]) -> String {
+    let message = complaints(toml(SMALL, settings));
+    let (_, reason) = message.split_once(": ").unwrap_or_default();
     reason.to_owned()
 }
 
 #[test]
 fn settings_of_power_save_need_a_station_that_sleeps() {
-    let said = said_of_settings;
+    let message = message_of_settings;
     let sleeps = ("station.a.power_save", "0 s");
     assert_eq!(
-        said(&[("cell.beacon_interval", "102.4 ms")]),
+        message(&[("cell.beacon_interval", "102.4 ms")]),
         "`cell.beacon_interval`: this key is only for stations that sleep, and no \
          station sleeps; accepted with `power_save` of a station"
     );
     assert!(
-        said(&[("cell.power_save_queue", "64")])
+        message(&[("cell.power_save_queue", "64")])
             .starts_with("`cell.power_save_queue`: this key is only for")
     );
     let settings = [
@@ -521,14 +533,16 @@ fn settings_of_power_save_need_a_station_that_sleeps() {
         (awake.stations[0].power_save, awake.sleeps()),
         (None, false)
     );
-    assert!(said(&[("station.a.power_save", "true")]).contains("expected \"off\" or a duration"));
+    assert!(
+        message(&[("station.a.power_save", "true")]).contains("expected \"off\" or a duration")
+    );
 }
 
 #[test]
 fn a_greedy_source_does_not_let_its_station_sleep() {
     let greedy = |way| {
         let settings = [("station.a.power_save", "0 s"), (way, "greedy")];
-        said_of_settings(&settings)
+        message_of_settings(&settings)
     };
     assert_eq!(
         greedy("station.a.udp_down"),
@@ -540,9 +554,9 @@ fn a_greedy_source_does_not_let_its_station_sleep() {
 
 #[test]
 fn answers_to_pings_need_somebody_who_pings() {
-    let said = said_of_settings;
+    let message = message_of_settings;
     assert_eq!(
-        said(&[("station.a.ping_delay", "0.3 s")]),
+        message(&[("station.a.ping_delay", "0.3 s")]),
         "`station.a.ping_delay`: \"0.3 s\" has no effect, since the station is not pinged; \
          accepted with a `vsb` that estimates its rate"
     );
@@ -551,29 +565,32 @@ fn answers_to_pings_need_somebody_who_pings() {
         "{ late = { at = \"1 s\", ping_loss = 1 } }",
     );
     assert!(
-        said(&[change, ("vsb.rate", "1 Mbps")]).contains("pings.late`: the station is not pinged")
+        message(&[change, ("vsb.rate", "1 Mbps")])
+            .contains("pings.late`: the station is not pinged")
     );
     assert_eq!(
-        said(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),
+        message(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),
         ""
     );
 }
 
 #[test]
 fn a_change_of_answers_has_a_time_and_changes_something() {
-    let said = |table: &str| {
+    let message = |table: &str| {
         let settings = [("vsb", "{}"), ("station.a.pings", table)];
-        said_of_settings(&settings)
+        message_of_settings(&settings)
     };
     assert_eq!(
-        said("{ late = { at = \"5 s\" } }"),
+        message("{ late = { at = \"5 s\" } }"),
         "`station.a.pings.late`: this table changes nothing; expected `ping_delay` or `ping_loss`"
     );
-    assert!(said("{ late = { ping_loss = 0.1 } }").contains("`station.a.pings.late.at`: missing"));
     assert!(
-        said("{ late = { at = \"10 s\", ping_loss = 0.1 } }").contains("is not before the end")
+        message("{ late = { ping_loss = 0.1 } }").contains("`station.a.pings.late.at`: missing")
     );
-    assert!(said("{ late = { at = \"1 s\", ping_loss = 1.1 } }").contains("is too large"));
+    assert!(
+        message("{ late = { at = \"10 s\", ping_loss = 0.1 } }").contains("is not before the end")
+    );
+    assert!(message("{ late = { at = \"1 s\", ping_loss = 1.1 } }").contains("is too large"));
     let table =
         "{ b = { at = \"5 s\", ping_loss = 1 }, a = { at = \"2 s\", ping_delay = \"7 ms\" } }";
     let settings = [
@@ -583,11 +600,11 @@ fn a_change_of_answers_has_a_time_and_changes_something() {
     ];
     let scenario = toml(SMALL, &settings).unwrap();
     let changes = scenario.stations[0].echo_changes.iter();
-    let found: Vec<_> = changes
+    let problems: Vec<_> = changes
         .map(|change| (change.at.0, change.echo.delay.0, change.echo.loss))
         .collect();
     assert_eq!(
-        found,
+        problems,
         [
             (2_000_000_000, 7_000_000, 0.0),
             (5_000_000_000, 300_000_000, 1.0)

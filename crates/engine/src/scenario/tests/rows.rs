@@ -21,16 +21,16 @@ station.meter = { sensor_up = { every = "2 s" }, download = 2 }
 
 /// Fails unless stretches of three rows make up the lists of the whole tree.
 pub(super) fn assert_rows_are_whole(scenario: &Scenario) {
-    let (whole, head) = (scenario.to_json(), scenario.head_to_json());
+    let (complete, head) = (scenario.to_json(), scenario.head_to_json());
     for list in LongList::ALL {
-        assert_eq!(rows(scenario, list), whole[list.name()]);
+        assert_eq!(rows(scenario, list), complete[list.name()]);
         assert_eq!(head[list.name()], Value::Null);
     }
     let keys = |tree: &Value| -> Vec<String> {
         let keys = tree.as_object().expect("a tree").keys();
         keys.cloned().collect()
     };
-    assert_eq!(keys(&head), keys(&whole));
+    assert_eq!(keys(&head), keys(&complete));
 }
 
 /// A long list, read three rows at a time.

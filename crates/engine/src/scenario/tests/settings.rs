@@ -4,7 +4,7 @@ use super::super::{Flow, Transport};
 use super::examples::HOTSPOT;
 use super::{SMALL, complaints, toml};
 
-fn said_of(settings: &[(&str, &str)]) -> String {
+fn message_of(settings: &[(&str, &str)]) -> String {
     complaints(toml(SMALL, settings))
 }
 
@@ -79,19 +79,19 @@ fn a_rate_can_be_set_over_a_datagram_source() {
 #[test]
 fn problems_name_the_setting_as_their_source() {
     assert_eq!(
-        said_of(&[("tcp.window", "0")]),
+        message_of(&[("tcp.window", "0")]),
         "--set tcp.window=0: `tcp.window`: 0 is too small; \
-         expected a whole number from 1 to 65535"
+         expected a table number from 1 to 65535"
     );
     assert_eq!(
-        said_of(&[("cell.ap.cwmni", "5")]),
+        message_of(&[("cell.ap.cwmni", "5")]),
         "--set cell.ap.cwmni=5: `cell.ap.cwmni`: unknown key; expected one of rate, queue, \
          queue_order, control_rate, aifsn, cwmin, cwmax, txop_packets, txop_limit, attempts_short, \
          attempts_long, voice, video, background, aggregation\n\
          hint: did you mean `cwmin`?"
     );
     assert_eq!(
-        said_of(&[("stagger", "3 s"), ("station.a.upload", "5")]),
+        message_of(&[("stagger", "3 s"), ("station.a.upload", "5")]),
         "--set stagger=3 s: `stagger`: flow `a/up/5` would start at 12 s; \
          expected before its end at 10 s"
     );
@@ -100,17 +100,17 @@ fn problems_name_the_setting_as_their_source() {
 #[test]
 fn a_path_through_a_bare_value_is_refused() {
     assert_eq!(
-        said_of(&[("duration.x", "5")]),
+        message_of(&[("duration.x", "5")]),
         "--set duration.x=5: `duration.x`: `duration` is a single value, not a table; \
          expected `duration=VALUE`"
     );
     assert_eq!(
-        said_of(&[("cell", "5")]),
+        message_of(&[("cell", "5")]),
         "--set cell=5: `cell`: 5 is not a table; \
          expected a table with at least the key phy"
     );
     for path in ["", ".", "cell.", "cell..slot"] {
-        assert!(said_of(&[(path, "1")]).contains("not a path"), "{path}");
+        assert!(message_of(&[(path, "1")]).contains("not a path"), "{path}");
     }
 }
 
@@ -130,33 +130,36 @@ fn a_station_that_is_not_in_the_file_is_refused_with_the_nearest_name() {
     );
     let fifth = complaints(toml(HOTSPOT, &[("station.others-5.rate", "2 Mbps")]));
     assert!(fifth.contains("no such station"), "{fifth}");
-    let whole = [("station.b", "{ download = 2 }")];
-    assert_eq!(flows(SMALL, &whole).len(), 3);
+    let table = [("station.b", "{ download = 2 }")];
+    assert_eq!(flows(SMALL, &table).len(), 3);
 }
 
 #[test]
 fn a_value_of_many_lines_stays_on_one() {
-    let said = said_of(&[("tcp.congestion", "a\nb\u{2028}c")]);
-    assert_eq!(said.lines().count(), 1);
-    assert!(said.starts_with("--set tcp.congestion=a\\nb\\u{2028}c: "));
+    let message = message_of(&[("tcp.congestion", "a\nb\u{2028}c")]);
+    assert_eq!(message.lines().count(), 1);
+    assert!(message.starts_with("--set tcp.congestion=a\\nb\\u{2028}c: "));
 }
 
 #[test]
 fn a_typo_inside_a_table_is_one_problem() {
     for path in ["cell.ap_queue.vbs.clas.a.share", "cell.ap.queue.vbs.clas"] {
-        let said = said_of(&[(path, "0.5")]);
+        let message = message_of(&[(path, "0.5")]);
         assert!(
-            said.contains("`: unknown key; expected one of occupancy"),
-            "{said}"
+            message.contains("`: unknown key; expected one of occupancy"),
+            "{message}"
         );
-        assert!(said.ends_with("\nhint: did you mean `class`?"), "{said}");
-        assert_eq!(said.lines().count(), 2, "{said}");
+        assert!(
+            message.ends_with("\nhint: did you mean `class`?"),
+            "{message}"
+        );
+        assert_eq!(message.lines().count(), 2, "{message}");
     }
-    let table = said_of(&[("cell.ap_queue.vbs", "{ clas = { a = { share = 0.5 } } }")]);
+    let table = message_of(&[("cell.ap_queue.vbs", "{ clas = { a = { share = 0.5 } } }")]);
     assert_eq!(table.lines().count(), 2, "{table}");
     assert_eq!(
-        said_of(&[("link.a.rate", "9 Mbps")]),
-        "--set link.a.rate=9 Mbps: `link.a`: no such link; the file has no such table; to add one, set the whole table\n\
+        message_of(&[("link.a.rate", "9 Mbps")]),
+        "--set link.a.rate=9 Mbps: `link.a`: no such link; the file has no such table; to add one, set the table table\n\
          hint: `link.a={ ... }`"
     );
 }

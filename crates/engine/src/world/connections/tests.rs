@@ -15,7 +15,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn run(scenario: &Scenario) -> Measures {
-    let run = crate::replication::run_replication(scenario, 0, crate::Beside::Nothing, &mut |_| {
+    let run = crate::replication::run_replication(scenario, 0, crate::Detail::Means, &mut |_| {
         ControlFlow::Continue(())
     });
     match run {
@@ -131,7 +131,10 @@ fn memory_follows_the_connections_open_at_a_time() {
     let flows_after = |seconds: u64| {
         let mut world = World::new(&scenario, 0).unwrap();
         world.run_unwatched(Time(seconds * 1_000_000_000));
-        (world.flows.states.len(), world.flows.webs.sources[0].begun)
+        (
+            world.network.flows.states.len(),
+            world.network.flows.webs.sources[0].begun,
+        )
     };
     let (early, _) = flows_after(50);
     let (late, begun) = flows_after(200);

@@ -12,17 +12,17 @@ fn legs(settings: &str) -> [String; 2] {
         Err(problems) => panic!("{problems:?} in {text}"),
     };
     let world = World::new(&scenario, 0).expect("a network");
-    [false, true].map(|data| told(world.wires.routes.legs_of(0, data)))
+    [false, true].map(|data| line(world.network.wires.routes.legs_of(0, data)))
 }
 
 /// Legs as a line: the delay before a place, the place, the delay behind it; `at once` if it is entered
 /// ahead of time, `ends` if the endpoint joins it.
-fn told(legs: &[Leg]) -> String {
+fn line(legs: &[Leg]) -> String {
     let delay = |span: Span| match span {
         Span::ZERO => String::new(),
         Span(ns) => format!("{} ms ", ns / 1_000_000),
     };
-    let one = |leg: &Leg| {
+    let text = |leg: &Leg| {
         let place = match leg.place {
             Place::Host(_) => "host",
             Place::Link(_) | Place::Gate(_) => "link",
@@ -37,7 +37,7 @@ fn told(legs: &[Leg]) -> String {
             .trim_end()
             .to_owned()
     };
-    legs.iter().map(one).collect::<Vec<_>>().join(" | ")
+    legs.iter().map(text).collect::<Vec<_>>().join(" | ")
 }
 
 const TWO_FLOWS: &str = "tcp = { delayed_ack = false, window = 10 }\n";

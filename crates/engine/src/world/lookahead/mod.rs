@@ -27,42 +27,20 @@
 //! If queues may change whenever a world halts, links have gates: a packet that reaches one after the halt is held
 //! upstream of it. When the world continues, the packet continues at its time before any other event. An ACK that the
 //! receiver sends in reaction may reach another gate with a held packet, and is then held too.
-//!
-//! The functions are free functions over the wires, the flows and the clock, because a packet touches all three.
 
 mod deferred;
 mod eligibility;
 
 pub(super) use self::deferred::Deferred;
 pub(super) use self::eligibility::Eligibility;
-use super::clock::Clock;
 use super::flow::Endpoints;
-use super::flows::Flows;
 use super::legs::Place;
+use super::network::Network;
 use super::step::Step;
-use super::wires::{Gate, Kept, Wires};
+use super::wires::{Gate, Held};
 use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
-
-/// Moves a packet from `at`, which may be later than now, as far as possible. The reply of its endpoint takes its place
-/// and continues. Returns the next step of the packet.
-#[inline(always)] // one pointer to the world, not three to its parts
-pub(super) fn travel(
-    wires: &mut Wires,
-    flows: &mut Flows,
-    clock: &mut Clock,
-    at: Time,
-    packet: &mut Packet,
-) -> Step {
-    let mut next = at;
-    loop {
-        match advance(wires, flows, clock, next, packet) {
-            Next::Reply(at) => next = at,
-            Next::Step(step) => return step,
-        }
-    }
-}
 
 /// The result of moving a packet.
 enum Next {
@@ -71,49 +49,217 @@ enum Next {
     Step(Step),
 }
 
-#[inline(always)]
-fn advance(
-    wires: &mut Wires,
-    flows: &mut Flows,
-    clock: &mut Clock,
-    at: Time,
-    packet: &mut Packet,
-) -> Next {
-    let now = clock.now;
-    let mut at = at;
-    let mut carrier = 0; // no link yet; set before `at` changes
-    for leg in wires.routes.legs(packet) {
-        if at > now && !leg.ahead {
-            break;
-        }
-        packet.hop += 1;
-        at = at.plus(leg.lead);
-        match leg.place {
-            Place::Host(link) => at = wires.links[link as usize].pass_host(at, packet),
-            Place::Gate(_) if at > wires.gate.until => {
-                hold(&mut wires.gate, at, leg.lead, packet);
-                return Next::Step(Step::UnderWay);
+impl Network {
+    /// Moves a packet from `at`, which may be later than now, as far as possible. The reply of its endpoint takes its
+    /// place and continues. Returns the next step of the packet.
+    #[inline(always)]
+    pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) -> Step {
+        let mut next = at;
+        loop {
+            match self.advance(next, packet) {
+                Next::Reply(at) => next = at,
+                Next::Step(step) => return step,
             }
-            Place::Link(link) | Place::Gate(link) => {
-                let link = link as usize;
-                match wires.links[link].link.enter(now, at, packet) {
-                    Transit::Arrives(arrival) => at = arrival,
-                    other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
-                }
-            }
-            Place::Delay => {}
-            Place::EndAhead => return reach(wires, flows, clock, at, carrier, packet),
-            Place::Air(queue) => return Next::Step(Step::OnAir(queue)),
-            Place::End => return Next::Step(Step::Arrived),
-        }
-        at = at.plus(leg.delay);
-        carrier = leg.carrier as usize;
-        if leg.ends {
-            return reach(wires, flows, clock, at, carrier, packet);
         }
     }
-    wires.carried.push(at, carrier, *packet);
-    Next::Step(Step::UnderWay)
+
+    #[inline(always)]
+    fn advance(&mut self, at: Time, packet: &mut Packet) -> Next {
+        let now = self.clock.now;
+        let mut at = at;
+        let mut carrier = 0; // no link yet; set before `at` changes
+        for leg in self.wires.routes.legs(packet) {
+            if at > now && !leg.ahead {
+                break;
+            }
+            packet.hop += 1;
+            at = at.plus(leg.lead);
+            match leg.place {
+                Place::Host(link) => at = self.wires.links[link as usize].pass_host(at, packet),
+                Place::Gate(_) if at > self.wires.gate.until => {
+                    hold(&mut self.wires.gate, at, leg.lead, packet);
+                    return Next::Step(Step::UnderWay);
+                }
+                Place::Link(link) | Place::Gate(link) => {
+                    let link = link as usize;
+                    match self.wires.links[link].link.enter(now, at, packet) {
+                        Transit::Arrives(arrival) => at = arrival,
+                        other => return Next::Step(self.stop_at(at, link, other)),
+                    }
+                }
+                Place::Delay => {}
+                Place::EndAhead => return self.reach(at, carrier, packet),
+                Place::Air(queue) => return Next::Step(Step::OnAir(queue)),
+                Place::End => return Next::Step(Step::Arrived),
+            }
+            at = at.plus(leg.delay);
+            carrier = leg.carrier as usize;
+            if leg.ends {
+                return self.reach(at, carrier, packet);
+            }
+        }
+        self.wires.carried.push(at, carrier, *packet);
+        Next::Step(Step::UnderWay)
+    }
+
+    /// Processes a packet that entered link number `link` at `at` and does not pass it, or not yet.
+    #[inline(never)]
+    fn stop_at(&mut self, at: Time, link: usize, fate: Transit) -> Step {
+        match fate {
+            Transit::Kept => self.attend(link),
+            Transit::Refused | Transit::Lost if at == self.clock.now => return Step::Lost,
+            Transit::Refused | Transit::Lost | Transit::Arrives(_) => {
+                self.settle_link(self.clock.now, link);
+            }
+        }
+        Step::UnderWay
+    }
+
+    /// Processes the arrival of a packet at an endpoint with lookahead at `at`, by link number `carrier`. The ACK, if it
+    /// leaves immediately, takes its place.
+    #[inline(always)]
+    fn reach(&mut self, at: Time, carrier: usize, packet: &mut Packet) -> Next {
+        if !packet.is_data() {
+            self.reach_sender(at, packet);
+            return Next::Step(Step::UnderWay);
+        }
+        let deferred = &mut self.flows.deferred;
+        if at <= deferred.safe_until && deferred.count == 0 {
+            self.clock.events += 1;
+            let flow = &mut self.flows.states[packet.flow as usize];
+            if packet.kind == PacketKind::Syn {
+                flow.answer_syn(at, packet);
+                return Next::Reply(at);
+            }
+            return match flow.take_segment(at, packet) {
+                Some(ack) => {
+                    *packet = flow.ack(at, packet.flow, ack);
+                    Next::Reply(at)
+                }
+                None => Next::Step(Step::UnderWay),
+            };
+        }
+        deferred.count += 1;
+        deferred.segments.push(at, carrier, *packet);
+        Next::Step(Step::UnderWay)
+    }
+
+    #[inline(always)]
+    fn reach_sender(&mut self, at: Time, ack: &Packet) {
+        let flow = &self.flows.states[ack.flow as usize];
+        let deferred = &self.flows.deferred;
+        let before = flow.timer.min(deferred.next_reading);
+        let is_next = at <= before.min(deferred.safe_until) && !flow.has_deferred;
+        if is_next || self.becomes_next(at, ack) {
+            self.take_ack(at, ack);
+        }
+    }
+
+    /// Returns whether an ACK is the next to change its sender although something else comes before it. If not, the ACK
+    /// is deferred.
+    #[inline(never)]
+    fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
+        let index = ack.flow as usize;
+        let may = !self.flows.states[index].has_deferred && self.may_take(at, index);
+        if may {
+            self.catch_up_sender(at, index);
+        } else {
+            self.defer(at, *ack);
+        }
+        may
+    }
+
+    /// Returns whether nothing changes the sender of flow `index` before `at`.
+    fn may_take(&self, at: Time, index: usize) -> bool {
+        let sender = self.flows.states[index].sender();
+        at <= self.flows.deferred.safe_until && sender.is_some_and(|sender| sender.may_act_at(at))
+    }
+
+    /// Processes the events before `at` that do not change the sender of flow `index`.
+    fn catch_up_sender(&mut self, at: Time, index: usize) {
+        if self.flows.states[index].timer < at {
+            self.clock.events += 1; // the deadline of a lazy timer has moved
+            self.rearm(index);
+        }
+        if self.flows.deferred.next_reading < at {
+            self.note_window(at, index);
+        }
+    }
+
+    #[inline(always)]
+    fn take_ack(&mut self, at: Time, ack: &Packet) {
+        self.clock.events += 1;
+        let index = ack.flow as usize;
+        let flow = &mut self.flows.states[index];
+        flow.take_ack(at, ack);
+        while let Some(mut packet) = flow.next_packet(at, ack.flow) {
+            // through the link of its host, after which an event waits for it
+            let leg = self.wires.routes.legs(&packet)[0];
+            let arrives = match leg.host() {
+                Some(link) => self.wires.links[link as usize].pass_host(at, &packet),
+                None => at,
+            };
+            packet.hop = 1;
+            let carrier = leg.carrier as usize;
+            let arrives = arrives.plus(leg.delay);
+            self.wires.carried.push(arrives, carrier, packet);
+        }
+        if flow.has_sent(at) {
+            self.rearm(index);
+        }
+    }
+
+    /// Notes the window of flow `index` for the readings before `at`.
+    fn note_window(&mut self, at: Time, index: usize) {
+        let Endpoints::Tcp(tcp) = &self.flows.states[index].endpoints else {
+            return;
+        };
+        let deferred = &mut self.flows.deferred;
+        let interval = deferred.reading_interval;
+        let windows = &mut deferred.windows[index];
+        let mut next = deferred.next_reading + interval * windows.len() as u64;
+        while next < at {
+            windows.push_back(tcp.0.cwnd());
+            next += interval;
+        }
+    }
+
+    #[cold]
+    fn defer(&mut self, at: Time, ack: Packet) {
+        let has_deferred = &mut self.flows.states[ack.flow as usize].has_deferred;
+        if !std::mem::replace(has_deferred, true) {
+            self.flows.deferred.defer(at, ack.flow);
+        }
+        self.flows.deferred.acks[ack.flow as usize].push_back((at, ack));
+    }
+
+    /// Processes the deferred ACKs of flow `index` after an event that they may have waited for.
+    pub(super) fn take_deferred(&mut self, index: usize) {
+        while let Some(&(at, ack)) = self.flows.deferred.acks[index].front() {
+            if !self.may_take(at, index) {
+                self.flows.deferred.defer(at, index as u32);
+                return;
+            }
+            self.flows.deferred.acks[index].pop_front();
+            self.catch_up_sender(at, index);
+            self.take_ack(at, &ack);
+        }
+        self.flows.states[index].has_deferred = false;
+    }
+
+    /// Sets the safe time, and processes the ACKs that were deferred until then.
+    pub(super) fn set_safe_time(&mut self, until: Time) {
+        self.flows.deferred.safe_until = until;
+        // first all that are due: a flow that also waits for its timer is due again
+        let mut due = std::mem::take(&mut self.flows.deferred.due);
+        while let Some(flow) = self.flows.deferred.next_due(until) {
+            due.push(flow);
+        }
+        for flow in due.drain(..) {
+            self.take_deferred(flow as usize);
+        }
+        self.flows.deferred.due = due;
+    }
 }
 
 /// Holds a packet that reaches a gate only at `at`, with the `lead` of its leg, until the world continues.
@@ -121,180 +267,11 @@ fn advance(
 #[inline(never)]
 fn hold(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
     packet.hop -= 1; // its leg is still to come
-    let place = gate.kept.partition_point(|other| other.there <= at);
-    let kept = Kept {
-        there: at,
+    let place = gate.held.partition_point(|other| other.arrives <= at);
+    let held = Held {
+        arrives: at,
         before: Time(at.0 - lead.0),
         packet: *packet,
     };
-    gate.kept.insert(place, kept);
-}
-
-/// Processes a packet that entered link number `link` at `at` and does not pass it, or not yet.
-#[inline(never)]
-fn stop_at(
-    wires: &mut Wires,
-    flows: &mut Flows,
-    clock: &mut Clock,
-    at: Time,
-    link: usize,
-    fate: Transit,
-) -> Step {
-    match fate {
-        Transit::Kept => wires.attend(clock, link, &mut |packet| flows.lose(packet)),
-        Transit::Refused | Transit::Lost if at == clock.now => return Step::Lost,
-        Transit::Refused | Transit::Lost | Transit::Arrives(_) => {
-            wires.settle(clock.now, link, &mut |packet| flows.lose(packet));
-        }
-    }
-    Step::UnderWay
-}
-
-/// Processes the arrival of a packet at an endpoint with lookahead at `at`, by link number `carrier`. The ACK, if it
-/// leaves immediately, takes its place.
-#[inline(always)]
-fn reach(
-    wires: &mut Wires,
-    flows: &mut Flows,
-    clock: &mut Clock,
-    at: Time,
-    carrier: usize,
-    packet: &mut Packet,
-) -> Next {
-    if !packet.is_data() {
-        reach_sender(wires, flows, clock, at, packet);
-        return Next::Step(Step::UnderWay);
-    }
-    if at <= flows.deferred.safe_until && flows.deferred.count == 0 {
-        clock.events += 1;
-        let flow = &mut flows.states[packet.flow as usize];
-        if packet.kind == PacketKind::Syn {
-            flow.answer_syn(at, packet);
-            return Next::Reply(at);
-        }
-        return match flow.take_segment(at, packet) {
-            Some(ack) => {
-                *packet = flow.ack(at, packet.flow, ack);
-                Next::Reply(at)
-            }
-            None => Next::Step(Step::UnderWay),
-        };
-    }
-    flows.deferred.count += 1;
-    flows.deferred.segments.push(at, carrier, *packet);
-    Next::Step(Step::UnderWay)
-}
-
-#[inline(always)]
-fn reach_sender(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) {
-    let flow = &flows.states[ack.flow as usize];
-    let before = flow.timer.min(flows.deferred.next_reading);
-    let is_next = at <= before.min(flows.deferred.safe_until) && !flow.has_deferred;
-    if is_next || becomes_next(flows, clock, at, ack) {
-        take_ack(wires, flows, clock, at, ack);
-    }
-}
-
-/// Returns whether an ACK is the next to change its sender although something else comes before it. If not, the ACK is
-/// deferred.
-#[inline(never)]
-fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) -> bool {
-    let index = ack.flow as usize;
-    let may = !flows.states[index].has_deferred && may_take(flows, at, index);
-    if may {
-        catch_up(flows, clock, at, index);
-    } else {
-        defer(flows, at, *ack);
-    }
-    may
-}
-
-/// Returns whether nothing changes the sender of flow `index` before `at`.
-fn may_take(flows: &Flows, at: Time, index: usize) -> bool {
-    let sender = flows.states[index].sender();
-    at <= flows.deferred.safe_until && sender.is_some_and(|sender| sender.may_act_at(at))
-}
-
-/// Processes the events before `at` that do not change the sender of flow `index`.
-fn catch_up(flows: &mut Flows, clock: &mut Clock, at: Time, index: usize) {
-    if flows.states[index].timer < at {
-        clock.events += 1; // the deadline of a lazy timer has moved
-        flows.rearm(index, clock);
-    }
-    if flows.deferred.next_reading < at {
-        note_window(flows, at, index);
-    }
-}
-
-#[inline(always)]
-fn take_ack(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) {
-    clock.events += 1;
-    let index = ack.flow as usize;
-    let flow = &mut flows.states[index];
-    flow.take_ack(at, ack);
-    while let Some(mut packet) = flow.next_packet(at, ack.flow) {
-        // through the link of its host, after which an event waits for it
-        let leg = wires.routes.legs(&packet)[0];
-        let arrives = match leg.host() {
-            Some(link) => wires.links[link as usize].pass_host(at, &packet),
-            None => at,
-        };
-        packet.hop = 1;
-        let carrier = leg.carrier as usize;
-        wires.carried.push(arrives.plus(leg.delay), carrier, packet);
-    }
-    if flow.has_sent(at) {
-        flows.rearm(index, clock);
-    }
-}
-
-/// Notes the window of flow `index` for the readings before `at`.
-fn note_window(flows: &mut Flows, at: Time, index: usize) {
-    let Endpoints::Tcp(tcp) = &flows.states[index].endpoints else {
-        return;
-    };
-    let interval = flows.deferred.reading_interval;
-    let windows = &mut flows.deferred.windows[index];
-    let mut next = flows.deferred.next_reading + interval * windows.len() as u64;
-    while next < at {
-        windows.push_back(tcp.0.cwnd());
-        next += interval;
-    }
-}
-
-#[cold]
-fn defer(flows: &mut Flows, at: Time, ack: Packet) {
-    let has_deferred = &mut flows.states[ack.flow as usize].has_deferred;
-    if !std::mem::replace(has_deferred, true) {
-        flows.deferred.defer(at, ack.flow);
-    }
-    flows.deferred.acks[ack.flow as usize].push_back((at, ack));
-}
-
-/// Processes the deferred ACKs of flow `index` after an event that they may have waited for.
-pub(super) fn take_deferred(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, index: usize) {
-    while let Some(&(at, ack)) = flows.deferred.acks[index].front() {
-        if !may_take(flows, at, index) {
-            flows.deferred.defer(at, index as u32);
-            return;
-        }
-        flows.deferred.acks[index].pop_front();
-        catch_up(flows, clock, at, index);
-        take_ack(wires, flows, clock, at, &ack);
-    }
-    flows.states[index].has_deferred = false;
-}
-
-/// Sets the safe time, and processes the ACKs that were deferred until then.
-pub(super) fn set_safe_time(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, until: Time) {
-    flows.deferred.safe_until = until;
-    // first all that are due: a flow that also waits for its timer is due again
-    let mut due = std::mem::take(&mut flows.deferred.due);
-    while let Some(flow) = flows.deferred.next_due(until) {
-        due.push(flow);
-    }
-    for flow in due.drain(..) {
-        take_deferred(wires, flows, clock, flow as usize);
-    }
-    flows.deferred.due = due;
+    gate.held.insert(place, held);
 }

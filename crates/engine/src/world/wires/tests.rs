@@ -36,17 +36,17 @@ enum Shortcut {
 
 /// What is measured, and the number of events.
 fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
-    told(Running::of(
+    outcome(Running::of(
         world(scenario, shortcut),
         true,
-        crate::Beside::Nothing,
+        crate::Detail::Means,
     ))
 }
 
 /// The same where the world halts at every `stride`, after each of which queues have the next of the `limits`.
 fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]) -> (String, u64) {
     let world = world(scenario, shortcut);
-    let mut run = Running::of(world, true, crate::Beside::Nothing).gated();
+    let mut run = Running::of(world, true, crate::Detail::Means).gated();
     let mut limits = limits.iter().cycle();
     let mut now = scenario.clone();
     for step in 1..=scenario.duration.0 / stride.0 {
@@ -63,16 +63,16 @@ fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]
             now = other;
         }
     }
-    told(run)
+    outcome(run)
 }
 
 /// The same where the world halts once, at `at`, and nothing is changed.
 fn halted(scenario: &Scenario, at: Time) -> (String, u64) {
     let world = world(scenario, Shortcut::Endpoints);
-    let mut run = Running::of(world, true, crate::Beside::Nothing).gated();
+    let mut run = Running::of(world, true, crate::Detail::Means).gated();
     let halted = run.advance_until(at, &mut |_| ControlFlow::Continue(()));
     assert_eq!(halted, Ok(()));
-    told(run)
+    outcome(run)
 }
 
 fn world(scenario: &Scenario, shortcut: Shortcut) -> World<'_> {
@@ -81,14 +81,14 @@ fn world(scenario: &Scenario, shortcut: Shortcut) -> World<'_> {
         Err(error) => panic!("{error}"),
     };
     match shortcut {
-        Shortcut::None => world.wires.hop_by_hop(),
-        Shortcut::Links => world.wires.end_in_own_time(),
+        Shortcut::None => world.hop_by_hop(),
+        Shortcut::Links => world.network.wires.end_in_own_time(),
         Shortcut::Endpoints => {}
     }
     world
 }
 
-fn told(mut run: Running<'_>) -> (String, u64) {
+fn outcome(mut run: Running<'_>) -> (String, u64) {
     let ended = run.advance(&mut |_| ControlFlow::Continue(()));
     let replication = match ended.and_then(|()| run.finish()) {
         Ok(replication) => replication,
@@ -116,7 +116,7 @@ fn run(text: &str) -> Measures {
 }
 
 fn measures(scenario: &Scenario) -> Measures {
-    let run = crate::replication::run_replication(scenario, 0, crate::Beside::Nothing, &mut |_| {
+    let run = crate::replication::run_replication(scenario, 0, crate::Detail::Means, &mut |_| {
         ControlFlow::Continue(())
     });
     match run {
@@ -160,11 +160,20 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
             scenario.record.series_interval = None;
         }
         let mut world = World::new(&scenario, 0).expect("a dumbbell");
-        let flow = world.wires.routes.ahead(0);
+        let flow = world.network.wires.routes.ahead(0);
         assert_eq!(flow, [true, true], "receivers and senders have lookahead");
         world.run_unwatched(Time::ZERO + scenario.duration);
         let timeouts = |flow: &FlowState| flow.sender().map_or(0, Sender::timeouts);
-        assert!(world.flows.states().iter().map(timeouts).sum::<u64>() > 10);
+        assert!(
+            world
+                .network
+                .flows
+                .states()
+                .iter()
+                .map(timeouts)
+                .sum::<u64>()
+                > 10
+        );
         let own_time = measured(&scenario, Shortcut::Links);
         assert_eq!(measured(&scenario, Shortcut::Endpoints), own_time);
     }
@@ -195,7 +204,7 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
             settings.split("\n[").next().unwrap_or_default()
         ));
         let world = World::new(&scenario, 0).expect("a dumbbell");
-        assert_eq!(world.wires.routes.ahead(0), expected, "{settings}");
+        assert_eq!(world.network.wires.routes.ahead(0), expected, "{settings}");
     }
 }
 
@@ -302,8 +311,8 @@ flow.bulk = { count = 2, congestion = "cubic" }
         let item = list.and_then(|(_, items)| items.iter().find(|one| one.name == item));
         let values = item.map(|item| item.values.clone()).unwrap_or_default();
         let pick = move |quantity| {
-            let found = values.iter().find(|(name, _)| *name == quantity);
-            found.map(|(_, value)| *value)
+            let value = values.iter().find(|(name, _)| *name == quantity);
+            value.map(|(_, value)| *value)
         };
         ["jain", "starved_flows", "cwnd_packets"].map(pick)
     };
@@ -636,10 +645,10 @@ tcp = { window = 1000, delayed_ack = false }
 dumbbell = { flows = 1, access = "2 Mbps", bottleneck = "30 Mbps", rtt = "10 ms" }
 "#,
     );
-    let whole = measured(&scenario, Shortcut::Endpoints);
+    let unbroken = measured(&scenario, Shortcut::Endpoints);
     for step in 0..120 {
         let at = Time::ZERO + Span(500_000_000 + 17_100_000 * step);
-        assert_eq!(halted(&scenario, at), whole, "{at:?}");
+        assert_eq!(halted(&scenario, at), unbroken, "{at:?}");
     }
 }
 

@@ -11,7 +11,12 @@ fn is_entered(settings: &str, name: &str) -> bool {
         Err(problems) => panic!("{problems:?} in {text}"),
     };
     let world = World::new(&scenario, 0).expect("a network");
-    let link = world.wires.links().iter().find(|link| link.name() == name);
+    let link = world
+        .network
+        .wires
+        .links()
+        .iter()
+        .find(|link| link.name() == name);
     link.is_some_and(|link| link.enters_ahead())
 }
 

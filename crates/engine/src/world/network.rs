@@ -1,0 +1,232 @@
+//! Flows, wires and clock of a world: all that a packet touches on its way over wires.
+//!
+//! Each event of an endpoint is processed here, and the result says which packets the endpoint wants
+//! to send ([`Wants`]). The network does not know the radio.
+//!
+//! | question | place |
+//! |---|---|
+//! | what an endpoint does with a packet, a timer, a start or a stop | here |
+//! | ACKs that take time to make, replies to pings | [`super::acks`] |
+//! | reports of sensors | [`super::reports`] |
+//! | greedy sources | [`super::filling`] |
+//! | connections of web sources | [`super::connections`] |
+//! | lookahead of packets and endpoints | [`super::lookahead`] |
+
+use super::clock::Clock;
+use super::flow::Endpoints;
+use super::flows::Flows;
+use super::numbers::Owner;
+use super::step::{Delivery, Wants};
+use super::wires::Wires;
+use crate::kernel::time::Time;
+use crate::packet::{Packet, PacketKind};
+
+/// Flows, wires and clock.
+pub(super) struct Network {
+    pub(super) clock: Clock,
+    pub(super) wires: Wires,
+    pub(super) flows: Flows,
+}
+
+impl Network {
+    /// Delivers a packet to its endpoint, whose reply takes the place of the packet.
+    #[inline(always)]
+    pub(super) fn take(&mut self, now: Time, packet: &mut Packet) -> Delivery {
+        let number = packet.flow;
+        let index = number as usize;
+        let flow = &mut self.flows.states[index];
+        match (&flow.endpoints, packet.kind) {
+            (Endpoints::Tcp(_), PacketKind::Segment) => {
+                let ack = flow.take_segment(now, packet);
+                let receiver = &flow.tcp().1;
+                let timer = receiver.deadline();
+                let complete = receiver.expected() > flow.last;
+                if timer < Time::NEVER {
+                    self.clock.arm(Owner::Receiver(index), timer);
+                }
+                let ack = ack.and_then(|ack| self.make_ack(now, number, ack));
+                if complete {
+                    self.message_arrived(now, index);
+                }
+                match ack {
+                    Some(ack) => {
+                        *packet = ack;
+                        Delivery::Acked
+                    }
+                    None => Delivery::Consumed,
+                }
+            }
+            (Endpoints::Tcp(_), PacketKind::Ack | PacketKind::SynAck) => {
+                flow.take_ack(now, packet);
+                Delivery::WindowOpened
+            }
+            (Endpoints::Tcp(_), PacketKind::Syn) => {
+                flow.answer_syn(now, packet);
+                Delivery::Acked
+            }
+            (Endpoints::Udp(_), _) => {
+                flow.take_datagram(now, packet);
+                Delivery::Consumed
+            }
+            (Endpoints::Ping, PacketKind::Ack) => {
+                flow.counters.acks_arrived += 1;
+                Delivery::PingReply
+            }
+            (Endpoints::Ping, _) => {
+                flow.counters.arrived += 1;
+                self.take_ping(now, packet)
+            }
+            (Endpoints::Hosts, _) => {
+                flow.count_arrival(packet);
+                self.flows.hosts.take(now, packet);
+                Delivery::Consumed
+            }
+            (Endpoints::Tcp(_), PacketKind::Datagram) => {
+                unreachable!("a TCP flow sends no datagrams")
+            }
+            (Endpoints::Web(_), _) => unreachable!("packets are of a web source's connections"),
+        }
+    }
+
+    /// Updates the clock with the deadline of the sender of flow `index`.
+    #[inline]
+    pub(super) fn rearm(&mut self, index: usize) {
+        if let Endpoints::Tcp(tcp) = &self.flows.states[index].endpoints {
+            let deadline = tcp.0.deadline();
+            self.set_timer(index, deadline);
+        }
+    }
+
+    /// Sets the timer of the sender of flow `index`.
+    #[inline(never)]
+    pub(super) fn set_timer(&mut self, index: usize, deadline: Time) {
+        self.flows.states[index].timer = self.clock.reset(Owner::Sender(index), deadline);
+    }
+
+    /// Processes the timer of the receiver of flow `index`, which is due or was due.
+    pub(super) fn receiver_timer(&mut self, now: Time, index: usize) -> Wants {
+        let receiver = &mut self.flows.states[index].tcp().1;
+        let ack = match receiver.deadline() <= now {
+            true => receiver.on_timer(now),
+            false => None,
+        };
+        self.clock.set(Owner::Receiver(index), receiver.deadline());
+        let ack = ack.and_then(|ack| self.make_ack(now, index as u32, ack));
+        ack.map_or(Wants::Nothing, Wants::Packet)
+    }
+
+    /// Processes the timer of the source of flow `index`, which is due or was due. The world has the
+    /// timer of pings.
+    pub(super) fn sender_timer(&mut self, now: Time, index: usize) -> Wants {
+        if self.flows.states[index].last != u32::MAX
+            && let Some(wants) = self.serve_web(now, index)
+        {
+            return wants;
+        }
+        match &mut self.flows.states[index].endpoints {
+            Endpoints::Tcp(tcp) => {
+                let deadline = tcp.0.deadline();
+                if deadline > now {
+                    self.set_timer(index, deadline);
+                    return Wants::Nothing;
+                }
+                tcp.0.on_timer(now);
+                self.set_timer(index, Time::NEVER);
+                Wants::All(index)
+            }
+            Endpoints::Udp(udp) => {
+                let source = &mut udp.0;
+                if source.is_greedy() {
+                    return self.greedy_timer(now, index);
+                }
+                let number = source.send();
+                let next = source.deadline();
+                self.set_timer(index, next);
+                Wants::Packet(self.flows.states[index].datagram(now, index as u32, number))
+            }
+            &mut Endpoints::Web(web) => self.arrive_at_web(now, index, web),
+            Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
+        }
+    }
+
+    /// Starts flow `index`.
+    pub(super) fn start(&mut self, now: Time, index: usize) -> Wants {
+        let flow = &mut self.flows.states[index];
+        flow.started_at = now;
+        if flow.reports.is_some() {
+            return self.start_reports(now, index);
+        }
+        match &mut flow.endpoints {
+            // the bottleneck, and hosts outside, have a time of their own
+            Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
+            &mut Endpoints::Web(web) => {
+                let sources = &mut self.flows.webs.sources[web as usize];
+                if sources.outside.is_some() {
+                    return Wants::Nothing;
+                }
+                sources.source.open(now);
+                self.arrive_at_web(now, index, web)
+            }
+            Endpoints::Tcp(tcp) => {
+                tcp.0.open();
+                flow.cwnd_since = now;
+                flow.cwnd = tcp.0.cwnd();
+                Wants::All(index)
+            }
+            Endpoints::Udp(udp) => {
+                let source = &mut udp.0;
+                source.open(now);
+                if source.is_greedy() {
+                    return self.start_greedy(now, index);
+                }
+                let due = source.deadline().min(flow.timer);
+                self.set_timer(index, due);
+                Wants::Nothing
+            }
+        }
+    }
+
+    /// Stops flow `index`: it has no new data from now on.
+    pub(super) fn stop(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows.states[index];
+        if flow.reports.is_some() {
+            return self.stop_reports(index);
+        }
+        match &mut flow.endpoints {
+            Endpoints::Ping | Endpoints::Hosts => {} // no flow of the schedule
+            Endpoints::Tcp(tcp) => {
+                tcp.0.close();
+                flow.note_end(now);
+                flow.note_limit(now);
+            }
+            Endpoints::Web(web) => self.flows.webs.sources[*web as usize].source.close(),
+            Endpoints::Udp(udp) => {
+                flow.ended_at = now;
+                if udp.0.is_greedy() {
+                    self.stop_greedy(now, index);
+                } else {
+                    udp.0.close();
+                }
+            }
+        }
+    }
+
+    /// Sets the deadline of link number `link`, which serves packets, after a packet came or left.
+    pub(super) fn attend(&mut self, link: usize) {
+        self.settle_link(self.clock.now, link);
+        let deadline = self.wires.links[link].link.deadline();
+        self.clock.set(Owner::Link(link), deadline);
+    }
+
+    /// Counts the packets that link number `link` has lost by `now`.
+    pub(super) fn settle_link(&mut self, now: Time, link: usize) {
+        while let Some(packet) = self.wires.links[link].link.settle(now) {
+            self.flows.lose(&packet);
+        }
+    }
+
+    /// Counts the packets that all links have lost by `now`.
+    pub(super) fn settle(&mut self, now: Time) {
+        (0..self.wires.links.len()).for_each(|link| self.settle_link(now, link));
+    }
+}

@@ -1,0 +1,69 @@
+//! A world between hosts outside. Their packets may come at any time, and continue like all others.
+
+use super::World;
+use super::flow::Endpoints;
+use super::hosts::{Arrival, Sent};
+use crate::kernel::time::Time;
+use crate::packet::Packet;
+
+impl World<'_> {
+    /// Makes all flows of the scenario, and the connections of web sources, flows between hosts outside.
+    pub(crate) fn open(&mut self) {
+        let flows = &mut self.network.flows;
+        for flow in &mut flows.states[..flows.first_ping] {
+            if !matches!(flow.endpoints, Endpoints::Web(_)) {
+                flow.endpoints = Endpoints::Hosts;
+            }
+            flow.reports = None;
+            flow.reporting = false;
+        }
+        for web in &mut flows.webs.sources {
+            web.outside = Some(Vec::new());
+        }
+        // hosts reply in their own time
+        self.network.wires.end_in_own_time();
+    }
+
+    /// Makes the web source of flow `index` hosts outside, whose responses are carried by `flows`.
+    pub(crate) fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
+        if let &Endpoints::Web(web) = self.network.flows.states[index].endpoints() {
+            self.network.flows.webs.sources[web as usize].outside = Some(flows.collect());
+        }
+    }
+
+    /// Returns the time of the next event.
+    pub(crate) fn due(&mut self) -> Time {
+        let (pending, _) = self.network.clock.first();
+        let (arrives, _) = self.network.wires.carried.first();
+        pending.min(arrives).min(self.radio.deadline())
+    }
+
+    /// Sends a packet of a host now.
+    pub(crate) fn take_from_host(&mut self, sent: &Sent) {
+        let now = self.network.clock.now;
+        let counters = &mut self.network.flows.states[sent.flow as usize].counters;
+        if sent.kind.is_data() {
+            counters.sent += 1;
+        } else {
+            counters.acks_sent += 1;
+        }
+        self.network.flows.hosts.note(sent.number, sent.sequence);
+        let mut packet = Packet {
+            number: sent.number,
+            ecn: sent.ecn,
+            ..Packet::new(now, sent.flow, sent.kind, sent.bytes)
+        };
+        self.network.clock.events += 1;
+        self.send(now, &mut packet);
+    }
+
+    /// Returns the packets that have arrived since the last call, in order of events.
+    pub(crate) fn arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
+        self.network.flows.hosts.arrived.drain(..)
+    }
+
+    /// Returns the numbers of the packets that were lost since the last call.
+    pub(crate) fn losses(&mut self) -> std::vec::Drain<'_, u32> {
+        self.network.flows.hosts.lost.drain(..)
+    }
+}

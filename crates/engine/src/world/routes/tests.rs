@@ -1,0 +1,23 @@
+//! What tests read of routes.
+
+use super::*;
+
+impl Routes {
+    /// Returns the legs of a flow's data, or of its ACKs.
+    pub(in crate::world) fn legs_of(&self, flow: usize, data: bool) -> &[Leg] {
+        let starts = self
+            .first_legs
+            .iter()
+            .flatten()
+            .map(|&first| first as usize);
+        let first = self.first_legs[flow][usize::from(data)] as usize;
+        let end = starts.filter(|&other| other > first).min();
+        &self.legs[first..end.unwrap_or(self.legs.len())]
+    }
+
+    /// Returns whether receiver and sender of a flow have lookahead.
+    pub(in crate::world) fn ahead(&self, flow: usize) -> [bool; 2] {
+        let [acks, data] = self.ways[flow];
+        [data.ahead, acks.ahead]
+    }
+}

@@ -1,0 +1,24 @@
+//! Worlds for tests.
+
+use super::*;
+
+impl World<'_> {
+    /// Runs up to `until` without observers.
+    pub(super) fn run_unwatched(&mut self, until: Time) {
+        let mut watch = Watch {
+            look: &mut |_| ControlFlow::Continue(()),
+            exchange: None,
+        };
+        let run = self.run_until(until, &mut watch);
+        assert_eq!(run, Ok(()));
+    }
+
+    /// Lets every packet go hop by hop, with an event at each hop. Results with lookahead must equal it.
+    pub(crate) fn hop_by_hop(&mut self) {
+        let wires = &mut self.network.wires;
+        for wired in &mut wires.links {
+            wired.label.ahead = false;
+        }
+        wires.end_in_own_time();
+    }
+}
