@@ -198,9 +198,10 @@ validation: test-links $(VENV)/.documenting
 site: test-links $(VENV)/.documenting $(PAGE)
 	@$(STAGE) $@ .ci/docs $(TEST_BUILD)/venv/bin/python
 
-# Types of the page, and what it computes by itself.
-page-checks: $(PAGE)
-	@$(STAGE) $@ sh -c 'cd workbench && npm run --silent check && npm test --silent'
+# Types and tests of the page. Then the names in all languages, which need the parsers of Rust and of
+# TypeScript.
+page-checks: $(PAGE) $(VENV)/.rust-tests
+	@$(STAGE) $@ sh -c 'cd workbench && npm run --silent check && npm test --silent && cd .. && env -u MAKEFLAGS -u MFLAGS python .ci/names.py'
 
 browser: $(PAGE) test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/workbench
