@@ -34,7 +34,7 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
 
 def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
     """Yield properties of the flows that the model does not support."""
-    yield from cells.NO_FLOW.violations(scenario)
+    yield from cells.NO_FLOW(scenario)
     heads: dict[str, UdpFlow] = {}
     for subject in cells.station_flows(scenario):
         yield from violations(cells.SATURATED, subject)
