@@ -89,7 +89,7 @@ def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figu
             keys.append(Line2D([], [], color=MODEL, linestyle=":", label=further))
         if chart.jumps.size:
             keys.append(Line2D([], [], **JUMP, label="edge: corner"))
-        values = chart.case.derived_or_given
+        values = {**chart.case.values, **chart.case.decided}
         here = [float(values[axis.name]) for axis in (chart.x, chart.y)]
         ends = zip((chart.x, chart.y), here, strict=True)
         if name is not None and all(axis.low <= value <= axis.high for axis, value in ends):
