@@ -160,7 +160,7 @@ class Part:
         self._archive.close()
 
 
-def name_of(keys: frozenset[str], remaining: frozenset[str]) -> str:
+def name_of(keys: frozenset[str], contents: frozenset[str]) -> str:
     """Return the name of the file with these runs and these kept parts."""
-    content = "\n".join([_core.ENGINE, *sorted(remaining), *sorted(keys)])
+    content = "\n".join([_core.ENGINE, *sorted(contents), *sorted(keys)])
     return f"{hashlib.sha256(content.encode()).hexdigest()[:16]}.zip"

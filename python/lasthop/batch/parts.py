@@ -55,9 +55,9 @@ class Parts:
         """Return whether the parts are kept in this directory."""
         return self._folder == directory / FOLDER
 
-    def has(self, key: str, remaining: Iterable[str]) -> bool:
+    def has(self, key: str, contents: Iterable[str]) -> bool:
         """Return whether all these parts are kept of a run."""
-        return all((key, what) in self._found for what in remaining)
+        return all((key, what) in self._found for what in contents)
 
     def read(self, key: str, what: str) -> bytes | None:
         """Return a kept part of a run by its name, as JSON; None if it is absent."""
@@ -97,18 +97,18 @@ class Parts:
             self._take(len(self._memory) - 1, part)
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        remaining = frozenset(what for each in runs.values() for what in each)
-        path = self._folder / name_of(frozenset(runs), remaining)
+        contents = frozenset(what for each in runs.values() for what in each)
+        path = self._folder / name_of(frozenset(runs), contents)
         write_atomically(path, lambda file: file.write_bytes(content))
         self._take(path, part)
 
     def packed(self, keys: Iterable[str]) -> bytes:
         """Return one part with everything that is kept of some runs."""
-        remaining: dict[str, dict[str, str]] = {key: {} for key in keys}
+        stored: dict[str, dict[str, str]] = {key: {} for key in keys}
         for (key, what), place in self._found.items():
-            if key in remaining:
-                remaining[key][what] = self._part(place).read(key, what).decode()
-        return packed({key: run for key, run in remaining.items() if run})
+            if key in stored:
+                stored[key][what] = self._part(place).read(key, what).decode()
+        return packed({key: run for key, run in stored.items() if run})
 
     def of_keys(self, keys: Iterable[str]) -> "Parts":
         """Return some runs in memory, so that they can be pickled."""
@@ -125,8 +125,8 @@ class Parts:
         return Parts.of, (self.packed({key for key, _ in self._found}),)
 
     def _take(self, place: Path | int, part: Part) -> None:
-        for key, remaining in part.runs().items():
-            self._found.update({(key, what): place for what in remaining})
+        for key, contents in part.runs().items():
+            self._found.update({(key, what): place for what in contents})
         self.count += 1
 
     def _part(self, place: Path | int) -> Part:

@@ -220,7 +220,7 @@ SNR: Check[Station] = Check(
 AGGREGATING: Table[CellScenario] = (
     Check("cell", lambda scenario: scenario.vsb, "a virtual shared bottleneck divides the cell"),
     lossless_wire("cell"),
-    Check(
+    Check[CellScenario](
         "cell",
         lambda scenario: any(flow.forward or flow.back for flow in scenario.flows),
         "flows run over links beyond the cell's wire",

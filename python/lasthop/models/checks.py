@@ -27,7 +27,7 @@ class Check(Generic[T]):
     is_broken: Callable[[T], object]
     message: str
 
-    def violations(self, of: T) -> Iterator[Doubt]:
+    def __call__(self, of: T) -> Iterator[Doubt]:
         """Yield the assumption with the message if the subject breaks it."""
         if self.is_broken(of):
             yield self.assumption, self.message.format(of)
@@ -40,7 +40,7 @@ class Messages(Generic[T]):
     assumption: str
     messages: Callable[[T], Iterable[str]]
 
-    def violations(self, of: T) -> Iterator[Doubt]:
+    def __call__(self, of: T) -> Iterator[Doubt]:
         """Yield the assumption with each message."""
         for message in self.messages(of):
             yield self.assumption, message
@@ -53,17 +53,17 @@ class Each(Generic[T]):
         self.subjects = subjects
         self.rows = rows
 
-    def violations(self, of: T) -> Iterator[Doubt]:
+    def __call__(self, of: T) -> Iterator[Doubt]:
         """Yield the violations of each subject in turn."""
         for subject in self.subjects(of):
             yield from violations(self.rows, subject)
 
 
-Table: TypeAlias = Iterable[Check[T] | Messages[T] | Each[T]]
-"""Rows in the order of their messages."""
+Table: TypeAlias = Iterable[Check[T] | Messages[T] | Each[T] | Callable[[T], Iterable[Doubt]]]
+"""Rows in the order of their messages; any function that yields violations is a row, too."""
 
 
 def violations(table: Table[T], of: T) -> Iterator[Doubt]:
     """Yield the assumptions that a subject breaks, with messages, in the order of the rows."""
     for row in table:
-        yield from row.violations(of)
+        yield from row(of)

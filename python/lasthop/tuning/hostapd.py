@@ -86,7 +86,7 @@ def hostapd(scenario: Scenario) -> Hostapd:
     """
     known = cell_scenario(scenario)
     aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()
-    for category in reversed([item for item in CATEGORIES if item in categories_in_use(scenario)]):
+    for category in reversed([each for each in CATEGORIES if each in categories_in_use(scenario)]):
         own = known.cell.ap.access(category)
         values = _in_units(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
         aps += [f"# {category}: {_in_words(own)}{_other(own, values)}", *_queue(category, values)]

@@ -211,7 +211,7 @@ def sharing(scenario: Scenario) -> list[Flow]:
 
 def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[float]:
     """A value a replication, over the items that have one; NaN where there is none."""
-    rows = [[item[index] for item in items if not isnan(item[index])] for index in range(count)]
+    rows = [[row[index] for row in items if not isnan(row[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
 
 

@@ -243,7 +243,7 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
     criteria = (aim, *(_delay_of(each) for each in higher), *others)
     shares = {(flow.station, flow.direction) for flow in sharing(scenario)}
     if len(shares) > len({station for station, _ in shares}):
-        criteria = tuple(DIRECTION_JAIN if item is JAIN else item for item in criteria)
+        criteria = tuple(DIRECTION_JAIN if each is JAIN else each for each in criteria)
     return replace(usual, criteria=criteria, higher=higher)
 
 

@@ -49,12 +49,12 @@ def apply(
 
 def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
     """Return the fewest of `settings` that still make `changed` of `scenario`."""
-    remaining = list(settings)
+    needed = list(settings)
     for setting in settings:
-        others = [other for other in remaining if other != setting]
+        others = [other for other in needed if other != setting]
         if _means(scenario, others, changed):
-            remaining = others
-    return remaining
+            needed = others
+    return needed
 
 
 def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
@@ -96,7 +96,7 @@ def _applied(
             settings += _under("cell.ap", other, PIFS_ACCESS)
     given = {path for path, _ in settings}
     settings += [
-        remaining for remaining in _kept(scenario, category, others) if remaining[0] not in given
+        setting for setting in _preserved(scenario, category, others) if setting[0] not in given
     ]
     changed = Scenario(scenario, settings)
     own = [
@@ -111,25 +111,23 @@ def _under(node: str, category: str, values: Mapping[str, int]) -> list[Setting]
     return [(f"{table_of(node, category)}.{key}", value) for key, value in values.items()]
 
 
-def _kept(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
+def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
     """Settings that keep the windows of `others`, which follow best effort's where derived."""
     if category != BEST_EFFORT:
         return []
-    remaining: list[Setting] = []
+    settings: list[Setting] = []
     known = cell_scenario(scenario)
     for other in others:
         for key in ("cwmin", "cwmax"):
             of_group = {each.group: getattr(each.access(other), key) for each in known.stations}
             if len(set(of_group.values())) == 1:
-                remaining.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
+                settings.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
-                remaining += [
-                    (f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()
-                ]
+                settings += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
                 # what the file gives all stations would be refused beside other windows
-                remaining.append((f"cell.{other}.{key}", max(of_group.values())))
-            remaining.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
-    return remaining
+                settings.append((f"cell.{other}.{key}", max(of_group.values())))
+            settings.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
+    return settings
 
 
 def _stations_keys(candidate: Candidate) -> dict[str, int]:

@@ -98,8 +98,8 @@ class Tuning(Shown):
 
     def _compared(self) -> tuple[Any, ...]:
         """What must be the same of two that are equal."""
-        remaining = [(trial.name, trial.result) for trial in self.trials]
-        return self.base, json.dumps(self.to_dict()), remaining
+        results = [(trial.name, trial.result) for trial in self.trials]
+        return self.base, json.dumps(self.to_dict()), results
 
     @property
     def present(self) -> Trial:
@@ -297,8 +297,8 @@ class Tuning(Shown):
     @property
     def how_far(self) -> str:
         """Progress of the search in words."""
-        remaining = sum(trial.screened is not None for trial in self.trials)
-        settings = "1 setting" if remaining == 1 else f"{remaining} settings"
+        screened = sum(trial.screened is not None for trial in self.trials)
+        settings = "1 setting" if screened == 1 else f"{screened} settings"
         return f"{settings} screened, {len(self.confirmed)} confirmed"
 
     def settings_of(self, trial: Trial) -> list[Setting]:

@@ -267,7 +267,7 @@ def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
     """
     pairs = (pair for flow in csma.flows for pair in combinations(flow.route, 2))
     conflicts = csma.conflicts
-    pair = next(((item, other) for item, other in pairs if other in conflicts.get(item, ())), None)
+    pair = next(((link, other) for link, other in pairs if other in conflicts.get(link, ())), None)
     factors = 1.0 + csma.r_interval_s * modes_per_s
     if pair is None or not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
         return

@@ -86,12 +86,12 @@ def from_edges(links: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> Co
         twice = next(name for name in names if names.count(name) > 1)
         raise NetworkError(f"link {twice} is there twice; names are unique")
     edges = set()
-    for item, other in conflicts:
-        for name in (item, other):
+    for link, other in conflicts:
+        for name in (link, other):
             if name not in place:
-                raise NetworkError(f"conflict {item}-{other}: there is no wireless link {name}")
-        if item == other:
-            raise NetworkError(f"conflict {item}-{other}: a link does not conflict with itself")
-        a, b = place[item], place[other]
+                raise NetworkError(f"conflict {link}-{other}: there is no wireless link {name}")
+        if link == other:
+            raise NetworkError(f"conflict {link}-{other}: a link does not conflict with itself")
+        a, b = place[link], place[other]
         edges.add((min(a, b), max(a, b)))
     return ConflictGraph(names, frozenset(edges))

@@ -53,6 +53,6 @@ def _onward(network: Network, rates: Floats, links: list[str]) -> Floats:
     for flow, rate in zip(network.flows, rates, strict=True):
         route = [place[link] for link in flow.route if link in place]
         load[route] += rate
-        for item, following in pairwise(route):
-            onward[following, item] += rate
+        for link, following in pairwise(route):
+            onward[following, link] += rate
     return onward / load

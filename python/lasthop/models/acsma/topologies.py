@@ -65,7 +65,7 @@ def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None =
     between = "/" if "/" in conflicts else "-"
     pairs = [tuple(pair.split(between)) for pair in conflicts.split()]
     return Network(
-        from_edges(links.split(), [(item, other) for item, other in pairs]),
+        from_edges(links.split(), [(first, second) for first, second in pairs]),
         tuple(Flow(flow, tuple(route.split()), worth) for flow, route in routes.items()),
         service_rate_pps,
         {wire: rate / PACKET_BITS for wire, rate in wires.items()},

@@ -132,7 +132,7 @@ class JunctionTree:
         total = 0
         for turn in order:
             separator = _independent(graph, turn.later, most - total)
-            near = [k for k, item in enumerate(turn.later) if item in graph.neighbours[turn.link]]
+            near = [k for k, link in enumerate(turn.later) if link in graph.neighbours[turn.link]]
             joins = np.flatnonzero(~separator[:, near].any(axis=1))
             total += len(separator) + len(joins)
             parent = turn_of[turn.later[0]] if turn.later else -1

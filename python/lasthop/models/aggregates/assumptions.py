@@ -34,7 +34,7 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
 
 def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
     """Yield properties of the flows that the model does not support."""
-    yield from cells.NO_FLOW.violations(scenario)
+    yield from cells.NO_FLOW(scenario)
     heads: dict[str, UdpFlow] = {}
     for subject in cells.station_flows(scenario):
         yield from violations(cells.SATURATED, subject)
@@ -67,11 +67,11 @@ def check(
         These senders without names. Equal senders are one object, so that their frames are computed
         once.
     """
-    results = [item for item, _ in sending]
+    results = [sender for sender, _ in sending]
     broken = [*_of_cell(scenario, results), *_of_channel(scenario, results)]
-    for (item, flows), kind in zip(sending, kinds, strict=True):
-        broken += _of_queue(scenario, item, kind, flows)
-        broken += _of_losses(item, kind, alone=len(sending) == 1)
+    for (sender, flows), kind in zip(sending, kinds, strict=True):
+        broken += _of_queue(scenario, sender, kind, flows)
+        broken += _of_losses(sender, kind, alone=len(sending) == 1)
     return broken, [("assumption 1", what) for what in cells.unsteady_flows(scenario)]
 
 

@@ -163,12 +163,12 @@ def solve(
     if correlated and len(contenders) > 1:
         apart = stages
         stages, covariance = _settled(kinds, counts, apart, correlated=True)
-        for item, other in zip(stages, apart, strict=True):
-            moved = float(item.failure @ item.shares() - other.failure @ other.shares())
+        for own, other in zip(stages, apart, strict=True):
+            moved = float(own.failure @ own.shares() - other.failure @ other.shares())
             if abs(moved) > MOST_MOVED:
                 raise ConvergenceError(FAR.format(moved))
     place = [kinds.index(contender) for contender in contenders]
-    by_kind = [_access(item, own) for item, own in zip(kinds, stages, strict=True)]
+    by_kind = [_access(kind, own) for kind, own in zip(kinds, stages, strict=True)]
     total = covariance.sum(axis=2)[np.ix_(place, place)]
     np.fill_diagonal(total, 0.0)
     return Contention(tuple(by_kind[kind] for kind in place), total)
@@ -214,32 +214,32 @@ def _next(
     number: int,
 ) -> Stages:
     """Failures of one kind that follow from the attempts of all."""
-    own, item = stages[number], kinds[number]
+    own, kind = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])
     others = np.array(counts) - (np.arange(len(kinds)) == number)
     ratio = 1.0 / (1.0 - taus)
     total = covariance.sum(axis=2) * np.outer(ratio, ratio)
     pairs = (others @ total @ others - others @ np.diag(total)) / 2
     shares = taus[number] * own.shares()
-    common = np.where(shares > RARE, covariance[number, :, : item.attempts_short], 0.0)
+    common = np.where(shares > RARE, covariance[number, :, : kind.attempts_short], 0.0)
     given_busy = taus[:, None] + common / np.maximum(shares, RARE)
     silent = math.exp(min(pairs, 1.0)) * np.prod(
         (1.0 - np.clip(given_busy, 0.0, 1.0)) ** others[:, None], axis=0
     )
     silent = np.minimum(silent, 1.0)
-    failure = 1.0 - (1.0 - item.error_prob) * silent
+    failure = 1.0 - (1.0 - kind.error_prob) * silent
     if own.seen:
         return Stages(own.windows, True, failure, failure)
     # Another one that has collided too and drew 0, given a failure.
     rivals = np.array([each.attempt_prob() * _zero_after_failure(each) for each in stages])
     mean = float(own.failure @ own.shares())
     rival = (1.0 - np.prod((1.0 - rivals) ** others)) / mean if mean > 0 else 0.0
-    collides = np.full(item.attempts_short, min(rival, 1.0))
+    collides = np.full(kind.attempts_short, min(rival, 1.0))
     # After a success nobody else may send at once; the first stage follows a failure at the limit.
     draws = own.draws()
     fails = (1 - own.at_once) * own.failure + own.at_once * own.failure_at_once
     collides[0] *= draws[-1] * fails[-1]
-    return Stages(own.windows, False, failure, 1.0 - (1.0 - item.error_prob) * (1.0 - collides))
+    return Stages(own.windows, False, failure, 1.0 - (1.0 - kind.error_prob) * (1.0 - collides))
 
 
 def _zero_after_failure(stages: Stages) -> float:

@@ -70,7 +70,7 @@ def predict(scenario: Readable) -> Quantities:
     """
     known = cells.aggregating_scenario(scenario)
     sending = senders(known)
-    kinds = _kinds([item for item, _ in sending])
+    kinds = _kinds([sender for sender, _ in sending])
     _need(kinds)
     broken, warnings = check(known, sending, kinds)
     refuse(broken)
@@ -89,7 +89,7 @@ def predict(scenario: Readable) -> Quantities:
 def _kinds(sending: Sequence[Sending]) -> list[Sending]:
     """The senders, those that are alike as one object, whose frames are computed once."""
     known: dict[Sending, Sending] = {}
-    unnamed = (replace(item, station=replace(item.station, name="")) for item in sending)
+    unnamed = (replace(sender, station=replace(sender.station, name="")) for sender in sending)
     return [known.setdefault(each, each) for each in unnamed]
 
 
@@ -158,8 +158,8 @@ def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated
         scenario.cell.sifs_s + sending[0].access.aifsn * scenario.cell.slot_s,
         scenario.cell.countdown,
     )
-    for item, lost in zip(sending, result.whole_lost, strict=True):
-        if item.most_mpdus > 1 and lost > WHOLE_LOST:
+    for sender, lost in zip(sending, result.whole_lost, strict=True):
+        if sender.most_mpdus > 1 and lost > WHOLE_LOST:
             what = f"{lost:.1%} of the PPDUs lost completely, in addition to collisions"
             raise ModelError("assumption 9", what)
     return result
@@ -167,12 +167,12 @@ def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated
 
 def _late(sending: Sequence[Sending], cell: saturated.Cell) -> Iterator[Doubt]:
     """Senders whose packets receivers would not wait for."""
-    for item, goodput_bps in zip(sending, cell.goodput_bps, strict=True):
-        loss, most_s = loss_of(item), item.own.reorder_timeout_s
-        if loss == 0 or item.most_mpdus == 1 or most_s is None:
+    for sender, goodput_bps in zip(sending, cell.goodput_bps, strict=True):
+        loss, most_s = loss_of(sender), sender.own.reorder_timeout_s
+        if loss == 0 or sender.most_mpdus == 1 or most_s is None:
             continue
-        window = windows.solve(item.most_mpdus, loss, item.own.attempts)
-        mpdu_bits = 8 * item.packets_per_mpdu * item.payload_bytes
+        window = windows.solve(sender.most_mpdus, loss, sender.own.attempts)
+        mpdu_bits = 8 * sender.packets_per_mpdu * sender.payload_bytes
         period_s = mpdu_bits * window.delivered / goodput_bps
         if window.wait_quantile(1 - SELDOM) * period_s >= most_s:
             yield "assumption 10", f"`aggregation.reorder_timeout` = {1e3 * most_s:g} ms"

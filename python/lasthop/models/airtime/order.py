@@ -211,9 +211,9 @@ class Counters:
 
     @classmethod
     def empty(cls, stations: int) -> "Counters":
-        """Nothing yet."""
-        item, two, three, four, five = ([0] * stations for _ in range(5))
-        return cls(item, two, three, four, five)
+        """Return counts of nothing."""
+        exchanges, packets, mpdus, exchange_ns, ppdu_ns = ([0] * stations for _ in range(5))
+        return cls(exchanges, packets, mpdus, exchange_ns, ppdu_ns)
 
 
 def serve(

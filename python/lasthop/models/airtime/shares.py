@@ -75,7 +75,7 @@ def airtime_fractions(
     period_s : float
         Mean time from an exchange to the next. [s]
     """
-    return [f * item / period_s for f, item in zip(exchanges, ppdu_s, strict=True)]
+    return [f * time_s / period_s for f, time_s in zip(exchanges, ppdu_s, strict=True)]
 
 
 def goodputs_bps(

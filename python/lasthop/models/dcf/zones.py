@@ -133,9 +133,9 @@ def solve(
         failure_prob=tuple(fails[k] for k in cell.place),
         collision_prob=tuple(max(0.0, fails[k] - errors[k]) / (1 - errors[k]) for k in cell.place),
         discard_prob=tuple(discards(nodes[k], fails[k]) for k in cell.place),
-        packet_rate=tuple(x * item.packets for x, item in zip(rates, categories, strict=True)),
+        packet_rate=tuple(x * own.packets for x, own in zip(rates, categories, strict=True)),
         goodput_bps=tuple(
-            8 * item.contender.payload_bytes * x for item, x in zip(categories, rates, strict=True)
+            8 * own.contender.payload_bytes * x for own, x in zip(categories, rates, strict=True)
         ),
     )
 
@@ -202,11 +202,11 @@ class _Cell:
         """
         slots = self.slots(taus)
         fails = []
-        for i, item in enumerate(self.kinds):
+        for i, own in enumerate(self.kinds):
             # Lower categories of the same node give way; it has one of its own.
             rivals = []
             for other, count in zip(self.kinds, self.counts, strict=True):
-                same = other.node == item.node and other.priority <= item.priority
+                same = other.node == own.node and other.priority <= own.priority
                 rivals.append(count - 1 if same else count)
             alone = sum(
                 slot.reached
@@ -218,7 +218,7 @@ class _Cell:
                 for slot in slots
                 if slot.contending[i]
             )
-            fails.append(1 - (1 - item.contender.error_prob) * alone / _usable(slots, i))
+            fails.append(1 - (1 - own.contender.error_prob) * alone / _usable(slots, i))
         return fails
 
     def slots(self, taus: Sequence[float]) -> list[_Slot]:

@@ -5,7 +5,6 @@ miss is a warning that the user must weigh.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from lasthop.models.cells import (
     PLAIN,
@@ -25,9 +24,8 @@ from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
-from lasthop.scenario import typed
 from lasthop.scenario.queues import Vbs
-from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, Station
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Node, SensorFlow, Station
 
 LEAST_QUEUE = 3.0
 """Packets in the AP's queue below which it is not saturated. [packets]"""
@@ -50,20 +48,6 @@ ACKS_LOST = 0.05
 
 OFTEN = 1.0
 """Episodes of overflow in a round trip from which on they are none. [-]"""
-
-
-class Node(NamedTuple):
-    """Access point or active station, with the key path of its table."""
-
-    table: str
-    access: typed.Node
-
-
-def nodes(scenario: CellScenario) -> Iterator[Node]:
-    """Yield the access point and the stations with connections."""
-    yield Node("cell.ap", scenario.cell.ap)
-    for station in stations_with_connections(scenario):
-        yield Node(station.table, station)
 
 
 def stations_with_connections(scenario: CellScenario) -> list[Station]:
@@ -102,6 +86,18 @@ def _shares(scenario: CellScenario) -> Iterator[str]:
         yield f"{what}: it has no steady state near c B"
     if queue.share_of == "service" and any(flow.is_up for flow in connections(scenario)):
         yield "shares of the service with uploads, which lost ACKs do not slow down"
+
+
+def _access(scenario: CellScenario) -> Iterator[Doubt]:
+    stations = ((each.table, each) for each in stations_with_connections(scenario))
+    nodes: list[tuple[str, Node]] = [("cell.ap", scenario.cell.ap), *stations]
+    for table, node in nodes:
+        if node.aifsn != 2:
+            yield "section III-B", f"`{table}.aifsn` = {node.aifsn}"
+        if node.has_bursts:
+            yield "section III-B", f"`{table}` has a txop limit"
+        if node.cwmin < 1:
+            yield "section IV-B", f"`{table}.cwmin` = 0: the node never defers"
 
 
 def _uses_rts(scenario: CellScenario) -> bool:
@@ -146,22 +142,7 @@ def refused(options: Options) -> Table[CellScenario]:
         ),
         Messages("section IV-C", _queues),
         Messages("section V", _shares),
-        Each(
-            nodes,
-            Check(
-                "section III-B",
-                lambda node: node.access.aifsn != 2,
-                "`{0.table}.aifsn` = {0.access.aifsn}",
-            ),
-            Check(
-                "section III-B", lambda node: node.access.has_bursts, "`{0.table}` has a txop limit"
-            ),
-            Check(
-                "section IV-B",
-                lambda node: node.access.cwmin < 1,
-                "`{0.table}.cwmin` = 0: the node never defers",
-            ),
-        ),
+        _access,
         Messages("section IV-B", lambda scenario: changing(stations_with_connections(scenario))),
         Check(
             "section II-B",
@@ -196,7 +177,7 @@ DOUBTED: Table[CellScenario] = (
         any_connection(lambda tcp: tcp.ack_processing_s > 0.0),
         "the time that receivers take for an ACK is left out",
     ),
-    Check(
+    Check[CellScenario](
         "section IV-B",
         lambda scenario: any(station.snr_db is not None for station in scenario.stations),
         "errors are those of full segments and ACKs at the nominal rates",

@@ -137,7 +137,7 @@ class _Components:
             self.limit *= cell.occupancy
             self.targets = [target / sum(cell.targets) for target in cell.targets]
             self.groups = [
-                [k for k, item in enumerate(cell.classes) if item.sharing == index]
+                [k for k, kind in enumerate(cell.classes) if kind.sharing == index]
                 for index, _ in enumerate(cell.targets)
             ]
         self.buffers = _buffers(cell)
@@ -323,8 +323,8 @@ class _Components:
         freed, squares = np.zeros(len(rates)), np.zeros(len(rates))
         growth = np.array(
             [
-                counts[k] * item.growing * self._growth(k, at, mac, item)
-                for k, item in enumerate(flows)
+                counts[k] * flow.growing * self._growth(k, at, mac, flow)
+                for k, flow in enumerate(flows)
             ]
         )
         for index, (group, rate) in enumerate(zip(self.groups, rates, strict=True)):

@@ -114,7 +114,7 @@ def _sharing(scenario: CellScenario) -> dict[str, int]:
     if not isinstance(scenario.cell.ap.queue, Vbs):
         return {}
     classes = scenario.cell.vbs_classes
-    return {name: k for k, item in enumerate(classes) for name in item.flows}
+    return {name: k for k, vbs_class in enumerate(classes) for name in vbs_class.flows}
 
 
 def _station_likeness(node: Station) -> Hashable:
