@@ -76,3 +76,17 @@ impl Bss {
         std::iter::once(self.ap).chain(self.stations.iter().copied())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stations_follow_the_access_points_of_all_bsss() {
+        let roles = Roles { access_points: 2 };
+        let station_of = |number| roles.station_of(NodeId(number));
+        assert_eq!([0, 1].map(station_of), [None, None]);
+        assert_eq!([2, 5].map(station_of), [Some(0), Some(3)]);
+        assert_eq!((0..4).map(|n| roles.node_of(n).0).max(), Some(5));
+    }
+}

@@ -85,6 +85,7 @@ pub struct Program {
 impl Scenario {
     /// Returns the only BSS. Its callers support a single one.
     pub fn only_bss(&self) -> &Bss {
+        debug_assert_eq!(self.bss.len(), 1);
         &self.bss[0]
     }
 
