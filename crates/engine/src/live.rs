@@ -68,7 +68,7 @@ impl<'a> Live<'a> {
         let mut log = self.log.as_mut();
         let mut record = |cell: &Cell, outcome: Outcome| {
             if let Some(log) = &mut log {
-                log.exchange(scenario.only_bss(), cell, outcome);
+                log.exchange(scenario.hotspot(), cell, outcome);
             }
         };
         let mut watch = Watch {

@@ -202,7 +202,7 @@ impl<'a> Running<'a> {
         let watches = log.is_some() || waits.is_some();
         let mut exchange = |cell: &Cell, outcome| {
             if let Some(log) = log {
-                log.exchange(scenario.only_bss(), cell, outcome);
+                log.exchange(scenario.hotspot(), cell, outcome);
             }
             if let Some(waits) = waits {
                 waits.exchange(cell, outcome);

@@ -374,6 +374,8 @@ fn expected_ack(rate_bps: u64) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PhyKind;
+    use super::super::ppdu::tests::of;
     use super::*;
 
     #[test]
@@ -381,5 +383,34 @@ mod tests {
         assert_eq!(expected_response(2), Span(68_000));
         assert_eq!(expected_response(1024), Span(32_000));
         assert_eq!(expected_ack(24_000_000), Span(28_000));
+    }
+
+    #[test]
+    fn the_longest_psdu_is_the_last_that_fits() {
+        for generation in [Generation::Ht, Generation::Vht, Generation::He] {
+            let timing = TxTiming {
+                modulation: Some(of(generation, 40, 4, 2, 800)),
+                phy: Phy {
+                    kind: PhyKind::Dot11n,
+                    slot: Span(9_000),
+                    sifs: Span(16_000),
+                    preamble: Span(20_000),
+                    eifs_rate_bps: 6_000_000,
+                    signal_extension: Span::ZERO,
+                },
+                template: PlannedExchange::default(),
+                block_ack_air: Span::ZERO,
+                bar_air: Span::ZERO,
+                rts_above: u32::MAX,
+                max_bytes: u32::MAX,
+                opening: None,
+                known: [(u32::MAX, Span::ZERO); 2],
+                sent: (u32::MAX, Span::ZERO),
+            };
+            let time = Span(5_484_000);
+            let longest = timing.longest(time);
+            assert!(timing.air(longest) <= time && timing.air(longest + 1) > time);
+            assert_eq!(timing.longest(Span(30_000)), 0);
+        }
     }
 }

@@ -135,23 +135,6 @@ pub fn write<'a, E>(
     Ok(())
 }
 
-/// Returns a complete capture in memory ([`write()`]).
-pub fn to_bytes<'a>(
-    scenario: &Scenario,
-    frames: impl IntoIterator<Item = &'a FrameRecord>,
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let result: Result<(), std::convert::Infallible> =
-        write(scenario, frames, &mut |piece: &[u8]| {
-            bytes.extend_from_slice(piece);
-            Ok(())
-        });
-    match result {
-        Ok(()) => bytes,
-        Err(never) => match never {},
-    }
-}
-
 /// Returns a comment with the properties that the bytes do not show: the fate, and a size on the
 /// air that standard headers cannot show. It is empty for a frame that is received as shown.
 fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {

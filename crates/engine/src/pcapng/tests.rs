@@ -7,6 +7,17 @@ use crate::packet::{Ecn, EcnEcho, Packet, PacketKind};
 use crate::record::FrameKind;
 use crate::scenario::*;
 
+/// Returns a complete capture in memory.
+fn to_bytes(scenario: &Scenario, frames: &[FrameRecord]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut add = |piece: &[u8]| {
+        bytes.extend_from_slice(piece);
+        Ok::<(), ()>(())
+    };
+    write(scenario, frames, &mut add).unwrap();
+    bytes
+}
+
 fn node(queue_packets: u32) -> Node {
     Node {
         control_rate_bps: 2_000_000,

@@ -12,8 +12,9 @@ pub(super) struct Exchange {
     /// Air times of RTS and CTS, if they precede the data.
     pub(super) protection: Option<(Span, Span)>,
     pub(super) rts_bps: u64,
-    pub(super) data_air: Span,
-    pub(super) response_air: Span,
+    /// Air times of CTS, data and response for which the frames reserve the medium. Single frames
+    /// reserve it as at the nominal rates of the link.
+    pub(super) reserved: [Span; 3],
     /// Kind, length and rate of the response. [bytes], [bit/s]
     pub(super) response: (FrameKind, u32, u64),
 }
@@ -24,15 +25,16 @@ impl Exchange {
     pub(super) fn write(&self, records: &mut Vec<FrameRecord>, mut data: FrameRecord) {
         let (response, response_bytes, response_bps) = self.response;
         let back = [data.to, data.from];
-        data.reserves = self.sifs + self.response_air;
+        let [cts_air, data_air, response_air] = self.reserved;
+        data.reserves = self.sifs + response_air;
         if let Some((rts, cts)) = self.protection {
-            let after_cts = self.sifs + self.data_air + data.reserves;
+            let after_cts = self.sifs + data_air + data.reserves;
             let collided = data.fate.is_collided();
             let mut first = FrameRecord {
                 kind: FrameKind::Rts,
                 bytes: RTS_BYTES,
                 rate_bps: self.rts_bps,
-                reserves: self.sifs + cts + after_cts,
+                reserves: self.sifs + cts_air + after_cts,
                 ppdu: None,
                 ..data.clone()
             };
@@ -72,8 +74,7 @@ mod tests {
             sifs: us(10),
             protection: Some((us(272), us(248))),
             rts_bps: 2_000_000,
-            data_air: us(1_310),
-            response_air: us(248),
+            reserved: [us(248), us(1_310), us(248)],
             response: (FrameKind::Ack, ACK_BYTES, 2_000_000),
         };
         let data = FrameRecord::control(

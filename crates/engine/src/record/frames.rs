@@ -3,11 +3,11 @@
 use super::backoffs::Backoffs;
 use super::exchange::Exchange;
 use super::{Fate, FrameKind, FrameRecord, ppdu};
-use crate::cell::Cell;
+use crate::cell::{Cell, Hotspot};
 use crate::kernel::time::Time;
-use crate::mac::Bss;
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::{self, Outcome};
+use crate::packet::Direction;
 
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
@@ -56,7 +56,8 @@ impl FrameLog {
     }
 
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
-    pub(crate) fn exchange(&mut self, bss: &Bss, cell: &Cell, outcome: Outcome) {
+    pub(crate) fn exchange(&mut self, hotspot: Hotspot, cell: &Cell, outcome: Outcome) {
+        let bss = hotspot.bss;
         let medium = cell.medium();
         if self.is_full() || outcome == Outcome::Begins {
             return;
@@ -71,7 +72,7 @@ impl FrameLog {
         if cell.aggregates().is_some() {
             ppdu::log(&mut self.records, &self.backoffs, cell, &bss.cell, outcome);
         } else {
-            self.frames(bss, cell, outcome);
+            self.frames(hotspot, cell, outcome);
         }
         self.backoffs.record(medium);
         if medium.exchange().start < self.from {
@@ -94,7 +95,8 @@ impl FrameLog {
     }
 
     /// Logs an exchange of single frames.
-    fn frames(&mut self, bss: &Bss, cell: &Cell, outcome: Outcome) {
+    fn frames(&mut self, hotspot: Hotspot, cell: &Cell, outcome: Outcome) {
+        let bss = hotspot.bss;
         let (medium, phy) = (cell.medium(), &bss.cell.phy);
         let dcf::Exchange { start, end, .. } = medium.exchange();
         self.tries.resize(cell.queues(), 0);
@@ -104,7 +106,13 @@ impl FrameLog {
             };
             let from = medium.node(contender);
             let station = cell.station_of(&packet);
-            let to = if from == bss.ap { station } else { bss.ap };
+            let (to, direction) = match from == bss.ap {
+                true => (station, Direction::Down),
+                false => (bss.ap, Direction::Up),
+            };
+            let index = bss.roles.index_of(station);
+            let nominal = bss.cell.rates(&hotspot.stations[index], direction);
+            let response_air = phy.airtime(ACK_BYTES, nominal.response_bps);
             let discarded = medium.discarded().contains(&contender);
             let fate = Fate::of(outcome, discarded);
             let rates = medium.rates(contender);
@@ -122,8 +130,11 @@ impl FrameLog {
                 sifs: phy.sifs,
                 protection: medium.protection(contender),
                 rts_bps: rates.rts_bps,
-                data_air: phy.airtime(bytes, rates.data_bps),
-                response_air: phy.airtime(ACK_BYTES, rates.response_bps),
+                reserved: [
+                    response_air,
+                    phy.airtime(bytes, nominal.data_bps),
+                    response_air,
+                ],
                 response: (FrameKind::Ack, ACK_BYTES, rates.response_bps),
             };
             exchange.write(&mut self.records, data);

@@ -127,8 +127,7 @@ pub(super) fn log(
             sifs: settings.phy.sifs,
             protection: (planned.protect).then_some((planned.rts_air, planned.cts_air)),
             rts_bps: planned.rates.rts_bps,
-            data_air: planned.data_air,
-            response_air: planned.response_air,
+            reserved: [planned.cts_air, planned.data_air, planned.response_air],
             response: (response, response_bytes, planned.rates.response_bps),
         };
         exchange.write(records, data);

@@ -112,6 +112,12 @@ impl Interval<'_> {
         self.grown[0] as f64 / 1e9 / self.length_s
     }
 
+    /// Returns the mean of delays; NaN without a sample. The totals are the sum of the delays in
+    /// nanoseconds, and the number of samples. [s]
+    fn mean_s(&self) -> f64 {
+        self.grown[0] as f64 / 1e9 / self.grown[1] as f64
+    }
+
     /// Returns the rate over the interval. The first total counts packets of `bits` bits. [bit/s]
     fn bits_per_second(&self, bits: f64) -> f64 {
         self.grown[0] as f64 * bits / self.length_s
@@ -285,8 +291,7 @@ fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
             let counters = world.flows().states()[flow].counters(world.now());
             [counters.delay_ns, counters.delay_samples]
         },
-        // NaN without a sample
-        |over| over.grown[0] as f64 / 1e9 / over.grown[1] as f64,
+        |over| over.mean_s(),
     );
     for (number, flow) in world.scenario().flows.iter().enumerate() {
         let quantity = match flow.transport {
@@ -343,8 +348,7 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
             };
             user_of(world, user).map_or([0; 2], sums)
         },
-        // NaN without a sample
-        |over| over.grown[0] as f64 / 1e9 / over.grown[1] as f64,
+        |over| over.mean_s(),
     );
     for (user, flow) in csma.flows.iter().enumerate() {
         let name = &flow.name;

@@ -24,8 +24,9 @@ pub struct Counting {
     pub backoff: BackoffRule,
 }
 
-/// Slot time, and idle times before a backoff counts down.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Slot time, and idle times before a backoff counts down. The default is continuous time without idle
+/// times, as in the theory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
     /// Slot time, above zero; `None`: time is continuous, and neighbours do not collide.
     pub slot: Option<Span>,
@@ -47,15 +48,6 @@ pub enum BackoffRule {
         /// Largest contention window, at least `cwmin`.
         cwmax: u32,
     },
-}
-
-impl Pace {
-    /// Continuous time without idle times, as in the theory.
-    pub const CONTINUOUS: Pace = Pace {
-        slot: None,
-        difs: Span::ZERO,
-        eifs: Span::ZERO,
-    };
 }
 
 impl Counting {
@@ -175,7 +167,7 @@ mod tests {
     fn slots_are_drawn_and_continuous_backoffs_need_something_to_send() {
         let mut draws = Streams::new(1, 0).stream("x");
         let continuous = Counting {
-            pace: Pace::CONTINUOUS,
+            pace: Pace::default(),
             backoff: BackoffRule::Mean(Spread::Constant),
         };
         assert_eq!(continuous.backoff(None, 0, &mut draws), None);
@@ -194,7 +186,7 @@ mod tests {
         let slot = Span(20_000);
         let pace = Pace {
             slot: Some(slot),
-            ..Pace::CONTINUOUS
+            ..Pace::default()
         };
         let counting = Counting {
             pace,

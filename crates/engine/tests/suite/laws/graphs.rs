@@ -102,7 +102,7 @@ fn access() -> impl Strategy<Value = CsmaAccess> {
 fn pace() -> impl Strategy<Value = Pace> {
     let waits = (prop::option::of(1..30_u64), 0..60_u64, 0..1024_u64);
     prop_oneof![
-        Just(Pace::CONTINUOUS),
+        Just(Pace::default()),
         waits.prop_map(|(slot, difs, more)| Pace {
             slot: slot.map(|slot| Span(slot * 1000)),
             difs: Span(difs * 1000),
