@@ -1,4 +1,4 @@
-//! What runs between whom: a flow as settings describe it.
+//! Flows and their ends, as settings describe them.
 
 use super::call::CallPart;
 use super::{Arrivals, ReportSettings, Transport};
@@ -6,14 +6,14 @@ use crate::kernel::time::Span;
 use crate::mac::Category;
 use crate::packet::Direction;
 
-/// What a flow runs between.
+/// The ends of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// A station and a wired node.
     Station {
         /// Index of the station.
         station: usize,
-        /// Where the data goes.
+        /// Direction of the data.
         direction: Direction,
     },
     /// Two wired nodes.
@@ -23,37 +23,38 @@ pub enum Ends {
 /// One transport flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`; between
-    /// wired nodes the name of its table, with a number if the table makes several. A flow of a call:
-    /// `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or `HOST/video-down/K`.
+    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`;
+    /// between wired nodes the name of the table, with a number if the table makes several flows;
+    /// for a flow of a call `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or
+    /// `HOST/video-down/K`.
     pub name: String,
-    /// The table it comes from, for statistics by class.
+    /// The table that describes the flow, for statistics by class.
     pub class: String,
-    /// What it runs between.
+    /// The ends.
     pub ends: Ends,
-    /// The links that its data takes, indices into the wired links; for a station's flow those
-    /// beyond the cell's wire.
+    /// Indices of the links that the data passes. For a station's flow these are the links beyond
+    /// the wire of the cell.
     pub forward: Vec<u32>,
-    /// The links that its ACKs take.
+    /// Indices of the links that the ACKs pass.
     pub back: Vec<u32>,
-    /// Access category of its packets, both ways.
+    /// Access category of the packets in both directions.
     pub category: Category,
-    /// When the first packet is sent, at the earliest.
+    /// The earliest time of the first packet.
     pub start: Span,
-    /// By how much the first packet may be later, uniformly at random in each replication.
+    /// Largest additional delay of the first packet, uniformly at random in each replication.
     pub start_spread: Span,
-    /// No new data from then on; `None`: runs to the end.
+    /// The time from which the flow has no new data; `None`: it runs to the end.
     pub stop: Option<Span>,
-    /// What sends.
+    /// The source.
     pub transport: Transport,
-    /// A sensor's reports, if they are what the transport carries, each as one segment or datagram.
+    /// Reports of a sensor, if the transport carries them, each as one segment or datagram.
     pub reports: Option<ReportSettings>,
-    /// The part of a call that it is.
+    /// The part of a call that the flow carries.
     pub call: Option<CallPart>,
 }
 
 impl Flow {
-    /// A station's flow in category best effort, from the start of the run to its end.
+    /// Returns a station's flow of category best effort, from the start of the run to its end.
     pub fn of_station(
         name: String,
         station: usize,
@@ -76,7 +77,7 @@ impl Flow {
         }
     }
 
-    /// The flow's station, if it has one.
+    /// Returns the station of the flow, if it has one.
     pub fn station(&self) -> Option<usize> {
         match self.ends {
             Ends::Station { station, .. } => Some(station),
@@ -84,14 +85,15 @@ impl Flow {
         }
     }
 
-    /// Whether a greedy source fills a queue for a station, rather than that of the station.
+    /// Returns whether a greedy source fills a queue for a station, instead of the queue of the
+    /// station.
     pub fn fills_downlink(&self) -> bool {
         let greedy =
             matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy);
         greedy && self.direction() == Some(Direction::Down)
     }
 
-    /// Direction of a station's flow.
+    /// Returns the direction of a station's flow.
     pub fn direction(&self) -> Option<Direction> {
         match self.ends {
             Ends::Station { direction, .. } => Some(direction),

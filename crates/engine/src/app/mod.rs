@@ -1,4 +1,4 @@
-//! Traffic sources beside bulk TCP.
+//! Traffic sources other than bulk TCP.
 
 pub mod call;
 mod flow;

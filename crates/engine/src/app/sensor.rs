@@ -1,7 +1,7 @@
-//! Sensors: small reports now and then, and what becomes of them.
+//! Sensors: small reports from time to time, and their arrivals.
 //!
-//! A report is one segment or datagram. Over TCP all reports of a sensor go on one connection that is
-//! already open; a report lost is repeated by TCP, and those behind it wait for it.
+//! A report is one segment or datagram. Over TCP all reports of a sensor use one connection that is
+//! already open. TCP sends a lost report again, and the reports after it wait for it.
 
 use super::{Gaps, ReportSettings};
 use crate::kernel::streams::Stream;
@@ -13,23 +13,23 @@ pub struct Reports {
     settings: ReportSettings,
     stream: Stream,
     due: Time,
-    /// When each was made, and when it arrived.
+    /// The times at which each report was made and arrived.
     made: Vec<(Time, Option<Time>)>,
     /// Reports that have arrived in order.
     in_order: usize,
 }
 
-/// What became of the reports made in a period.
+/// Outcome of the reports made in a period.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Reports made early enough that their deadline lies in the period.
+    /// Number of reports made so early that their deadline is in the period.
     pub made: u64,
-    /// Delays of those that arrived by their deadline, shortest first.
+    /// Delays of the reports that arrived by their deadline, shortest first.
     pub delays: Vec<Span>,
 }
 
 impl Reports {
-    /// A sensor that has not started.
+    /// Returns a sensor that has not started.
     pub fn new(settings: &ReportSettings, stream: Stream) -> Reports {
         Reports {
             settings: *settings,
@@ -40,8 +40,8 @@ impl Reports {
         }
     }
 
-    /// The sensor starts. With equal gaps its first report comes at a random instant of the first gap,
-    /// otherwise after a gap.
+    /// Starts the sensor. With equal gaps the first report is made at a random instant of the first
+    /// gap, otherwise after a gap.
     pub fn open(&mut self, now: Time) {
         let part = match self.settings.arrivals {
             Gaps::Poisson => self.stream.exponential(),
@@ -50,17 +50,17 @@ impl Reports {
         self.due = now + self.gap(part);
     }
 
-    /// The sensor stops.
+    /// Stops the sensor.
     pub fn close(&mut self) {
         self.due = Time::NEVER;
     }
 
-    /// When the next report is made.
+    /// Returns when the next report is made.
     pub fn deadline(&self) -> Time {
         self.due
     }
 
-    /// A report is made; sets the next deadline.
+    /// Makes a report and sets the next deadline.
     pub fn make(&mut self, now: Time) {
         self.made.push((now, None));
         let gaps = match self.settings.arrivals {
@@ -70,14 +70,14 @@ impl Reports {
         self.due = now + self.gap(gaps);
     }
 
-    /// Report `number` has arrived.
+    /// Counts the arrival of report `number`.
     pub fn arrive(&mut self, now: Time, number: u32) {
         if let Some((_, arrived)) = self.made.get_mut(number as usize) {
             arrived.get_or_insert(now);
         }
     }
 
-    /// So many further reports have arrived in order.
+    /// Counts the arrival of further reports, in order.
     pub fn arrive_in_order(&mut self, now: Time, count: u32) {
         for _ in 0..count {
             self.arrive(now, self.in_order as u32);
@@ -89,7 +89,7 @@ impl Reports {
         Span((gaps * self.settings.every.0 as f64).round() as u64)
     }
 
-    /// What became of the reports made from `from` on whose deadline is at `to` or before.
+    /// Returns the outcome of the reports made from `from` on whose deadline is at `to` or before.
     pub fn tally(&self, from: Time, to: Time) -> Tally {
         let mut tally = Tally::default();
         for &(made, arrived) in &self.made {
@@ -108,18 +108,19 @@ impl Reports {
 }
 
 impl Tally {
-    /// Part of the reports that arrived in time; `None` without reports. [-]
+    /// Returns the fraction of the reports that arrived in time; `None` without reports. [-]
     pub fn delivery(&self) -> Option<f64> {
         (self.made > 0).then(|| self.delays.len() as f64 / self.made as f64)
     }
 
-    /// Mean delay of the reports that arrived in time. [s]
+    /// Returns the mean delay of the reports that arrived in time. [s]
     pub fn mean_s(&self) -> Option<f64> {
         let sum: u64 = self.delays.iter().map(|delay| delay.0).sum();
         (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
     }
 
-    /// The least delay that at least the given part of those reports do not exceed. [s]
+    /// Returns the least delay that at least the given fraction of those reports does not exceed.
+    /// [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays

@@ -1,4 +1,4 @@
-//! What a file says of sources of traffic.
+//! Settings of traffic sources.
 
 use crate::kernel::time::Span;
 use crate::notation::setting::{
@@ -61,7 +61,7 @@ words! {
     }
 }
 
-/// The rate of a datagram source, as a file says it.
+/// The rate of a datagram source in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceRate {
     /// The rate that keeps the first queue on the path that has a rate full.
@@ -167,7 +167,7 @@ table! {
     }
 }
 
-/// When a sensor reports, and until when a report is of use.
+/// The times at which a sensor reports, and for how long a report is useful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportSettings {
     /// Gaps between datagrams: equal ("constant") or exponential ("poisson").

@@ -1,18 +1,19 @@
-//! Datagram sources: equal gaps, exponential gaps, or greedy; one datagram or several after each gap.
+//! Datagram sources with equal gaps, with exponential gaps, or greedy; each gap is followed by a
+//! burst of one or more datagrams.
 
 use super::{Arrivals, UdpSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// One datagram source. A greedy source has no clock: the world asks it for a datagram whenever the
-/// queue that it fills has room, so it leaves no room to others in that queue.
+/// A datagram source. A greedy source has no clock: the world requests a datagram whenever the
+/// queue that it fills has room, so that it leaves no room to other sources in that queue.
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     arrivals: Arrivals,
     mean_gap_ns: f64,
     gap: Span,
     burst: u32,
-    /// Datagrams of the present burst that are still to be sent, at least one.
+    /// Datagrams that the present burst still has, at least one.
     left: u32,
     stream: Stream,
     due: Time,
@@ -21,7 +22,7 @@ pub struct UdpSource {
 }
 
 impl UdpSource {
-    /// A source that has not started.
+    /// Returns a source that has not started.
     pub fn new(settings: &UdpSettings, stream: Stream) -> UdpSource {
         let bits = f64::from(settings.payload_bytes) * 8.0 * f64::from(settings.burst);
         let mean_gap_ns = bits * 1e9 / settings.rate_bps.max(1) as f64;
@@ -38,8 +39,9 @@ impl UdpSource {
         }
     }
 
-    /// The flow starts: a constant source sends within its first gap, at a phase drawn at random (equal
-    /// sources that start together would else meet at every packet), a Poisson source after a gap.
+    /// Starts the flow. A constant source sends within its first gap, at a random phase (equal
+    /// sources that start together would otherwise meet at every packet), a Poisson source after a
+    /// gap.
     pub fn open(&mut self, now: Time) {
         self.open = true;
         self.due = match self.arrivals {
@@ -49,24 +51,24 @@ impl UdpSource {
         };
     }
 
-    /// The flow stops.
+    /// Stops the flow.
     pub fn close(&mut self) {
         self.open = false;
         self.due = Time::NEVER;
     }
 
-    /// True if the source fills a queue.
+    /// Returns whether the source fills a queue.
     pub fn is_greedy(&self) -> bool {
         self.open && self.arrivals == Arrivals::Greedy
     }
 
-    /// When the next datagram leaves.
+    /// Returns when the next datagram leaves.
     pub fn deadline(&self) -> Time {
         self.due
     }
 
-    /// Sends a datagram and sets the next deadline, which is the present instant within a burst; returns
-    /// the datagram's number.
+    /// Sends a datagram and sets the next deadline, which is the present instant within a burst.
+    /// Returns the number of the datagram.
     pub fn send(&mut self) -> u32 {
         self.left -= 1;
         if self.left == 0 {

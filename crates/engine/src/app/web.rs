@@ -1,15 +1,15 @@
-//! Web traffic: when connections begin, and what is asked and answered on each.
+//! Web traffic: the starts of connections, and the request and the response of each.
 //!
 //! Reference: J. Cao, W. S. Cleveland, Y. Gao, K. Jeffay, F. D. Smith, M. C. Weigle, "Stochastic
 //! models for generating synthetic HTTP source traffic", IEEE INFOCOM 2004 (PackMime-HTTP). The
-//! values of its distributions are those of ns-2.35's PackMime; see [`packmime`].
+//! values of its distributions are those of PackMime in ns-2.35; see [`packmime`].
 //!
-//! A source stands for many clients and many servers: it makes connections at a rate, each with one
-//! request, a time that the server takes, and one response, as in HTTP/1.0. Each of these may be
-//! fixed instead.
+//! A source represents many clients and many servers. It makes connections at a rate, each with one
+//! request, a time that the server needs, and one response, as in HTTP/1.0. Each of these can be a
+//! constant instead.
 //!
-//! Differs from ns-2's PackMime in: no persistent connections (HTTP/1.1); the server's delay is drawn
-//! with the sizes, so that all connections of a replication are the same whatever the network does.
+//! Differs from ns-2's PackMime in: no persistent connections (HTTP/1.1); the delay of the server
+//! is drawn with the sizes, so that the connections of a replication do not depend on the network.
 
 mod long_memory;
 mod packmime;
@@ -19,12 +19,12 @@ use super::{WebArrivals, WebSettings};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 
-/// What happens on one connection.
+/// Request and response of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// Length of the request, at least 1. [bytes]
     pub request_bytes: u32,
-    /// From the end of the request to the start of the response.
+    /// Time from the end of the request to the start of the response.
     pub server_delay: Span,
     /// Length of the response, at least 1. [bytes]
     pub response_bytes: u32,
@@ -38,14 +38,14 @@ enum Gaps {
     Constant,
 }
 
-/// What varies from connection to connection.
+/// Values that differ between connections.
 #[derive(Clone, Debug)]
 enum Draw<D> {
     Fixed(u32),
     Packmime(D),
 }
 
-/// One source of connections.
+/// A source of connections.
 #[derive(Clone, Debug)]
 pub struct WebSource {
     mean_gap_ns: f64,
@@ -58,7 +58,7 @@ pub struct WebSource {
 }
 
 impl WebSource {
-    /// A source that has not started; `name` is that of its flow.
+    /// Returns a source that has not started; `name` is that of its flow.
     pub fn new(settings: &WebSettings, name: &str, streams: &Streams) -> WebSource {
         let rate = settings.connections_per_s;
         let stream = |part: &str| streams.stream(&format!("{name}/{part}"));
@@ -85,22 +85,22 @@ impl WebSource {
         }
     }
 
-    /// The source starts, with a connection at once.
+    /// Starts the source, with a connection at once.
     pub fn open(&mut self, now: Time) {
         self.due = now;
     }
 
-    /// No new connections from now on.
+    /// Stops the source: it makes no new connections.
     pub fn close(&mut self) {
         self.due = Time::NEVER;
     }
 
-    /// When the next connection begins.
+    /// Returns when the next connection begins.
     pub fn deadline(&self) -> Time {
         self.due
     }
 
-    /// The connection that begins now; sets the next deadline.
+    /// Returns the connection that begins now, and sets the next deadline.
     pub fn connect(&mut self) -> Transaction {
         let gap_ns = match &mut self.gaps {
             Gaps::Packmime(arrivals) => arrivals.gap_s() * 1e9,
@@ -147,7 +147,7 @@ mod tests {
         WebSource::new(&settings(&web), "x", &Streams::new(1, 0))
     }
 
-    /// The instants of the first connections.
+    /// Returns the instants of the first connections.
     fn starts(source: &mut WebSource, count: usize) -> Vec<u64> {
         source.open(Time(7));
         let mut next = || {
@@ -180,7 +180,7 @@ mod tests {
         assert!((mean_ns / 2e7 - 1.0).abs() < 3.0 * 0.0032, "{mean_ns}");
     }
 
-    /// The network does not move the draws: sizes and delays have streams of their own.
+    /// The network does not change the draws: sizes and delays have their own streams.
     #[test]
     fn what_is_asked_does_not_depend_on_when() {
         let transactions = |arrivals: &str| {

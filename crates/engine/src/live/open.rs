@@ -1,55 +1,54 @@
-//! Flows for packets that are of no flow of a scenario: those of programs at a place, and of the connections of web
-//! sources.
+//! Flows for packets that belong to no flow of a scenario: packets of programs at a place, and of the connections of
+//! web sources.
 
-use crate::scenario::{CsmaFlow, Direction, Ends, Flow, Scenario, Transport};
+use crate::scenario::{Direction, Ends, Flow, Scenario, Transport};
 
-/// Whose packets are carried.
+/// A place whose packets are carried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What it is called; its flows are called NAME/program.
+    /// Name; the flows of the place are called NAME/program.
     pub name: String,
-    /// Where it is.
+    /// Position.
     pub at: At,
 }
 
-/// Where a place is, and so what it talks to.
+/// The position of a place, and thereby its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The station with this index talks to the servers.
+    /// The station with this index; its peers are the servers.
     Station(usize),
-    /// The source of the flow with this index, which is between wired nodes, talks to its sink.
+    /// The source of the flow with this index, which is between wired nodes; its peer is the sink.
     Source(usize),
 }
 
-/// What carries a connection.
+/// Transport protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Carrier {
     /// TCP.
     Tcp,
-    /// UDP, and whatever else there is.
+    /// UDP, and every other protocol.
     Udp,
 }
 
-/// Connections of each place that have flows of their own, by carrier; more of them share flows.
+/// Number of connections of a place and a carrier that have flows of their own; further connections share them.
 pub const CONNECTIONS: usize = 64;
-/// Flows of a connection: its data from the place, its data to the place.
-const WAYS: usize = 2;
+/// Number of flows of a connection: one for the data from the place, one for the data to it.
+const DIRECTIONS: usize = 2;
 
-/// Flows of a scenario by number, those over a conflict graph among them.
+/// Returns the flows of a scenario by number, including those over a conflict graph.
 pub fn flows(scenario: &Scenario) -> Vec<Flow> {
-    let users = scenario.csma.iter().flat_map(|csma| &csma.flows);
-    let own = scenario.flows.iter().cloned();
-    own.chain(users.map(CsmaFlow::to_flow)).collect()
+    let flows = scenario.flows.iter().cloned();
+    flows.chain(scenario.users()).collect()
 }
 
-/// Indices of the flows that are web sources.
+/// Returns the indices of the flows that are web sources.
 pub fn web_sources(scenario: &Scenario) -> impl Iterator<Item = usize> {
     let flows = scenario.flows.iter().enumerate();
     flows.filter_map(|(index, flow)| matches!(flow.transport, Transport::Web(_)).then_some(index))
 }
 
-/// A scenario that has flows for the connections of `places` behind its own, and for those of its web sources
-/// behind these.
+/// Returns `scenario` with flows for the connections of `places` after its own, and then flows for the connections of
+/// its web sources.
 pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
     let mut opened = scenario.clone();
     let webs = web_sources(scenario).map(|index| Place {
@@ -63,24 +62,22 @@ pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
                 Carrier::Udp => Transport::Udp(scenario.udp),
             };
             for _ in 0..CONNECTIONS {
-                let ways = [true, false]
-                    .map(|leaves| of_place(scenario, &place, leaves, transport.clone()));
-                opened.flows.extend(ways);
+                let flow = |leaves| of_place(scenario, &place, leaves, transport.clone());
+                opened.flows.extend([true, false].map(flow));
             }
         }
     }
     opened
 }
 
-/// The flow that carries data from a place, or to it.
+/// Returns the flow that carries data from a place, if `leaves`, or to it.
 fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transport) -> Flow {
     let name = format!("{}/program", place.name);
     match place.at {
         At::Station(station) => {
-            let direction = if leaves {
-                Direction::Up
-            } else {
-                Direction::Down
+            let direction = match leaves {
+                true => Direction::Up,
+                false => Direction::Down,
             };
             Flow::of_station(name, station, direction, transport)
         }
@@ -98,8 +95,8 @@ fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transpo
     }
 }
 
-/// The flow of connection number `connection` of the place number `place` whose data leaves the place, or comes
-/// to it; behind the places come the web sources.
+/// Returns the index of a flow of connection number `connection` of place number `place`: the flow whose data leaves
+/// the place, if `leaves`, or comes to it. The web sources are numbered after the places.
 pub fn flow_of(
     scenario: &Scenario,
     place: usize,
@@ -112,5 +109,5 @@ pub fn flow_of(
         Carrier::Udp => 1,
     };
     let before = (place * 2 + carrier) * CONNECTIONS + connection % CONNECTIONS;
-    (scenario.flows.len() + before * WAYS + usize::from(!leaves)) as u32
+    (scenario.flows.len() + before * DIRECTIONS + usize::from(!leaves)) as u32
 }

@@ -81,17 +81,17 @@ fn connections_of_hosts_cross_both_ways_and_are_the_classes() {
     (1..=102).for_each(|number| live.send(&segment(number, own(true))));
     let _ = live.run_until(ms(1000));
     assert_eq!(live.losses().count(), 2);
-    let first = live.arrivals().find(|one| one.number == 0);
+    let first = live.arrivals().find(|arrival| arrival.number == 0);
     assert_eq!(
-        first.map(|one| (one.flow, one.is_data)),
+        first.map(|arrival| (arrival.flow, arrival.is_data)),
         Some((own(false), true))
     );
     let Ok(measures) = live.measures() else {
         panic!("conserved")
     };
     let classes = measures.lists.iter().find(|(list, _)| *list == "classes");
-    let users = classes.and_then(|(_, items)| items.iter().find(|one| one.name == "users"));
-    let known = users.map(|one| one.values.clone());
+    let users = classes.and_then(|(_, items)| items.iter().find(|item| item.name == "users"));
+    let known = users.map(|item| item.values.clone());
     // the source is silent: nothing else is known of it here
     assert_eq!(known, Some(vec![LOSS_PROBABILITY.of(2.0 / 102.0)]));
 }
@@ -125,7 +125,7 @@ fn links_of_a_conflict_graph_carry_packets_of_hosts_at_their_prices() {
         ..segment(100)
     });
     let _ = live.run_until(ms(191));
-    let acks: Vec<_> = live.arrivals().filter(|one| !one.is_data).collect();
+    let acks: Vec<_> = live.arrivals().filter(|arrival| !arrival.is_data).collect();
     assert_eq!(acks.len(), 1, "ACKs with priority take no time");
     let Ok(measures) = live.measures() else {
         panic!("conserved")
@@ -134,8 +134,8 @@ fn links_of_a_conflict_graph_carry_packets_of_hosts_at_their_prices() {
     let names: Vec<_> = links
         .into_iter()
         .flat_map(|(_, items)| items)
-        .map(|one| {
-            one.values
+        .map(|item| {
+            item.values
                 .iter()
                 .any(|(name, value)| *name == AGGRESSIVENESS.name && *value > Some(0.0))
         })
@@ -162,7 +162,7 @@ fn packets_of_hosts_wait_on_a_link_as_in_a_simulation() {
     let _ = live.run_until(ms(200));
     let came: Vec<(u64, u32)> = live
         .arrivals()
-        .map(|one| (one.due.since(ms(100)).0 / 1000, one.number))
+        .map(|frame| (frame.due.since(ms(100)).0 / 1000, frame.number))
         .collect();
     println!("{came:?} {:?}", live.losses().collect::<Vec<_>>());
     assert_eq!(came.len(), 4);

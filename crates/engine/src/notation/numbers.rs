@@ -37,12 +37,12 @@ pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
 }
 
 /// Returns the whole number, if it is in `range`.
-pub(super) fn whole(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
+pub(super) fn integer(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
     let number = finite(node)?;
     if number.value < 0.0 {
         return refuse("is negative");
     }
-    match number.whole.map(u64::try_from) {
+    match number.integer.map(u64::try_from) {
         Some(Ok(count)) => in_range(count, range),
         Some(Err(_)) => refuse("is too large"),
         None if number.value > *range.end() as f64 => refuse("is too large"),

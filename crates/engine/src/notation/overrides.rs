@@ -207,7 +207,7 @@ fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &
     let Data::Number(count) = &table.get("count")?.data else {
         return None;
     };
-    let members = 1..=count.whole?;
+    let members = 1..=count.integer?;
     members
         .contains(&number.parse().ok()?)
         .then_some((group, &count.text))

@@ -62,7 +62,7 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
             Data::Number(Number {
                 text: integer.to_string(),
                 value: value.map_or_else(large, |value| value as f64),
-                whole: value,
+                integer: value,
             })
         }
         DeValue::Float(float) => match Number::read(float.as_str()) {

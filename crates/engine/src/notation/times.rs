@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::numbers::{Refusal, quantity, refuse, whole};
+use super::numbers::{Refusal, integer, quantity, refuse};
 use super::problem::one_line;
 use super::tree::{Data, Item};
 use super::units;
@@ -42,7 +42,7 @@ pub(super) fn of_list(node: &Item) -> Result<Arc<[u32]>, Refusal> {
             ns if ns % 1_000_000 == 0 => Ok(ns / 1_000_000),
             _ => refuse("is not a whole number of ms"),
         },
-        None => whole(item, &(0..=u64::MAX)),
+        None => integer(item, &(0..=u64::MAX)),
     };
     let each = items.iter().map(|item| (item.show(), time(item)));
     in_order(each, items.len(), ["items", "as item"])

@@ -33,18 +33,21 @@ pub struct Number {
     pub(crate) text: String,
     pub(crate) value: f64,
     /// The value if it is a whole number that is known exactly.
-    pub(crate) whole: Option<i128>,
+    pub(crate) integer: Option<i128>,
 }
 
 impl Number {
     /// Returns a number in the notation of Rust, which includes the decimal notations of TOML and JSON.
     pub(crate) fn read(text: &str) -> Option<Number> {
         let value: f64 = text.parse().ok()?;
-        let exactly_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+        let is_exact_integer = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
         Some(Number {
             text: text.to_owned(),
             value,
-            whole: text.parse().ok().or(exactly_whole.then_some(value as i128)),
+            integer: text
+                .parse()
+                .ok()
+                .or(is_exact_integer.then_some(value as i128)),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::numbers::{Refusal, finite, in_range, quantity, refuse, whole};
+use super::numbers::{Refusal, finite, in_range, integer, quantity, refuse};
 use super::problem::{nearest, one_line, one_of};
 use super::table::{AddedWord, Curve, Key, Kind, LARGEST_RATE, Listed};
 use super::times;
@@ -88,7 +88,7 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
             };
             Ok(Value::Flag(flag))
         }
-        Kind::Count(range) => whole(node, range).map(Value::Count),
+        Kind::Count(range) => integer(node, range).map(Value::Count),
         Kind::Probability => match finite(node)?.value {
             negative if negative < 0.0 => refuse("is negative"),
             value if value >= 1.0 => refuse("is not below 1"),

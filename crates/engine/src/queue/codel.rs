@@ -135,14 +135,9 @@ impl CoDel {
         now: Time,
         setting: &CoDelSetting,
         largest: u64,
-        passed: Passed,
+        mut passed: Passed,
     ) -> Option<Packet> {
-        let marked = &mut *passed.marked;
-        let controlled = Passed {
-            dropped: passed.dropped,
-            marked,
-        };
-        let mut packet = self.controlled(now, setting, largest, controlled)?;
+        let mut packet = self.controlled(now, setting, largest, &mut passed)?;
         if setting.is_late(now, &packet) && packet.ecn != Ecn::Experienced && packet.mark() {
             *passed.marked += 1;
         }
@@ -155,7 +150,7 @@ impl CoDel {
         now: Time,
         setting: &CoDelSetting,
         largest: u64,
-        passed: Passed,
+        passed: &mut Passed,
     ) -> Option<Packet> {
         let (mut packet, mut ok_to_drop) = self.next(now, setting, largest)?;
         if self.state.dropping {

@@ -247,15 +247,12 @@ impl DualPi2 {
 
     /// Returns `laqm`, the fraction of packets that is marked at a sojourn time. [-]
     fn native(&self, sojourn_time: Span) -> f64 {
-        let DualPi2Setting {
-            min_threshold,
-            range,
-            ..
-        } = self.setting;
-        if sojourn_time >= min_threshold + range {
+        let DualPi2Setting { range, .. } = self.setting;
+        let least = self.setting.min_threshold;
+        if sojourn_time >= least + range {
             1.0
-        } else if sojourn_time > min_threshold {
-            (sojourn_time.0 - min_threshold.0) as f64 / range.0 as f64
+        } else if sojourn_time > least {
+            (sojourn_time.0 - least.0) as f64 / range.0 as f64
         } else {
             0.0
         }
@@ -278,16 +275,12 @@ impl DualPi2 {
 
     /// Performs one update of the controller: `dualpi2_update`, figure 8.
     fn step(&mut self, at: Time) {
-        let DualPi2Setting {
-            alpha,
-            beta,
-            target,
-            ..
-        } = self.setting;
+        let setting = &self.setting;
         let queue = self.low_latency.waited(at).max(self.classic.waited(at));
-        let over = queue.seconds() - target.seconds();
+        let over = queue.seconds() - setting.target.seconds();
         let grown = queue.seconds() - self.base.before.seconds();
-        self.base.p = (self.base.p + alpha * over + beta * grown).clamp(0.0, 1.0);
+        let p = self.base.p + setting.alpha * over + setting.beta * grown;
+        self.base.p = p.clamp(0.0, 1.0);
         self.base.before = queue;
     }
 

@@ -1,4 +1,4 @@
-//! Networks by conflict graph: what `[csma]` and flows with a route mean.
+//! Networks by conflict graph in the checked scenario: `[csma]` and flows with a route.
 
 mod assemble;
 mod checks;
@@ -17,7 +17,7 @@ pub(super) use assemble::assemble;
 pub(super) use checks::{check, leave_alone};
 
 impl CsmaFlow {
-    /// How many connections it keeps open.
+    /// Rule for the number of its open connections.
     pub fn rule(&self, csma: &Csma) -> MultiConnection {
         let aim = match csma.connections {
             Connections::Rtt { k } => Aim::Rtt { k },
@@ -36,7 +36,7 @@ impl CsmaFlow {
         MultiConnection::new(aim, csma.users.smoothing, is_nearest)
     }
 
-    /// The first of its connections, or its datagrams, as a flow between wired nodes; without route.
+    /// Returns the first of its connections, or its datagrams, as a flow between wired nodes without a route.
     pub(crate) fn to_flow(&self) -> Flow {
         Flow {
             name: self.name.clone(),

@@ -76,7 +76,7 @@ fn refuse_newer(root: &Item, problems: &mut Problems) -> Result<(), Refused> {
     let key = RootKeys::format.name();
     if let Some(item) = root.get(key)
         && let Data::Number(number) = &item.data
-        && number.whole > Some(i128::from(FORMAT))
+        && number.integer > Some(i128::from(FORMAT))
     {
         let message = format!(
             "{} is a newer format than this version of lasthop supports; expected {FORMAT}; update \

@@ -47,27 +47,20 @@ pub(super) fn of_station(
         })
     };
     for (table, direction) in made(station, CONNECTIONS) {
-        let Connections {
-            connections,
-            segments,
-        } = Connections::read(&Layers(&[table]))?;
+        let own = Connections::read(&Layers(&[table]))?;
         let transport = Transport::Tcp(TcpSettings {
-            segments,
+            segments: own.segments,
             ..tcp_of(root, station, Some(table))?
         });
-        for k in 1..=connections {
+        for k in 1..=own.connections {
             let name = format!("{}/{k}", direction.name());
             flows.push(flow(name, table, direction, transport.clone())?);
         }
     }
     for (table, direction) in made(station, DATAGRAMS) {
-        let Datagrams {
-            rate,
-            arrivals,
-            burst,
-        } = Datagrams::read(&Layers(&[table]))?;
-        let udp = udp_of(root, Some(table))?.leaving(rate, arrivals, burst);
-        let transport = Transport::Udp(udp);
+        let own = Datagrams::read(&Layers(&[table]))?;
+        let udp = udp_of(root, Some(table))?;
+        let transport = Transport::Udp(udp.leaving(own.rate, own.arrivals, own.burst));
         let name = format!("udp-{}/1", direction.name());
         flows.push(flow(name, table, direction, transport)?);
     }

@@ -1,5 +1,5 @@
-//! The checked scenario: every default filled in, every value in range.
-//! Built only by [`super::parse`]; the rest of the engine trusts it.
+//! The checked scenario: every default is filled in, every value is in range. Only [`super::parse`] makes it, and the
+//! rest of the engine relies on the checks.
 
 pub use crate::app::{
     Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
@@ -34,14 +34,14 @@ pub use crate::tcp::{
     TcpSettings,
 };
 
-/// A whole experiment.
+/// An experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// Title shown in results.
     pub name: String,
     /// Simulated time of each replication, warm-up included.
     pub duration: Span,
-    /// Time cut from the start of each replication before anything is measured.
+    /// Time at the start of each replication that is not measured.
     pub warmup: Span,
     /// Number of independent replications.
     pub replications: u32,
@@ -55,25 +55,25 @@ pub struct Scenario {
     pub bottleneck: Option<BottleneckSettings>,
     /// Stations in order of the file, groups expanded.
     pub stations: Vec<Station>,
-    /// Each direction of each wired link of the network, the cell's wire not among them.
+    /// Each direction of each wired link of the network, except the wire of the cell.
     pub links: Vec<LinkSettings>,
     /// Flows: those of the stations in station order, then those between wired nodes.
     pub flows: Vec<Flow>,
-    /// Wireless links that hear only some of each other; nothing else is wireless then.
+    /// Wireless links that sense only some of each other. The scenario then has no other wireless link.
     pub csma: Option<Csma>,
-    /// What to record beside the means.
+    /// Data to record in addition to mean values.
     pub record: Record,
-    /// TCP of flows that say nothing of it.
+    /// TCP settings of flows without their own.
     pub tcp: TcpSettings,
-    /// Defaults of TCP that depend on the kind of network and that flows have.
+    /// Defaults of TCP that depend on the kind of network and that at least one flow has.
     pub tcp_defaults: TcpDefaults,
-    /// UDP of flows that say nothing of it.
+    /// UDP settings of flows without their own.
     pub udp: UdpSettings,
-    /// What runs at places of an emulation; nothing else asks.
+    /// Programs at places of an emulation. Only an emulation uses them.
     pub programs: Vec<Program>,
 }
 
-/// Commands of the shell that run at a place.
+/// Shell commands that run at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Name of the place.
@@ -95,12 +95,12 @@ impl Scenario {
         cell.rates(&self.stations[station], direction)
     }
 
-    /// Leaves of the bottleneck that packets can come to: number, and name in results.
+    /// Returns the leaves of the bottleneck at which packets may arrive: number, and name in results.
     pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
         bottleneck::shown_leaves(self.bottleneck.as_ref(), self.hotspot())
     }
 
-    /// Whether some station sleeps.
+    /// Returns whether at least one station sleeps.
     pub fn sleeps(&self) -> bool {
         let mut stations = self.stations.iter();
         stations.any(|station| station.power_save.is_some())
@@ -112,7 +112,7 @@ impl Scenario {
         stations.map(|own| Responder::new(&own.name, own.echo, &own.echo_changes, streams))
     }
 
-    /// The time that is measured: from the end of the warm-up to that of the run.
+    /// Returns the measured time: from the end of the warm-up to the end of the run.
     pub fn measured(&self) -> Range<Time> {
         Time::ZERO + self.warmup..Time::ZERO + self.duration
     }

@@ -1,37 +1,37 @@
-//! What may change while a simulation runs: C of the shared bottleneck, windows and opportunities of nodes,
-//! limits and thresholds of queues.
+//! Values that may change during a simulation: C of the shared bottleneck, windows and opportunities of nodes, limits
+//! and thresholds of queues.
 //!
-//! A change is a scenario read anew with a value set over it, so that it is checked as any file is. What of it
-//! may move is taken over; all else must be as it was.
+//! After a change the scenario is read again with a value set over it, so that it is checked as any file. Its movable
+//! values are used, and all other values must be unchanged.
 
 use super::model::*;
 use super::root::Root;
 use crate::notation::moving::{Movable, Moving};
 use crate::notation::setting::FileTable;
 
-/// A value that may change, under the paths by which a file may say it.
+/// A value that may change, at a path by which a file may set it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changeable {
     /// Key path in the scenario's file.
     pub path: String,
-    /// What it says now.
+    /// Its present value.
     pub now: Moving,
-    /// The least and the greatest that it may say, in the same unit.
+    /// Its least and greatest values, in the same unit.
     pub range: [f64; 2],
 }
 
-/// What may change in one table, and the tables of a file that may be meant: the first that says the same as the
-/// file does, whichever of the values is set alone.
+/// The movable values of one table, and the tables of a file that may have them. The first of these tables is used in
+/// which each of the values alone leaves the scenario unchanged.
 struct Place {
     tables: Vec<String>,
     values: Vec<Moving>,
 }
 
-/// Reads the file of a scenario with values set over it, by key path; `None` where that is refused.
+/// Reads the file of a scenario with values set over it, by key path; `None` if that is refused.
 pub type Reader<'r> = dyn Fn(&[(String, String)]) -> Option<Scenario> + 'r;
 
 impl Scenario {
-    /// This scenario with what may change in motion as `other` has it.
+    /// Returns this scenario with the movable values of `other`.
     pub fn moved_to(&self, other: &Scenario) -> Scenario {
         let mut moved = self.clone();
         for (own, to) in moved.bss.iter_mut().zip(&other.bss) {
@@ -51,8 +51,8 @@ impl Scenario {
         moved
     }
 
-    /// What may change in motion: nodes, wires, bottleneck, links. `read` reads the scenario's file with values set
-    /// over it.
+    /// Returns the movable values of nodes, wires, bottleneck and links. `read` reads the scenario's file with values
+    /// set over it.
     pub fn changeable(&self, read: &Reader<'_>) -> Vec<Changeable> {
         let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
         let places = self.places();
@@ -118,7 +118,7 @@ impl Scenario {
         places
     }
 
-    /// Windows, opportunities and queues of the access point and of each table of stations.
+    /// Adds windows, opportunities and queues of the access point and of each table of stations.
     fn of_nodes(&self, places: &mut Vec<Place>) {
         let ap = ["cell.ap.queue", "cell.ap_queue"].map(str::to_owned);
         let everybody = self.flows.iter().filter(|flow| flow.station().is_some());
@@ -169,12 +169,12 @@ impl Scenario {
     }
 }
 
-/// A value that is set in a table: key path, and what it says.
+/// Returns the setting of a value in a table: key path and value.
 fn setting(table: &str, value: &Moving) -> (String, String) {
     (format!("{table}.{}", value.key), value.text.clone())
 }
 
-/// Whether a path is that of one of the values in a table.
+/// Returns whether a path is that of one of the values in a table.
 fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     let key = path
         .strip_prefix(table)
@@ -182,7 +182,7 @@ fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     key.is_some_and(|key| values.iter().any(|value| value.key == key))
 }
 
-/// Each key, with its values in the first tables of all places that have it.
+/// Returns each key with its values in the first tables of all places that have it.
 fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> {
     let mut keys: Vec<&str> = Vec::new();
     for value in places.iter().flat_map(|place| &place.values) {
@@ -199,7 +199,7 @@ fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> 
     })
 }
 
-/// Categories that contend for these flows: best effort always does.
+/// Returns the access categories of these flows, and best effort, which always contends.
 fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
     let mut used = vec![Category::BestEffort];
     used.extend(flows.map(|flow| flow.category));
@@ -209,12 +209,12 @@ fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
         .collect()
 }
 
-/// Whether opportunities may change: aggregates are made for theirs.
+/// Returns whether opportunities may change. Aggregates are made for a given opportunity.
 fn moves_opportunities(scenario: &Scenario) -> bool {
     scenario.only_bss().cell.ppdus.is_none()
 }
 
-/// A node with what may change as `to` has it.
+/// Returns a node with the movable values of `to`.
 fn node_moved(scenario: &Scenario, own: &Node, to: &Node) -> Node {
     let access = |category| {
         let (own, to): (&Access, &Access) = (own.access(category), to.access(category));

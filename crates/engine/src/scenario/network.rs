@@ -215,17 +215,10 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
         return TcpSettings::read(&Layers(tcp.as_slice())).map(Transport::Tcp);
     };
     if let Some(source) = own.inside(FlowTable::udp) {
-        let WiredDatagrams {
-            rate,
-            arrivals,
-            burst,
-        } = WiredDatagrams::read(&Layers(&[source]))?;
+        let own = WiredDatagrams::read(&Layers(&[source]))?;
         let udp = udp_of(root, Some(source))?;
-        return Ok(Transport::Udp(udp.leaving(
-            rate,
-            Some(arrivals.into()),
-            burst,
-        )));
+        let arrivals = Some(own.arrivals.into());
+        return Ok(Transport::Udp(udp.leaving(own.rate, arrivals, own.burst)));
     }
     let tables: Vec<&Section> = [own].into_iter().chain(tcp).collect();
     let tcp = TcpSettings {

@@ -1,21 +1,21 @@
-//! Static routes: the fewest links from node to node, ties in order of the file.
+//! Static routes with the fewest links between nodes. Of equal routes the first in the order of the file is used.
 
 use std::collections::HashMap;
 
 use super::model::{LinkRate, LinkSettings};
 use crate::kernel::time::Span;
 
-/// A way through the network.
+/// A route through the network.
 pub(super) struct Route {
     /// Indices of its links.
     pub(super) links: Vec<u32>,
-    /// Propagation time of the links together.
+    /// Sum of the propagation times of its links.
     pub(super) delay: Span,
-    /// Whether packets take no time at all.
+    /// Whether packets pass it in no time.
     pub(super) is_instant: bool,
 }
 
-/// Nodes that links name, in order of appearance.
+/// Returns the nodes that links name, in order of appearance.
 pub(super) fn nodes(links: &[LinkSettings]) -> Vec<&str> {
     let mut nodes = Vec::new();
     let ends = links.iter().filter(|link| !link.of_host);
@@ -27,7 +27,7 @@ pub(super) fn nodes(links: &[LinkSettings]) -> Vec<&str> {
     nodes
 }
 
-/// The route from node to node, if links lead there; without links if they are the same.
+/// Returns the route from node to node, if links lead there. It has no links if the nodes are the same.
 pub(super) fn route(links: &[LinkSettings], from: &str, to: &str) -> Option<Route> {
     let mut outgoing: HashMap<&str, Vec<u32>> = HashMap::new();
     for (index, link) in links.iter().enumerate().filter(|(_, link)| !link.of_host) {

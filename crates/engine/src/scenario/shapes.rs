@@ -39,20 +39,15 @@ pub(super) fn shape<'a>(
             }))
         }
         (None, Some(section)) => {
-            let ParkingLot {
-                hops,
-                rate_spread,
-                flows,
-                cross,
-            } = ParkingLot::read(&Layers(&[section]))?;
-            let hops = hops as usize;
-            let through = ("through".to_owned(), flows, 0, hops);
-            let across = (0..hops).map(|k| (format!("cross-{}", k + 1), cross, k, k + 1));
+            let own = ParkingLot::read(&Layers(&[section]))?;
+            let hops = own.hops as usize;
+            let through = ("through".to_owned(), own.flows, 0, hops);
+            let across = (0..hops).map(|k| (format!("cross-{}", k + 1), own.cross, k, k + 1));
             Ok(Some(Shape {
                 section,
                 nodes: (0..=hops).map(|k| format!("r{k}")).collect(),
                 links: (1..=hops).map(|k| format!("bottleneck-{k}")).collect(),
-                rate_spread,
+                rate_spread: own.rate_spread,
                 flows: std::iter::once(through).chain(across).collect(),
             }))
         }

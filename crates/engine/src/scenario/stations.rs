@@ -25,7 +25,7 @@ pub(super) fn shapes(root: &Section) -> impl Iterator<Item = &Section> {
         .chain(root.inside(RootKeys::parking_lot))
 }
 
-/// Whether there has been a complaint about one of them.
+/// Returns whether one of these tables was refused.
 fn lacks_shape(root: &Section) -> bool {
     root.lacks(RootKeys::dumbbell) || root.lacks(RootKeys::parking_lot)
 }
@@ -94,7 +94,7 @@ fn wired_flows(root: &Section) -> Option<u64> {
     Some(all)
 }
 
-/// Checks the stations as a whole.
+/// Checks the names and the number of stations and flows.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     let named = root.tables(RootKeys::station).iter();
     let named = named.chain(root.tables(RootKeys::link));
@@ -132,8 +132,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Where to complain of too many flows: at the stations, if there are any, else at the last flow or the
-/// shape.
+/// Returns the place of the problem of too many flows: the stations, if the file has any, otherwise the last flow or
+/// the shape.
 fn most_flows(root: &Section) -> (Origin, String) {
     let shape = shapes(root).next();
     match root.each(RootKeys::flow).next_back().or(shape) {
@@ -144,7 +144,7 @@ fn most_flows(root: &Section) -> (Origin, String) {
     }
 }
 
-/// What to say of a file without a flow, and where.
+/// Returns the place and the message of the problem of a file without flows.
 fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
     let shape = shapes(root).next();
     match shape {
@@ -179,7 +179,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
     }
 }
 
-/// Where the last station stands: it makes the sum what it is.
+/// Returns the place of the last station.
 fn last_origin(root: &Section) -> Origin {
     let last = root.each(RootKeys::station).next_back();
     last.map_or(root.origin, |station| station.origin)

@@ -526,7 +526,7 @@ fn what_may_change_is_listed_as_the_file_has_it() {
             |settings: &[(String, String)]| parse(text, Format::Toml, "test.toml", settings).ok();
         let all = scenario.changeable(&read);
         all.iter()
-            .map(|one| format!("{}={}", one.path, one.now.text))
+            .map(|setting| format!("{}={}", setting.path, setting.now.text))
             .collect()
     };
     let stations = |names: &[&str]| -> Vec<String> {
@@ -554,7 +554,9 @@ fn what_may_change_is_listed_as_the_file_has_it() {
     let scenario = with(ROUTER, &[]);
     let all =
         scenario.changeable(&|settings| parse(ROUTER, Format::Toml, "test.toml", settings).ok());
-    let ranges = all.iter().map(|one| (one.range, one.now.number));
+    let ranges = all
+        .iter()
+        .map(|setting| (setting.range, setting.now.number));
     assert_eq!(ranges.collect::<Vec<_>>(), [([1.0, 1e6], Some(40.0))]);
     assert_eq!(listed(ROUTER), ["queue.limit=40"]);
     let row = ["limit=60", "red.min_th=5", "red.max_th=20", "red.max_p=0.1"];

@@ -2,7 +2,6 @@
 
 use super::World;
 use super::flow::Endpoints;
-use super::network::Network;
 use super::numbers::Owner;
 use super::users::{User, Users};
 use crate::kernel::time::Time;
@@ -88,24 +87,20 @@ impl World<'_> {
         let Some(tcp) = user.tcp.clone() else {
             return false;
         };
-        let Network {
-            clock,
-            wires,
-            flows,
-        } = &mut self.network;
+        let network = &mut self.network;
         let mut closed = user.closed.iter();
-        let flow = match closed.position(|&flow| flows.is_free(flow)) {
+        let flow = match closed.position(|&flow| network.flows.is_free(flow)) {
             Some(place) => {
                 let flow = user.closed.swap_remove(place);
-                flows.states[flow as usize].renew(&tcp);
+                network.flows.states[flow as usize].renew(&tcp);
                 flow
             }
             None => {
-                if !clock.grow(flows.states.len() + 1) {
+                if !network.clock.grow(network.flows.states.len() + 1) {
                     return false;
                 }
-                let new = flows.add_connection(&tcp);
-                wires.routes.add(index, false);
+                let new = network.flows.add_connection(&tcp);
+                network.wires.routes.add(index, false);
                 user.flows.push(new);
                 new
             }

@@ -135,24 +135,17 @@ impl World<'_> {
                 self.travel(now, &mut packet);
             }
         }
-        let Network {
-            clock,
-            wires,
-            flows,
-        } = &mut self.network;
+        let Network { wires, flows, .. } = &self.network;
         if flows.greedy.fills(link) {
-            clock.set(Owner::Link(link), wires.links[link].link.room_again());
+            let room_again = wires.links[link].link.room_again();
+            self.network.clock.set(Owner::Link(link), room_again);
         }
     }
 
     /// Moves the sources whose datagrams pass the bottleneck from the access point's queue to the queue
     /// of the bottleneck, which has a rate now.
     pub(super) fn fill_bottleneck(&mut self) {
-        let Network {
-            wires,
-            flows,
-            clock,
-        } = &mut self.network;
+        let Network { wires, flows, .. } = &mut self.network;
         let greedy = &mut flows.greedy;
         let Some((link, _)) = greedy.bottleneck.filter(|_| greedy.is_free) else {
             return;
@@ -165,8 +158,7 @@ impl World<'_> {
             greedy.add(flow, &wires.approach(flow, true), wires);
         }
         if greedy.fills(link as usize) {
-            let now = clock.now;
-            self.fill_link(now, link as usize);
+            self.fill_link(self.network.clock.now, link as usize);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A flow at run time: its endpoints, where its packets contend, what it counts.
+//! A flow at run time: its endpoints, the queues of its packets, and its counters.
 
 use super::web::Web;
 use crate::app::sensor::Reports;
@@ -12,8 +12,8 @@ use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Ack, Limit, Receiver, Sender};
 
-/// Totals of one flow since the start of the run. Packets means segments or datagrams. The totals that
-/// every packet changes come first, in a cache line.
+/// Totals of one flow since the start of the run. A packet is a segment or a datagram. The totals that every packet
+/// changes come first, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct FlowCounters {
@@ -50,13 +50,13 @@ pub struct FlowCounters {
 pub(crate) enum Endpoints {
     /// Bulk TCP.
     Tcp(Box<(Sender, Receiver)>),
-    /// Datagrams, and how long those took that have arrived since the end of the warm-up.
+    /// Datagrams, and the one-way delays of those that have arrived since the end of the warm-up.
     Udp(Box<(UdpSource, Histogram)>),
     /// Pings of a station by the bottleneck.
     Ping,
-    /// The source with this number: its connections have flows of their own.
+    /// The source with this number, whose connections have their own flows.
     Web(u32),
-    /// Hosts outside, which send and take packets by themselves ([`super::hosts`]).
+    /// External hosts, which send and receive packets themselves ([`super::hosts`]).
     Hosts,
 }
 
@@ -68,9 +68,9 @@ pub(crate) struct FlowState {
     /// cwnd since `cwnd_since`.
     pub(super) cwnd: f64,
     pub(super) cwnd_since: Time,
-    /// Largest since the end of the warm-up.
+    /// Largest window since the end of the warm-up.
     pub(super) cwnd_max: f64,
-    /// Deadline of the sender's timer in the agenda, not after the timer's own.
+    /// Deadline of the sender's timer in the agenda, at most the deadline of the timer itself.
     pub(super) timer: Time,
     /// Number of the last segment of a connection's message; in other flows `u32::MAX`, which no segment
     /// has.
@@ -92,16 +92,16 @@ pub(crate) struct FlowState {
     pub(super) delivered_before: u64,
     /// Falls of the windows of connections before the present one.
     pub(super) falls_before: Falls,
-    /// Time between a segment and the ACK it calls for.
+    /// Time from a segment to the ACK that it causes.
     pub(super) ack_processing: Span,
-    /// A sensor's reports, which are all that the endpoints carry.
+    /// Reports of a sensor, if they are the traffic of the endpoints.
     pub(super) reports: Option<Box<Reports>>,
-    /// Round-trip samples of a TCP flow since the end of the warm-up, if somebody asked for them.
+    /// Round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(super) rtts: Option<Box<Histogram>>,
     /// Start of the flow; [`Time::NEVER`] before it.
     pub(super) started_at: Time,
-    /// Instant at which all data of a TCP flow was acknowledged, or a source of datagrams stopped;
-    /// [`Time::NEVER`] before. For a connection that carries several messages, the end of the first.
+    /// Instant at which all data of a TCP flow was acknowledged, or a source of datagrams stopped; [`Time::NEVER`]
+    /// before. For a connection with several messages it is the end of the first message.
     pub(super) ended_at: Time,
     /// Time integral of cwnd up to the end of the flow. [packets ns]
     pub(super) cwnd_ns_at_end: f64,
@@ -138,7 +138,7 @@ impl FlowState {
         }
     }
 
-    /// A flow for the requests or for the responses of a connection.
+    /// Returns a flow for the requests or for the responses of a connection.
     pub(super) fn message(tcp: &TcpSettings) -> FlowState {
         FlowState {
             last: 0,
@@ -146,7 +146,7 @@ impl FlowState {
         }
     }
 
-    /// A flow for a connection without end.
+    /// Returns a flow for a connection without end.
     pub(super) fn connection(tcp: &TcpSettings) -> FlowState {
         FlowState {
             data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16, // at most 65535, by the checks
@@ -157,7 +157,7 @@ impl FlowState {
         }
     }
 
-    /// A flow beyond those of the scenario, to be filled in.
+    /// Returns a flow beyond those of the scenario, without endpoints of its own.
     pub(super) fn bare() -> FlowState {
         FlowState {
             data_bytes: 0,
@@ -196,7 +196,7 @@ impl FlowState {
         self.completion().map(Span::seconds)
     }
 
-    /// Whether a flow of the scenario has begun and not ended at `now`.
+    /// Returns whether a flow of the scenario has begun and not ended at `now`.
     pub(crate) fn exists(&self, now: Time) -> bool {
         self.started_at <= now && now < self.ended_at
     }
@@ -206,20 +206,20 @@ impl FlowState {
         to.min(self.ended_at).since(from.max(self.started_at))
     }
 
-    /// When the last ACK of a finite flow came, if it has.
+    /// Returns the time at which the last ACK of a finite flow arrived, if it has arrived.
     pub(crate) fn finished_at(&self) -> Option<Time> {
         let completed = self.sender().is_some_and(Sender::completed);
         (completed && self.ended_at < Time::NEVER).then_some(self.ended_at)
     }
 
-    /// A new connection on a flow that is done with the one before.
+    /// Begins a new connection on a flow whose previous connection is over.
     pub(super) fn renew(&mut self, tcp: &TcpSettings) {
         self.falls_before = self.falls();
         self.delivered_before = self.counters.delivered;
         self.endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
     }
 
-    /// Whether all that its TCP has sent has been acknowledged, and none of its packets is under way.
+    /// Returns whether all data of its TCP has been acknowledged, and none of its packets is in flight.
     pub(super) fn is_done(&self) -> bool {
         let Endpoints::Tcp(tcp) = &self.endpoints else {
             return false;
@@ -230,7 +230,7 @@ impl FlowState {
             && c.acks_sent == c.acks_arrived + c.acks_lost
     }
 
-    /// How often the windows of all its connections have fallen.
+    /// Returns the number of reductions of the windows of all its connections.
     pub(super) fn falls(&self) -> Falls {
         let before = self.falls_before;
         self.sender().map_or(before, |sender| Falls {
@@ -239,7 +239,7 @@ impl FlowState {
         })
     }
 
-    /// Totals at `now`.
+    /// Returns the totals at `now`.
     pub(crate) fn counters(&self, now: Time) -> FlowCounters {
         let cwnd_ns = match self.ended_at {
             Time::NEVER => self.cwnd_ns(now),
@@ -256,7 +256,7 @@ impl FlowState {
         }
     }
 
-    /// Another limit holds from `now` on, if the sender has met one.
+    /// Changes the limit from `now` on, if the sender has met another one.
     #[cold]
     #[inline(never)]
     pub(super) fn note_limit(&mut self, now: Time) {
@@ -273,13 +273,13 @@ impl FlowState {
         }
     }
 
-    /// Time integral of cwnd up to `now`. [packets ns]
+    /// Returns the time integral of cwnd up to `now`. [packets ns]
     #[inline(always)]
     fn cwnd_ns(&self, now: Time) -> f64 {
         self.counters.cwnd_ns + self.cwnd * now.since(self.cwnd_since).nanoseconds()
     }
 
-    /// Notes when the flow ends, if it has: its window is of no interest from then on.
+    /// Notes the end of the flow, if it has ended. Its window is not recorded from then on.
     #[cold]
     #[inline(never)]
     pub(super) fn note_end(&mut self, now: Time) {
@@ -289,27 +289,27 @@ impl FlowState {
         }
     }
 
-    /// Largest window since the end of the warm-up.
+    /// Returns the largest window since the end of the warm-up.
     pub(crate) fn cwnd_max(&self) -> f64 {
         self.cwnd_max
     }
 
-    /// Segments of the present connection or message that the receiver has handed over.
+    /// Returns the number of segments of the present connection or message that the receiver has delivered.
     pub(crate) fn delivered_of_present(&self) -> u64 {
         self.counters.delivered - self.delivered_before
     }
 
-    /// The endpoints of the flow.
+    /// Returns the endpoints of the flow.
     pub(crate) fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }
 
-    /// A sensor's reports.
+    /// Returns the reports of a sensor.
     pub(crate) fn reports(&self) -> Option<&Reports> {
         self.reports.as_deref()
     }
 
-    /// The sender of a TCP flow.
+    /// Returns the sender of a TCP flow.
     pub(crate) fn sender(&self) -> Option<&Sender> {
         match &self.endpoints {
             Endpoints::Tcp(tcp) => Some(&tcp.0),
@@ -317,8 +317,8 @@ impl FlowState {
         }
     }
 
-    /// How long datagrams took that have arrived since the end of the warm-up; none are sent but by sources
-    /// of datagrams.
+    /// Returns the one-way delays of datagrams that have arrived since the end of the warm-up, if the flow is a
+    /// source of datagrams.
     pub(crate) fn delays(&self) -> Option<&Histogram> {
         match &self.endpoints {
             Endpoints::Udp(udp) => Some(&udp.1),
@@ -326,12 +326,12 @@ impl FlowState {
         }
     }
 
-    /// Round-trip samples of a TCP flow since the end of the warm-up, if they are kept.
+    /// Returns the round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(crate) fn rtts(&self) -> Option<&Histogram> {
         self.rtts.as_deref()
     }
 
-    /// A TCP flow keeps its round-trip samples from now on.
+    /// Records the round-trip samples of a TCP flow from now on.
     pub(super) fn record_rtts(&mut self) {
         if let Endpoints::Tcp(_) = self.endpoints {
             self.timing = true;
@@ -339,7 +339,7 @@ impl FlowState {
         }
     }
 
-    /// Measuring begins at `now`.
+    /// Begins to measure at `now`.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         self.integrate_cwnd(now);
         self.cwnd_max = self.cwnd;
@@ -353,7 +353,7 @@ impl FlowState {
         self.cwnd_since = now;
     }
 
-    /// A segment reaches the receiver; returns the ACK that it calls for now.
+    /// Processes a segment at the receiver. Returns the ACK that it causes now.
     #[inline(always)]
     pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
         if packet.ecn == Ecn::Experienced || packet.echo.speaks() {
@@ -362,7 +362,8 @@ impl FlowState {
         self.receive(now, packet)
     }
 
-    /// The same of a segment that says something of marks, or was marked.
+    /// Processes a segment at the receiver as [`FlowState::take_segment`] does, if it is marked or its flags are
+    /// about marks.
     #[cold]
     #[inline(never)]
     fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
@@ -385,7 +386,7 @@ impl FlowState {
         received.ack
     }
 
-    /// The packet of an ACK.
+    /// Returns the packet of an ACK.
     #[inline(always)]
     pub(super) fn ack(&mut self, now: Time, index: u32, ack: Ack) -> Packet {
         self.counters.acks_sent += 1;
@@ -398,7 +399,7 @@ impl FlowState {
         }
     }
 
-    /// An ACK reaches the sender.
+    /// Processes an ACK at the sender.
     #[inline(always)]
     pub(super) fn take_ack(&mut self, now: Time, packet: &Packet) {
         let Endpoints::Tcp(tcp) = &mut self.endpoints else {
@@ -433,7 +434,7 @@ impl FlowState {
         }
     }
 
-    /// The next segment that the sender may send.
+    /// Returns the next segment that the sender may send.
     #[inline(always)]
     pub(super) fn next_packet(&mut self, now: Time, index: u32) -> Option<Packet> {
         let segment = self.tcp().0.next_segment(now)?;
@@ -453,7 +454,7 @@ impl FlowState {
         })
     }
 
-    /// The packet that opens the connection, if it has to leave.
+    /// Returns the packet that opens the connection, if it must be sent.
     #[cold]
     pub(super) fn syn(&mut self, now: Time, index: u32) -> Option<Packet> {
         let syn = self.tcp().0.next_opening(now)?;
@@ -462,7 +463,7 @@ impl FlowState {
         Some(Packet::new(now, index, PacketKind::Syn, self.ack_bytes))
     }
 
-    /// A SYN reaches the receiver, whose answer takes its place.
+    /// Processes a SYN at the receiver. The reply takes the place of the SYN.
     #[cold]
     pub(super) fn answer_syn(&mut self, now: Time, packet: &mut Packet) {
         self.counters.arrived += 1;
@@ -473,7 +474,8 @@ impl FlowState {
         };
     }
 
-    /// The sender has sent all it may; returns whether its timer is due before the agenda knows.
+    /// Notes that the sender has sent all that it may. Returns whether its timer is due before its deadline in the
+    /// agenda.
     #[inline(always)]
     pub(super) fn has_sent(&mut self, now: Time) -> bool {
         let sender = &self.tcp().0;
@@ -497,7 +499,7 @@ impl FlowState {
         tcp
     }
 
-    /// A datagram reaches the sink.
+    /// Processes a datagram at the sink.
     #[inline(never)]
     pub(super) fn take_datagram(&mut self, now: Time, packet: &Packet) {
         let delay = now.since(packet.stamp);
@@ -542,7 +544,7 @@ mod tests {
         assert_eq!(size_of::<FlowState>(), 256);
     }
 
-    /// `bench/large_bound.py` counts with these.
+    /// Used by `bench/large_bound.py`.
     #[test]
     fn what_a_network_is_made_of_is_no_larger_than_its_bound_says() {
         use crate::link::{LinkSettings, Pipe};

@@ -93,14 +93,12 @@ impl Gauge {
                 moments.add(wired.link().length(now) as f64);
             }
         }
-        let Flows {
-            states, deferred, ..
-        } = flows;
+        let deferred = &mut flows.deferred;
         let window = |(index, flow): (usize, &FlowState)| {
             let sender = flow.sender()?;
             deferred.window(index).or_else(|| Some(sender.cwnd()))
         };
-        self.read_windows(states.iter().enumerate().map(window));
+        self.read_windows(flows.states.iter().enumerate().map(window));
         let next = now + self.interval;
         deferred.expect_readings(next, self.interval);
         next

@@ -47,9 +47,9 @@ pub(super) struct Member {
     pub(super) flow: u32,
     /// Legs of its route that a packet has begun before it enters the queue.
     pub(super) hop: u8,
-    /// How long a datagram has been under way when it comes to the queue.
+    /// Time from the departure of a datagram to its arrival at the queue.
     pub(super) delay: Span,
-    /// Links that may have lost it before: a range of [`GreedyFlows::losing`].
+    /// Links that may lose it before the queue: a range of [`GreedyFlows::losing`].
     pub(super) losing: (u32, u32),
 }
 
@@ -72,7 +72,7 @@ impl GreedyFlows {
         }
     }
 
-    /// Whether sources fill the queue of link number `link`.
+    /// Returns whether sources fill the queue of link number `link`.
     #[inline(always)]
     pub(super) fn fills(&self, link: usize) -> bool {
         !self.links.is_empty()
@@ -84,7 +84,7 @@ impl GreedyFlows {
         links.position(|&(number, _)| number as usize == link)
     }
 
-    /// Whether the bottleneck has begun at `now`.
+    /// Returns whether the bottleneck has begun at `now`.
     pub(super) fn has_begun(&self, now: Time) -> bool {
         self.bottleneck.is_some_and(|(_, start)| start <= now)
     }
@@ -111,7 +111,7 @@ impl GreedyFlows {
         }
     }
 
-    /// All lists of members.
+    /// Returns all lists of members.
     fn lists(&mut self) -> impl Iterator<Item = &mut VecDeque<Member>> {
         let links = self.links.iter_mut().map(|(_, members)| members);
         self.air.iter_mut().chain(links)
@@ -127,7 +127,7 @@ impl GreedyFlows {
         lists.for_each(|members| members.retain(|member| member.flow != flow));
     }
 
-    /// The member whose turn it is in queue `number` of the radio.
+    /// Returns the member whose turn it is in queue `number` of the radio.
     pub(super) fn next_on_air(&mut self, number: u32) -> Option<Member> {
         let members = &mut self.air[number as usize];
         let next = members.front().copied()?;
@@ -135,7 +135,7 @@ impl GreedyFlows {
         Some(next)
     }
 
-    /// The member whose turn it is at link number `link`, of those that find room at `now`.
+    /// Returns the member whose turn it is at link number `link`, if the queue has room at `now`.
     pub(super) fn next_at_link(
         &mut self,
         now: Time,

@@ -168,18 +168,16 @@ impl Medium {
 
     /// Records from now on what transmitters of aggregates have on the air.
     pub(super) fn record_transmissions(&mut self) {
-        match self {
-            Medium::AggregatingCell(cell) => cell.record_transmissions(),
-            Medium::Cell(_) | Medium::ConflictGraph(_) => {}
+        if let Medium::AggregatingCell(cell) = self {
+            cell.record_transmissions();
         }
     }
 
     /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty
     /// list.
     pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
-        match self {
-            Medium::AggregatingCell(cell) => cell.swap_received(received),
-            Medium::Cell(_) | Medium::ConflictGraph(_) => {}
+        if let Medium::AggregatingCell(cell) = self {
+            cell.swap_received(received);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What others read of a world.
+//! Read access to a world.
 
 use super::medium::Medium;
 use super::{Flows, Gauge, Users, Wires, World, numbers};

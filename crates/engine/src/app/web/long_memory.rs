@@ -1,8 +1,9 @@
-//! A Gaussian sequence with long memory plus white noise: what drives PackMime's arrivals and requests.
+//! A Gaussian sequence with long memory plus white noise, from which PackMime's arrivals and
+//! requests follow.
 //!
 //! References: Cao et al. 2004 (the FSD-MA(1) model: fractional sum-difference, moving average of
 //! order 1); J. R. M. Hosking, "Modeling persistence in hydrological time series using fractional
-//! differencing", Water Resources Research 20(12), 1984 (how it is generated).
+//! differencing", Water Resources Research 20(12), 1984 (generation of the sequence).
 //!
 //! ```text
 //! z_t = sqrt(1 - theta) s_t + sqrt(theta) n_t,     n_t white, all of variance 1
@@ -10,15 +11,15 @@
 //!                                                  x_t fractional noise: (1 - B)^d x_t = e_t
 //! ```
 //!
-//! x_t is drawn given the values before it, the last [`MEMORY`] of them. Its correlations are exact up
-//! to that lag. ns-2 does the same, with a memory of 1,000 for arrivals and 5,000 for requests.
+//! x_t is drawn given the last [`MEMORY`] values before it. Its correlations are exact up to that
+//! lag. ns-2 does the same, with a memory of 1,000 for arrivals and 5,000 for requests.
 
 use crate::kernel::streams::Stream;
 
-/// Values of the past that the next one depends on; a multiple of [`LANES`].
+/// Number of past values on which the next one depends; a multiple of [`LANES`].
 pub(super) const MEMORY: usize = 1_000;
 
-/// Sums that the scalar product keeps apart, so that the processor can overlap them.
+/// Number of separate sums in the scalar product, which the processor can overlap.
 const LANES: usize = 8;
 
 /// A stationary Gaussian sequence of mean 0 and variance 1.
@@ -29,7 +30,7 @@ pub(super) struct LongMemory {
     coefficients: Vec<f64>,
     /// Standard deviation of x given the past.
     innovation: f64,
-    /// The past, oldest first, from `oldest` on; each value stands twice, `MEMORY` places apart.
+    /// The past values, the oldest at `oldest`; each value is stored twice, `MEMORY` places apart.
     past: Vec<f64>,
     oldest: usize,
     /// Factors of x_t + x_{t-1} and of the white noise.
@@ -37,8 +38,8 @@ pub(super) struct LongMemory {
 }
 
 impl LongMemory {
-    /// The sequence with fractional differencing of order `d`, 0 to 0.5, and the part `theta` of
-    /// its variance white.
+    /// Returns the sequence with fractional differencing of order `d`, 0 to 0.5, in which white
+    /// noise has the fraction `theta` of the variance.
     pub(super) fn new(d: f64, theta: f64, mut stream: Stream) -> LongMemory {
         // Durbin-Levinson: row t of the coefficients from row t - 1, x_t drawn with row t
         let mut row: Vec<f64> = Vec::with_capacity(MEMORY); // from lag 1 on
@@ -71,7 +72,7 @@ impl LongMemory {
         }
     }
 
-    /// The next value.
+    /// Returns the next value.
     pub(super) fn next(&mut self) -> f64 {
         let window = &self.past[self.oldest..self.oldest + MEMORY];
         let before = window[MEMORY - 1];
@@ -83,7 +84,7 @@ impl LongMemory {
     }
 }
 
-/// Scalar product of two sequences of `MEMORY` numbers.
+/// Returns the scalar product of two sequences of `MEMORY` numbers.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
@@ -94,7 +95,7 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum()
 }
 
-/// Probability that a standard Gaussian exceeds `z`.
+/// Returns the probability that a standard Gaussian exceeds `z`.
 pub(super) fn above(z: f64) -> f64 {
     0.5 * libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2)
 }
@@ -104,8 +105,8 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Correlation of s at `lag` >= 1, from that of fractional noise,
-    /// rho_k = rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
+    /// Returns the correlation of s at `lag` >= 1, from that of fractional noise, rho_k = rho_{k-1}
+    /// (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
     fn correlation(d: f64, theta: f64, lag: usize) -> f64 {
         let mut rho = vec![1.0];
         for k in 1..=lag + 1 {
@@ -115,7 +116,7 @@ mod tests {
         (1.0 - theta) * (below + 2.0 * rho[lag] + rho[lag + 1]) / (2.0 + 2.0 * rho[1])
     }
 
-    /// Over many short sequences, whose means are independent.
+    /// Estimates over many short sequences, whose means are independent.
     #[test]
     fn variance_and_correlations_are_those_of_the_model() {
         let (d, theta) = (0.33, 0.4);
@@ -148,7 +149,7 @@ mod tests {
         }
     }
 
-    /// The window moves on by one value at a time, also across the seam of the ring.
+    /// The window advances by one value at a time, also at the end of the ring.
     #[test]
     fn the_past_is_the_last_values_in_order() {
         let stream = Streams::new(1, 0).stream("memory");

@@ -1,8 +1,8 @@
 //! The distributions of PackMime-HTTP, as functions of the rate of new connections.
 //!
-//! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), whose authors are among
-//! those of the paper. Every value here has been compared with what that program draws; values that the
-//! paper prints have not been compared with the paper.
+//! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), whose authors
+//! include authors of the paper. Every value here was compared with the draws of that program.
+//! Values that the paper prints were not compared with the paper.
 //!
 //! | what | law |
 //! |---|---|
@@ -11,17 +11,17 @@
 //! | response | runs of answers "not changed" and runs of files, each with fitted quantiles |
 //! | server delay | 1 / Weibull(0.63, 305 / s), at most 0.1 s |
 //!
-//! Shapes and parts of white noise grow with the rate, log2(p / (1 - p)) = a + b log2(rate), so that
-//! traffic of many clients is nearly Poisson.
+//! Shapes and fractions of white noise grow with the rate, log2(p / (1 - p)) = a + b log2(rate), so
+//! that traffic of many clients is nearly Poisson.
 //!
-//! Differs from ns-2 in: the quantiles are given at fewer places, and are linear between them as in ns-2
-//! (at most 1 % off); no size lies beyond the last of them (ns-2 extends the tails, which are 4 % of the
-//! mean of responses).
+//! Differs from ns-2 in: the quantiles are given at fewer places, and are linear between them as in
+//! ns-2 (error at most 1 %); no size exceeds the last quantile (ns-2 extends the tails, which
+//! contribute 4 % to the mean of responses).
 
 use super::long_memory::{LongMemory, above};
 use crate::kernel::streams::Stream;
 
-/// p with log2(p / (1 - p)) = a + b log2(rate).
+/// Returns p with log2(p / (1 - p)) = a + b log2(rate).
 fn by_rate((a, b): (f64, f64), rate: f64) -> f64 {
     1.0 / (1.0 + libm::exp2(-(a + b * libm::log2(rate))))
 }
@@ -44,7 +44,7 @@ impl Arrivals {
         }
     }
 
-    /// The next gap. [s]
+    /// Returns the next gap. [s]
     pub(super) fn gap_s(&mut self) -> f64 {
         let exponential = -libm::log(above(self.memory.next()));
         self.scale_s * libm::pow(exponential, 1.0 / self.shape)
@@ -61,13 +61,13 @@ impl Requests {
         Requests(LongMemory::new(0.31, theta, stream))
     }
 
-    /// The next length. [bytes]
+    /// Returns the next length. [bytes]
     pub(super) fn bytes(&mut self) -> u32 {
         let above = above(self.0.next());
         if above >= 0.5 {
-            whole(quantile(SHORT_REQUEST, 2.0 * (1.0 - above)))
+            truncated(quantile(SHORT_REQUEST, 2.0 * (1.0 - above)))
         } else {
-            whole(libm::exp2(quantile(LONG_REQUEST, libm::log2(2.0 * above))))
+            truncated(libm::exp2(quantile(LONG_REQUEST, libm::log2(2.0 * above))))
         }
     }
 }
@@ -76,9 +76,9 @@ impl Requests {
 #[derive(Clone, Debug)]
 pub(super) struct Responses {
     stream: Stream,
-    /// Whether the server answers with files, rather than that the client's copy is still good.
+    /// Whether the server sends files, instead of the answer "not changed".
     files: bool,
-    /// Responses of this kind still to come.
+    /// Remaining responses of this kind.
     run: u32,
     /// Weibull shapes of the lengths of runs, of answers "not changed" and of files.
     shapes: [f64; 2],
@@ -97,7 +97,7 @@ impl Responses {
         }
     }
 
-    /// The next length. [bytes]
+    /// Returns the next length. [bytes]
     pub(super) fn bytes(&mut self) -> u32 {
         if self.run == 0 {
             self.files = !self.files;
@@ -107,14 +107,14 @@ impl Responses {
         }
         self.run -= 1;
         let p = self.stream.unit();
-        whole(match self.files {
+        truncated(match self.files {
             false => quantile(NOT_CHANGED, p),
             true => libm::exp2(quantile(FILE, libm::log2(1.0 - p))),
         })
     }
 }
 
-/// Time a server takes before it responds. [s]
+/// Returns the time from a request to its response at the server. [s]
 pub(super) fn server_delay_s(stream: &mut Stream) -> f64 {
     1.0 / weibull(stream, 0.63, 305.0).max(10.0)
 }
@@ -123,12 +123,12 @@ fn weibull(stream: &mut Stream, shape: f64, scale: f64) -> f64 {
     scale * libm::pow(stream.exponential(), 1.0 / shape)
 }
 
-/// A length in whole bytes, at least 1.
-fn whole(bytes: f64) -> u32 {
+/// Returns a length in whole bytes, at least 1.
+fn truncated(bytes: f64) -> u32 {
     (bytes as u32).max(1)
 }
 
-/// A quantile, linear between the places where it is given, constant outside.
+/// Returns a quantile, linear between the places where it is given, constant outside.
 fn quantile(given: &[(f64, f64)], at: f64) -> f64 {
     let above = given.partition_point(|&(x, _)| x <= at);
     if above == 0 || above == given.len() {
@@ -154,7 +154,7 @@ const SHORT_REQUEST: &[(f64, f64)] = &[
     (1.0, 421.79),
 ];
 
-/// The longer half: log2 of bytes by log2 of the probability of more.
+/// The longer half: log2 of bytes by log2 of the probability of a larger value.
 const LONG_REQUEST: &[(f64, f64)] = &[
     (-17.7791, 19.758),
     (-3.5983, 10.209),
@@ -169,7 +169,7 @@ const LONG_REQUEST: &[(f64, f64)] = &[
     (-0.0083, 8.728),
 ];
 
-/// Responses that say that nothing has changed: bytes by probability.
+/// Answers "not changed": bytes by probability.
 const NOT_CHANGED: &[(f64, f64)] = &[
     (0.0001, 4.645),
     (0.0203, 40.80),
@@ -190,8 +190,8 @@ const NOT_CHANGED: &[(f64, f64)] = &[
     (1.0, 272.23),
 ];
 
-/// Responses with a file: log2 of bytes by log2 of the probability of more. The tail is Pareto with
-/// exponent 1.23.
+/// Responses with a file: log2 of bytes by log2 of the probability of a larger value. The tail is
+/// Pareto with exponent 1.23.
 const FILE: &[(f64, f64)] = &[
     (-18.1793, 25.877),
     (-5.6937, 15.739),

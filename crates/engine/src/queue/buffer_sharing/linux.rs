@@ -1,5 +1,5 @@
-//! The shared queue for Linux, `crates/bpf/sharing.h`, against the one here: the same C as is compiled for BPF, compiled
-//! for this machine, answers random traces of arrivals.
+//! The shared queue for Linux, `crates/bpf/sharing.h`, compared with the queue of the engine. The C code that is
+//! compiled for BPF is compiled for this machine, and decides on random traces of arrivals.
 //!
 //! `LASTHOP_FREEZE=1` writes the constants anew.
 
@@ -32,25 +32,25 @@ const TRACES: u32 = if cfg!(debug_assertions) {
 } else {
     100_000
 };
-/// Traces that one process answers.
+/// Number of traces that one process decides.
 const AT_ONCE: u32 = 5_000;
 /// Largest number of arrivals in a trace.
 const LONGEST: u32 = 150;
-/// Classes of which the answers tell.
+/// Number of classes in the output of the C code.
 const MOST: usize = 3;
-/// How far probabilities of the regulator may be apart after a step: there packets are counted in parts of 2^-24, and
-/// hundreds that have left multiply what is rounded. [-]
+/// Largest difference of probabilities of the regulator after a step. The C code counts packets in parts of 2^-24,
+/// and departures of hundreds of packets multiply the rounding error. [-]
 const APART: f64 = 1e-6;
-/// Shares so close to their target are on either side of it. [-]
+/// Shares with a smaller distance from their target may be on either side of it. [-]
 const TIE: f64 = 1e-9;
 
 const ONE: f64 = 4_294_967_296.0;
 
-/// What `sharing_user_space.c` reads.
+/// Input of `sharing_user_space.c`.
 #[derive(Clone, Copy, Debug)]
 struct Event([u64; 4]);
 
-/// A queue here, and what is inside.
+/// A queue of the engine, and its packets.
 struct Trace {
     law: Law,
     queue: SharedBuffer,
@@ -58,7 +58,7 @@ struct Trace {
     now: Time,
 }
 
-/// What the C is to answer: whether the packet enters, and the probabilities.
+/// Expected output of the C code: whether the packet enters, and the probabilities.
 type Answer = (bool, Vec<f64>);
 
 fn class(name: usize, share: f64, total: f64) -> SharingClass {
@@ -71,12 +71,12 @@ fn class(name: usize, share: f64, total: f64) -> SharingClass {
 }
 
 impl Trace {
-    /// An empty queue of random settings, and how the C is told of them.
+    /// Returns an empty queue of random settings, and its settings for the C code.
     fn draw(stream: &mut Stream, events: &mut Vec<Event>) -> Trace {
         let law = Law::ALL[stream.up_to(3) as usize];
         let limit = 8 + stream.up_to(200);
         let setting = SharingSetting {
-            // both sides know the occupancy to the last bit
+            // the occupancy has no rounding error on either side
             occupancy: f64::from(8 + stream.up_to(55)) / 64.0,
             share_of: ShareOf::Queue,
             algorithm: law,
@@ -105,7 +105,7 @@ impl Trace {
         ]);
         events.push(event);
         events.push(Event([1 | (count as u64) << 8, part(0), part(1), part(2)]));
-        let flows = count + 1; // one of no class
+        let flows = count + 1; // one flow without class
         let draws = Streams::new(1, 0).stream("not used");
         Trace {
             law,
@@ -115,7 +115,7 @@ impl Trace {
         }
     }
 
-    /// Time passes, and packets leave.
+    /// Advances the time, and removes packets.
     fn pass(&mut self, stream: &mut Stream) {
         let most_ns = [100, 20_000_000, 2_000_000_000][stream.up_to(9).saturating_sub(7) as usize];
         self.now += Span(u64::from(1 + stream.up_to(most_ns)));
@@ -130,7 +130,7 @@ impl Trace {
         }
     }
 
-    /// The integral parts of probabilities, as the C is to have them.
+    /// Returns the integral parts of probabilities, as the C code must have them.
     fn integrals(&self) -> Event {
         let mut event = [2, 0, 0, 0];
         for (k, p) in self.queue.controller.integrals().iter().enumerate() {
@@ -139,7 +139,7 @@ impl Trace {
         Event(event)
     }
 
-    /// A packet arrives; `None` where a share is so close to its target that the last bit decides.
+    /// Adds a packet. Returns `None` if a share is so close to its target that rounding decides.
     fn arrive(&mut self, stream: &mut Stream) -> Option<(Event, Answer)> {
         let flow = stream.up_to(self.queue.class_of.len() as u32 - 1);
         let class = self.queue.class(flow);
@@ -185,7 +185,7 @@ impl Trace {
         Some((event, (enters, blocking)))
     }
 
-    /// Whether what a class has is its target but for rounding.
+    /// Returns whether the share of a class is its target, except for rounding.
     fn is_tied(&self) -> bool {
         let (present, shares) = (&self.queue.present, &self.queue.shares);
         let targets = self.queue.controller.targets_among(present);
@@ -199,7 +199,7 @@ impl Trace {
     }
 }
 
-/// Random traces, with what is to be answered to each arrival.
+/// Returns random traces, with the expected output for each arrival.
 fn traces(first: u32) -> (Vec<Event>, Vec<Option<Answer>>) {
     let mut stream = Streams::new(1, first).stream("sharing");
     let (mut events, mut answers) = (Vec::new(), Vec::new());
@@ -212,7 +212,7 @@ fn traces(first: u32) -> (Vec<Event>, Vec<Option<Answer>>) {
             let Some((event, answer)) = trace.arrive(&mut stream) else {
                 break;
             };
-            // a step is compared with a step: errors of many would multiply
+            // single steps are compared, because errors of many steps would multiply
             events.push(before);
             answers.push(None);
             events.push(event);

@@ -1,4 +1,5 @@
-//! DualPI2 against the RFC's pseudo-code kept apart, its laws worked by hand, and the coupling over loads.
+//! DualPI2 compared with a separate implementation of the RFC's pseudo-code, with calculated values of its laws, and
+//! with the coupling at several loads.
 
 use proptest::prelude::*;
 
@@ -20,8 +21,8 @@ fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {
     }
 }
 
-/// RFC 9332, figures 2, 3, 5, 7 and 8, with their names, on seconds as floating-point numbers; p' is bounded, and so
-/// is p_CL. The scheduler is `dequeue_packet` of Linux, whose credit is in whole numbers.
+/// RFC 9332, figures 2, 3, 5, 7 and 8, with their names, on seconds as floating-point numbers; p' and p_CL are
+/// bounded. The scheduler is `dequeue_packet` of Linux, whose credit is an integer.
 struct Rfc {
     lq: VecDeque<(f64, u32, i64, Ecn)>,
     cq: VecDeque<(f64, u32, i64, Ecn)>,
@@ -31,7 +32,7 @@ struct Rfc {
     p_cl: f64,
     p_c: f64,
     prevq: f64,
-    /// Weights of 4, and 1500 bytes.
+    /// Weights, which sum to 4, times 1500 bytes.
     wc: i64,
     wl: i64,
     credit: i64,
@@ -155,7 +156,7 @@ impl Rfc {
     }
 }
 
-/// One step of both: a prime number of nanoseconds, so that no comparison hangs on a rounded digit.
+/// One step of both: a prime number of nanoseconds, so that no comparison depends on rounding.
 const STEP: u64 = 100_003;
 
 proptest! {
@@ -166,8 +167,8 @@ proptest! {
         is_wrr in any::<bool>(),
         limit in 5..400_usize,
     ) {
-        // phases of arrivals, each kind of packet every so many steps, against a server that sends every `gap` steps;
-        // the update of Linux, 16 ms, counts from the first step on
+        // phases of arrivals: each kind of packet arrives at multiples of its step, and the server sends every `gap`
+        // steps; the update of Linux, 16 ms, is counted from the first step
         let setting = DualPi2Setting {
             update: Span(160 * STEP),
             classic_weight: 0.25,
@@ -206,7 +207,7 @@ proptest! {
     }
 }
 
-/// A standing classic queue of 20 ms, then of 10 ms, then none, worked by hand with alpha 0.16 and beta 3.2 a second.
+/// A constant classic queue of 20 ms, then of 10 ms, then none, calculated with alpha 0.16 and beta 3.2 per second.
 #[test]
 fn the_controller_follows_a_trace_worked_by_hand() {
     let mut dual = DualPi2::new(usual());
@@ -230,7 +231,7 @@ fn the_controller_follows_a_trace_worked_by_hand() {
     near(step(0), 0.0); // - 0.0024 - 0.032
 }
 
-/// Nothing moves while nothing is inside: an update that is due hours later sees what it would have seen.
+/// Nothing changes while the queue is empty: an update that is due hours later has the same result.
 #[test]
 fn hours_without_a_packet_cost_no_steps_and_change_nothing() {
     let run = |idle: u64| {
@@ -264,7 +265,7 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
         [0.0, 1.0, 1.0]
     );
 
-    // ECT(1) and CE are marked, once there is one more behind
+    // ECT(1) and CE are marked when one more packet is behind
     let mut dual = DualPi2::new(usual());
     let mut dropped = Vec::new();
     for (number, ecn) in [
@@ -278,7 +279,7 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
     let sent: Vec<Ecn> = std::iter::from_fn(|| dual.dequeue(Time(5 * MS), &mut dropped))
         .map(|sent| sent.ecn)
         .collect();
-    // `recur` holds the first back: its count must exceed 1
+    // `recur` delays the first mark: its count must exceed 1
     let expected = [
         Ecn::Scalable,
         Ecn::Experienced,
@@ -291,7 +292,8 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
     );
 }
 
-/// 1500 bytes take 1 ms at 12 Mb/s: two of them are 2 ms. At 100 Mb/s, or where frames take as long as they take, 800 us.
+/// 1500 bytes take 1 ms at 12 Mb/s, so that two packets take 2 ms. At 100 Mb/s, or with the service times of frames,
+/// the threshold is 800 us.
 #[test]
 fn on_a_slow_link_the_ramp_begins_with_two_packets() {
     let begins = |rate_bps, is_fixed| {
@@ -308,7 +310,8 @@ fn on_a_slow_link_the_ramp_begins_with_two_packets() {
     assert_eq!(begins(12_000_000, false), Span(800 * US));
 }
 
-/// Both queues full of packets of equal length: weights 9 to 1, the L queue first; with a time-shifted FIFO 50 ms.
+/// Both queues full of packets of equal length: weights 9 to 1, the L queue first; with a time-shifted FIFO a shift
+/// of 50 ms.
 #[test]
 fn who_is_served_next() {
     let served = |scheduler| {
@@ -354,7 +357,7 @@ fn who_is_served_next() {
     assert_eq!(sent.map(|sent| sent.number).collect::<Vec<_>>(), [1, 0, 2]);
 }
 
-/// From p' = 1/2 on, which is p_C = 1/4, nothing is spared for being ECN-capable, and L4S packets are lost as often.
+/// From p' = 1/2, which is p_C = 1/4, ECN-capable packets are dropped too, and L4S packets are lost as often.
 #[test]
 fn overload_drops_from_both_queues() {
     let served = |p: f64, ecn| {
@@ -387,9 +390,10 @@ fn overload_drops_from_both_queues() {
     close(served(0.6, Ecn::Scalable), 360, 640);
 }
 
-/// What a link of 100 Mb/s did with packets of 1500 bytes: L4S and classic ones, each offered at a part of its rate.
+/// Results of a link of 100 Mb/s with packets of 1500 bytes: L4S and classic packets, each offered at a fraction of
+/// the rate.
 struct Served {
-    /// Part of the L4S packets that were marked, and of the classic ones that were lost.
+    /// Fraction of the L4S packets that were marked, and of the classic packets that were lost.
     p_l: f64,
     p_c: f64,
     /// Mean of k p' and of p'^2 over time.
@@ -445,9 +449,10 @@ fn near(value: f64, expected: f64) {
     assert!(off.abs() < 0.05, "{value} for {expected}");
 }
 
-/// What reaches the link beyond what it carries must be lost, so that p_C is known where arrivals are regular: all but
-/// what L4S leaves. L4S packets are marked with k sqrt(p_C). Where arrivals are random p' moves, and so p_C is more than
-/// the square of its mean; then each follows its own mean, and the queue is empty at times, so that more than `lost` are.
+/// The excess of the offered load over the rate must be lost, so that p_C is known if arrivals are regular: all of it
+/// except the part of L4S. L4S packets are marked with k sqrt(p_C). If arrivals are random, p' varies, and p_C
+/// exceeds the square of its mean. Then each fraction follows its own mean, and the queue is empty at times, so that
+/// more than `lost` packets are lost.
 fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
     for &(low_latency, classic) in loads {
         let lost = 1.0 - (1.0 - low_latency) / classic;

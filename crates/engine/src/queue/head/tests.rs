@@ -1,5 +1,5 @@
-//! What holds for every discipline: the limit, the marks, the sums, the order within a flow, and the same
-//! outcome when run again.
+//! Properties of every discipline: the limit, the marks, the sums, the order within a flow, and an equal outcome in a
+//! second run.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ const OUTLET: Egress = Egress {
     delay: Span(0),
 };
 
-/// Every discipline, so eager that short random traffic sets it off.
+/// Every discipline, with settings under which short random traffic causes drops and marks.
 fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
     let codel = CoDelSetting {
         target: Span(2 * MS),
@@ -88,7 +88,7 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
     ]
 }
 
-/// Every second flow is of L4S, all of it.
+/// Returns whether a flow is L4S: every second flow.
 fn is_l4s(flow: u32) -> bool {
     flow % 2 == 1
 }
@@ -102,7 +102,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..2 * MS, what), 1..600)
 }
 
-/// What left and what was lost, each with the step; the queue at the end.
+/// The packets that left and that were lost, each with the step, and the queue at the end.
 struct Run {
     left: Vec<(usize, Packet)>,
     lost: Vec<(usize, Packet)>,
@@ -188,7 +188,7 @@ proptest! {
             last[flow] = Some(packet.number);
         }
 
-        // the same again
+        // a second run
         let again = run(&setting, &steps);
         prop_assert_eq!((&outcome.left, &outcome.lost), (&again.left, &again.lost));
     }

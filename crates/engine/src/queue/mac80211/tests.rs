@@ -1,4 +1,4 @@
-//! Flows and tins, traced by hand: one rule of the kernel a test.
+//! Flows and tins in calculated traces: one rule of the kernel per test.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -42,7 +42,7 @@ fn packet(flow: u32, number: u32, bytes: u16) -> Packet {
     }
 }
 
-/// Flows and numbers of the packets that are lost.
+/// Offers a packet. Returns flows and numbers of the packets that are lost.
 fn offer(queue: &mut Mac80211, now: u64, station: u32, packet: Packet) -> Vec<(u32, u32)> {
     let mut lost = Vec::new();
     queue.enqueue(Time(now), 0, station, &packet, &mut lost);
@@ -51,15 +51,15 @@ fn offer(queue: &mut Mac80211, now: u64, station: u32, packet: Packet) -> Vec<(u
         .collect()
 }
 
-/// Flow and number of the next packet for a station, and those lost before it.
+/// Takes the next packet for a station. Returns its flow and number, and the packets lost before it.
 fn take(queue: &mut Mac80211, now: u64, station: u32) -> (Option<(u32, u32)>, Vec<u32>) {
     let (mut marked, mut lost) = (0, Vec::new());
     let packet = queue.take(Time(now), 0, station, &mut marked, &mut lost);
     let lost = lost.iter().map(|lost| lost.number).collect();
-    (packet.map(|one| (one.flow, one.number)), lost)
+    (packet.map(|packet| (packet.flow, packet.number)), lost)
 }
 
-/// Two flows, the second of which is hashed to the queue of the first.
+/// Returns two flows, the second of which is hashed to the queue of the first.
 fn colliding(flows: u32) -> (u32, u32) {
     let fq = queue(Mac80211Setting { flows, ..SETTING }, 100, 2).fq;
     let first = fq.queue_of(0, 0);
@@ -81,11 +81,11 @@ fn a_flow_whose_queue_another_tin_has_goes_to_its_tins_overflow_queue() {
     offer(&mut queue, 0, 0, packet(first, 0, 1_500));
     assert_eq!(queue.fq.queue_of(1, second), 64 + 1);
     offer(&mut queue, 0, 1, packet(second, 1, 1_500));
-    // each station has its own, and nobody another's
+    // each station has only its own packets
     assert_eq!(take(&mut queue, 0, 1).0, Some((second, 1)));
     assert_eq!(take(&mut queue, 0, 1).0, None);
     assert_eq!(take(&mut queue, 0, 0).0, Some((first, 0)));
-    // a queue that has left its tin's lists is anybody's
+    // any tin may use a queue that has left the lists of its tin
     assert_eq!(take(&mut queue, 0, 0).0, None);
     assert_ne!(queue.fq.queue_of(1, second), 64 + 1);
 }
@@ -142,7 +142,7 @@ fn a_sparse_flow_goes_first_and_long_packets_wait_for_their_quanta() {
     let order: Vec<_> = (0..7)
         .map(|_| take(&mut queue, 0, 0).0.unwrap().1)
         .collect();
-    // the first flow, at -1200 bytes, is given 300 before each packet of the other; it is above nothing only
+    // the first flow, at -1200 bytes, gets 300 bytes before each packet of the other flow, and is above zero only
     // with the fifth
     assert_eq!(order, [10, 11, 12, 13, 14, 1, 2]);
 }
@@ -153,7 +153,7 @@ fn codel_controls_the_last_packet_of_a_flow_too() {
     for number in 0..3 {
         offer(&mut queue, 0, 0, packet(0, number, 1_500));
     }
-    // above target at 30 ms, for an interval at 130 ms; the last one then leaves an empty flow
+    // above target at 30 ms, for an interval at 130 ms; the last packet then leaves an empty flow
     assert_eq!(take(&mut queue, 30 * MS, 0), (Some((0, 0)), vec![]));
     assert_eq!(take(&mut queue, 131 * MS, 0), (Some((0, 2)), vec![1]));
 }
@@ -171,7 +171,7 @@ fn marks_are_for_who_can_carry_them() {
     take(&mut queue, 30 * MS, 0);
     let (mut marked, mut lost) = (0, Vec::new());
     let packet = queue.take(Time(131 * MS), 0, 0, &mut marked, &mut lost);
-    assert_eq!(packet.map(|one| one.ecn), Some(Ecn::Experienced));
+    assert_eq!(packet.map(|packet| packet.ecn), Some(Ecn::Experienced));
     assert_eq!((marked, lost.len()), (1, 0));
 }
 

@@ -1,5 +1,5 @@
-//! PI for Linux, `crates/bpf/pi.h`, against the law here: the same C as is compiled for BPF, compiled for this machine,
-//! answers random traces of arrivals.
+//! PI for Linux, `crates/bpf/pi.h`, compared with the law of the engine. The C code that is compiled for BPF is
+//! compiled for this machine, and decides on random traces of arrivals.
 
 use super::*;
 use crate::in_c::Compiled;
@@ -12,9 +12,9 @@ const TRACES: u32 = if cfg!(debug_assertions) {
     20_000
 };
 const LONGEST: u32 = 150;
-/// Steps that the C makes up for at once (`MOST_STEPS`).
+/// Largest number of late steps that the C code performs (`MOST_STEPS`).
 const MOST_STEPS: u64 = 64;
-/// How far probabilities may be apart after a trace: weights are rounded to parts of 2^-48. [-]
+/// Largest difference of probabilities after a trace: weights are rounded to parts of 2^-48. [-]
 const APART: f64 = 1e-8;
 
 #[test]

@@ -1,5 +1,5 @@
-//! RED against traces worked by hand, against ns-2's own numbers, and against a second
-//! implementation that keeps each published line apart.
+//! RED compared with calculated traces, with output of ns-2, and with a second implementation in which each published
+//! line is separate.
 
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ fn packet(bytes: u16) -> Packet {
     }
 }
 
-/// `packets` of 500 B, idle since `idle_ns` if there are none.
+/// Returns a queue of `packets` of 500 B, idle since `idle_ns` if it is empty.
 fn backlog(packets: u32, idle_ns: u64) -> Backlog {
     Backlog {
         packets,
@@ -93,7 +93,7 @@ fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
     );
     close(queue.average, 5.050_781_25);
     assert_eq!(queue.count, 0);
-    // idle for 10 ms, 2.5 packets: no arrival is counted, and the exponent is real
+    // idle for 10 ms, 2.5 packets: no arrival is counted, and the exponent is a real number
     queue.admit(Time(30_000_000), &backlog(0, 20_000_000), &packet(500));
     close(queue.average, 5.050_781_25 * libm::pow(0.75, 2.5));
     assert_eq!(queue.count, 1, "2.46 is above min_th");
@@ -125,8 +125,8 @@ fn waiting_doubles_the_distance_and_gentle_goes_on_to_one() {
     }
 }
 
-/// What ns-2.35 prints for packets of 500 B at 1 Mb/s, thresholds 2 and 4, weight 0.25, not gentle,
-/// wait: time [us], average after the arrival, packets waiting that it finds.
+/// Output of ns-2.35 for packets of 500 B at 1 Mb/s, thresholds 2 and 4, weight 0.25, not gentle, wait: time [us],
+/// average after the arrival, number of packets that it finds.
 const NS2_TRACE: &[(u64, f64, u32)] = &[
     (10_000, 0.0, 0),
     (10_100, 0.0, 0),
@@ -241,7 +241,7 @@ fn marks_stand_for_early_drops_alone_and_only_where_they_are_understood() {
     };
     let mut verdicts = |average: f64, packet: &Packet| {
         queue.average = average;
-        queue.count = 1_000; // certain
+        queue.count = 1_000; // a drop is certain
         queue.admit(Time(1), &backlog(average as u32, 0), packet)
     };
     assert_eq!(verdicts(3.0, &capable), Verdict::Mark);
@@ -249,8 +249,8 @@ fn marks_stand_for_early_drops_alone_and_only_where_they_are_understood() {
     assert_eq!(verdicts(5.0, &capable), Verdict::Drop);
 }
 
-/// Both forms once more, line by line as in the paper's figure 2 and in red.cc, with no state
-/// shared with [`Red`] but the random numbers.
+/// Both forms in a second implementation, line by line as in figure 2 of the paper and in red.cc. It shares only the
+/// random numbers with [`Red`].
 struct Plain {
     setting: RedSetting,
     weight: f64,
@@ -391,7 +391,7 @@ fn in_byte_mode_ns2_fills_its_queue_by_packets_of_the_mean_length() {
     );
 }
 
-/// A setting in either form, its weight given.
+/// Returns settings of either form with a given weight.
 fn settings() -> impl Strategy<Value = RedSetting> {
     let numbers = (0.0..10.0, 0.5..20.0, 0.01..1.0, 0.001..=1.0_f64);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());

@@ -124,14 +124,13 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
 /// Checks that there are marks, if the number of connections depends on marks.
 fn check_marks(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let lacks = |flow: &&CsmaFlow| matches!(&flow.transport, Transport::Tcp(tcp) if !tcp.ecn);
-    let fault = match (network.connections, network.flows.iter().find(lacks)) {
-        (Connections::Marks { .. }, _) if !network.price.aqm => "needs aqm = true, so that links \
-            mark"
-            .to_owned(),
-        (Connections::Marks { .. }, Some(flow)) => {
-            format!("needs flows with ecn = true, which {} is not", flow.name)
-        }
-        _ => return Ok(()),
+    let Connections::Marks { .. } = network.connections else {
+        return Ok(());
+    };
+    let fault = match network.flows.iter().find(lacks) {
+        _ if !network.price.aqm => "needs aqm = true, so that links mark".to_owned(),
+        Some(flow) => format!("needs flows with ecn = true, which {} is not", flow.name),
+        None => return Ok(()),
     };
     match csma.said(CsmaTable::connections) {
         Some(word) => Err(word.refuse_value(fault, problems)),

@@ -3,7 +3,10 @@
 mod access;
 mod aggregation;
 mod bottleneck;
+mod calls;
+mod changes;
 mod csma;
+mod csma_files;
 mod examples;
 mod extension_table;
 mod grammar;

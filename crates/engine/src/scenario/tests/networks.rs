@@ -4,18 +4,18 @@ use super::{complaints, toml};
 use crate::kernel::time::Span;
 use crate::scenario::*;
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
 const DUMBBELL: &str = r#"
 duration = "10 s"
 dumbbell = { flows = 3, access = "2 Mbps", access_spread = 0.01, bottleneck = "100 Mbps", rtt = "200 ms" }
 "#;
 
-fn refused(text: &str) -> String {
+pub(super) fn refused(text: &str) -> String {
     complaints(toml(&format!("duration = \"10 s\"\n{text}"), &[]))
 }
 
-fn names(scenario: &Scenario, links: &[u32]) -> Vec<String> {
+pub(super) fn names(scenario: &Scenario, links: &[u32]) -> Vec<String> {
     let links = links.iter().map(|&link| &scenario.links[link as usize]);
     links.map(|link| link.name.clone()).collect()
 }
@@ -557,117 +557,4 @@ fn round_trips_of_a_class_are_spread_evenly() {
         )),
         "x.toml:3: `flow.x.rtt_spread`: this key is only for bulk TCP; expected a flow without web"
     );
-}
-
-#[test]
-fn calls_of_a_station_are_flows_with_a_number_beside_its_others() {
-    let text = "duration = \"1 s\"\ncell.phy = \"802.11ac\"\nudp.header = \"40 B\"\n\
-                station.phone = { count = 2, udp_up = \"1 Mbps\", call = { calls = 2, category = \"voice\" } }";
-    let scenario = toml(text, &[]).unwrap();
-    let own: Vec<&Flow> = scenario.flows.iter().skip(9).collect();
-    let names: Vec<&str> = own.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "phone-2/udp-up/1",
-            "phone-2/audio-up/1",
-            "phone-2/audio-down/1",
-            "phone-2/video-up/1",
-            "phone-2/video-down/1",
-            "phone-2/audio-up/2",
-            "phone-2/audio-down/2",
-            "phone-2/video-up/2",
-            "phone-2/video-down/2",
-        ]
-    );
-    assert_eq!(own[0].call, None);
-    let categories = [own[0].category, own[1].category, own[8].category];
-    let (usual, voice) = (Category::BestEffort, Category::Voice);
-    assert_eq!(categories, [usual, voice, voice]);
-    let (up, down) = (Some(Direction::Up), Some(Direction::Down));
-    assert_eq!((own[7].direction(), own[8].direction()), (up, down));
-    let json = scenario.to_json();
-    let video = &json["flows"][17];
-    assert_eq!(
-        video["call"],
-        serde_json::json!({"number": 2, "medium": "video", "direction": "down"})
-    );
-    assert_eq!(
-        video["udp"],
-        serde_json::json!({
-            "arrivals": "constant",
-            "rate_bps": 1_200_000,
-            "payload_bytes": 1_000,
-            "header_bytes": 40,
-            "burst_packets": 5,
-        })
-    );
-    assert!(json["flows"][9].get("call").is_none());
-    assert_eq!(scenario.to_json_text(), json.to_string());
-}
-
-#[test]
-fn a_call_between_wired_nodes_goes_both_ways_with_hosts_of_its_own() {
-    let text = "duration = \"1 s\"\n\
-                link.line = { from = \"home\", to = \"net\", rate = \"20 Mbps\", back_rate = \"100 Mbps\" }\n\
-                flow.phone = { from = \"home\", to = \"net\", rtt = \"40 ms\", call = \"audio\" }";
-    let scenario = toml(text, &[]).unwrap();
-    let [up, down] = &scenario.flows[..] else {
-        panic!("an audio call has two flows")
-    };
-    assert_eq!(
-        (up.name.as_str(), down.name.as_str()),
-        ("phone/audio-up/1", "phone/audio-down/1")
-    );
-    assert_eq!((up.ends, up.class.as_str()), (Ends::Wired, "phone"));
-    assert_eq!(
-        names(&scenario, &up.forward),
-        ["phone/audio-up/1/access", "line", "phone/audio-up/1/exit"]
-    );
-    assert_eq!(
-        names(&scenario, &down.forward),
-        [
-            "phone/audio-down/1/access",
-            "line/back",
-            "phone/audio-down/1/exit"
-        ]
-    );
-    let access = &scenario.links[down.forward[0] as usize];
-    assert_eq!((access.to.as_str(), access.delay), ("net", Span(10 * MS)));
-}
-
-#[test]
-fn a_call_between_wired_nodes_stands_alone() {
-    let link = "link.line = { from = \"a\", to = \"b\", rate = \"9 Mbps\" }\n";
-    let message = |keys: &str| {
-        refused(&format!(
-            "{link}flow.x = {{ from = \"a\", to = \"b\", call = 1, {keys} }}"
-        ))
-    };
-    for (keys, wanted) in [
-        (
-            "udp = \"1 Mbps\"",
-            "`flow.x.udp`: conflicts with `call`; expected one of the two",
-        ),
-        (
-            "web = 5",
-            "`flow.x.web`: conflicts with `call`; expected one of the two",
-        ),
-        (
-            "window = 5",
-            "`flow.x.window`: this key is only for TCP; expected a flow without call",
-        ),
-        (
-            "segments = 5",
-            "`flow.x.segments`: this key is only for TCP; expected a flow without call",
-        ),
-    ] {
-        assert!(message(keys).contains(wanted), "{}", message(keys));
-    }
-    assert_eq!(message("count = 2"), "");
-    let station = "cell.phy = \"802.11b\"\nstation.x = { count = 1, call = 1 }\n";
-    let same = format!("{link}{station}flow.x-1 = {{ from = \"a\", to = \"b\", call = 1 }}");
-    assert!(refused(&same).contains("`flow.x-1`: station `x-1` has calls of this name too"));
-    let csma = "csma.link.one = {}\nflow.x = { route = [\"one\"], call = 1 }";
-    assert!(refused(csma).contains("`flow.x.call`: a call sends in both directions"));
 }

@@ -50,7 +50,12 @@ fn a_setting_replaces_or_adds_what_runs_at_a_place() {
         ("programs.mine/sink", "[\"b\"]"),
     ];
     let programs = toml(CELL, &settings).unwrap().programs;
-    let of = |place: &str| programs.iter().find(|one| one.place == place).unwrap();
+    let of = |place: &str| {
+        programs
+            .iter()
+            .find(|program| program.place == place)
+            .unwrap()
+    };
     assert_eq!(of("server").commands, ["sleep 9"]);
     assert_eq!(of("mine/sink").commands, ["b"]);
     assert_eq!(of("a").commands.len(), 2);

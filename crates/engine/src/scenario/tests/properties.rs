@@ -175,7 +175,7 @@ fn check_scenario(scenario: &Scenario) {
         assert!(flow.stop.is_none_or(|stop| flow.start < stop));
         assert!(
             flow.station()
-                .is_none_or(|one| one < scenario.stations.len())
+                .is_none_or(|number| number < scenario.stations.len())
         );
     }
     assert_eq!(scenario.to_json_text(), scenario.to_json().to_string());

@@ -6,7 +6,7 @@ use crate::kernel::time::Span;
 use crate::mac::PowerSave;
 
 /// Asserts what is said of each line added to station `a`, after the place and the key path.
-fn assert_said(cases: &[(&str, &str)]) {
+pub(super) fn assert_said(cases: &[(&str, &str)]) {
     for (line, expected) in cases {
         let message = message_of(line);
         let after_place = message.strip_prefix("x.toml:5: `station.a.");
@@ -49,37 +49,6 @@ fn a_word_for_traffic_leads_to_keys_of_flows() {
     assert!(call.starts_with("x.toml:5: `station.a.video_call`: is no key of a station"));
     assert!(call.contains("hint: write a call as `call = 1`, or without video as `call ="));
     assert!(!call.contains("did you mean"));
-}
-
-#[test]
-fn a_call_is_a_number_of_calls_or_the_word_audio() {
-    let wanted = "; expected \"audio\" or a whole number from 1 to 100";
-    for value in ["0", "-1", "1.5", "\"video\"", "10000", "true"] {
-        let message = message_of(&format!("call = {value}"));
-        assert!(
-            message.starts_with("x.toml:5: `station.a.call`: "),
-            "{message}"
-        );
-        assert!(
-            message.lines().next().unwrap().ends_with(wanted),
-            "{message}"
-        );
-    }
-    assert!(message_of("call = \"video\"").contains("hint: a call has video unless"));
-    assert_said(&[
-        (
-            "call = { calls = \"audio\", video = true }",
-            "call.video`: true contradicts calls = \"audio\"; expected false, or a number of calls",
-        ),
-        (
-            "call = { start = \"2 s\", stop = \"1 s\" }",
-            "call.stop`: \"1 s\" is not after the start; expected more than 2 s",
-        ),
-        (
-            "udp_up = { rate = \"greedy\", burst = 2 }",
-            "udp_up.burst`: 2 contradicts a greedy source, which has no gaps; expected 1",
-        ),
-    ]);
 }
 
 #[test]
@@ -462,40 +431,8 @@ fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
     );
 }
 
-#[test]
-fn a_change_of_the_channel_has_a_time_and_changes_something() {
-    let message = |table: &str| {
-        let message = complaints(toml(SMALL, &[("station.a.channel", table)]));
-        let (_, reason) = message.split_once(": ").unwrap_or_default();
-        reason.to_owned()
-    };
-    assert_eq!(
-        message("{ rain = { at = \"5 s\" } }"),
-        "`station.a.channel.rain`: this table changes nothing; expected `snr`, `error` or another \
-         error probability"
-    );
-    assert!(
-        message("{ rain = { error = 0.1 } }").starts_with("`station.a.channel.rain.at`: missing")
-    );
-    assert_eq!(
-        message("{ rain = { at = \"10 s\", error = 0.1 } }"),
-        "`station.a.channel.rain.at`: \"10 s\" is not before the end; expected less than the \
-         duration of 10 s"
-    );
-    assert_eq!(
-        message("{ a = { at = \"1 s\", error = 0.1 }, b = { at = \"1000 ms\", error = 0.2 } }"),
-        "`station.a.channel.b.at`: \"1000 ms\" is also the time of `station.a.channel.a`; expected \
-         different times"
-    );
-    assert_eq!(
-        message("{ rain = { at = \"5 s\", snr = \"9 dB\", error_up = 0.1 } }"),
-        "`station.a.channel.rain.error_up`: 0.1 conflicts with `snr` = \"9 dB\"; expected one of the two"
-    );
-    assert!(message("{ rain = { at = \"0 s\", error = 0.1 } }").contains("is too small"));
-}
-
 /// What is said of settings over [`SMALL`], after the place.
-fn message_of_settings(settings: &[(&str, &str)]) -> String {
+pub(super) fn message_of_settings(settings: &[(&str, &str)]) -> String {
     let message = complaints(toml(SMALL, settings));
     let (_, reason) = message.split_once(": ").unwrap_or_default();
     reason.to_owned()
@@ -572,63 +509,6 @@ fn answers_to_pings_need_somebody_who_pings() {
         message(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),
         ""
     );
-}
-
-#[test]
-fn a_change_of_answers_has_a_time_and_changes_something() {
-    let message = |table: &str| {
-        let settings = [("vsb", "{}"), ("station.a.pings", table)];
-        message_of_settings(&settings)
-    };
-    assert_eq!(
-        message("{ late = { at = \"5 s\" } }"),
-        "`station.a.pings.late`: this table changes nothing; expected `ping_delay` or `ping_loss`"
-    );
-    assert!(
-        message("{ late = { ping_loss = 0.1 } }").contains("`station.a.pings.late.at`: missing")
-    );
-    assert!(
-        message("{ late = { at = \"10 s\", ping_loss = 0.1 } }").contains("is not before the end")
-    );
-    assert!(message("{ late = { at = \"1 s\", ping_loss = 1.1 } }").contains("is too large"));
-    let table =
-        "{ b = { at = \"5 s\", ping_loss = 1 }, a = { at = \"2 s\", ping_delay = \"7 ms\" } }";
-    let settings = [
-        ("vsb", "{}"),
-        ("station.a.ping_delay", "300 ms"),
-        ("station.a.pings", table),
-    ];
-    let scenario = toml(SMALL, &settings).unwrap();
-    let changes = scenario.stations[0].echo_changes.iter();
-    let problems: Vec<_> = changes
-        .map(|change| (change.at.0, change.echo.delay.0, change.echo.loss))
-        .collect();
-    assert_eq!(
-        problems,
-        [
-            (2_000_000_000, 7_000_000, 0.0),
-            (5_000_000_000, 300_000_000, 1.0)
-        ]
-    );
-}
-
-#[test]
-fn what_a_change_does_not_say_is_the_stations() {
-    let table = "{ rain = { at = \"5 s\", error_down = 0.3 } }";
-    let settings = [
-        ("station.a.error_up", "0.1"),
-        ("station.a.ack_error_down", "0.05"),
-        ("station.a.channel", table),
-    ];
-    let scenario = toml(SMALL, &settings).unwrap();
-    let channel = scenario.stations[0].channel_changes[0].channel;
-    let errors = [
-        channel.error_up,
-        channel.error_down,
-        channel.ack_error_up,
-        channel.ack_error_down,
-    ];
-    assert_eq!(errors, [0.1, 0.3, 0.1, 0.05]);
 }
 
 #[test]

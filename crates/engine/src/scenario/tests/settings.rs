@@ -81,7 +81,7 @@ fn problems_name_the_setting_as_their_source() {
     assert_eq!(
         message_of(&[("tcp.window", "0")]),
         "--set tcp.window=0: `tcp.window`: 0 is too small; \
-         expected a table number from 1 to 65535"
+         expected a whole number from 1 to 65535"
     );
     assert_eq!(
         message_of(&[("cell.ap.cwmni", "5")]),
@@ -159,7 +159,7 @@ fn a_typo_inside_a_table_is_one_problem() {
     assert_eq!(table.lines().count(), 2, "{table}");
     assert_eq!(
         message_of(&[("link.a.rate", "9 Mbps")]),
-        "--set link.a.rate=9 Mbps: `link.a`: no such link; the file has no such table; to add one, set the table table\n\
+        "--set link.a.rate=9 Mbps: `link.a`: no such link; the file has no such table; to add one, set the whole table\n\
          hint: `link.a={ ... }`"
     );
 }

@@ -26,7 +26,7 @@ fn run(scenario: &Scenario) -> Measures {
 
 fn value(measures: &Measures, list: &str, item: &str, quantity: &str) -> Option<f64> {
     let list = measures.lists.iter().find(|(name, _)| *name == list)?;
-    let item = list.1.iter().find(|one| one.name == item)?;
+    let item = list.1.iter().find(|entry| entry.name == item)?;
     item.values.iter().find(|(name, _)| *name == quantity)?.1
 }
 

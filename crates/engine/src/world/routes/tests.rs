@@ -1,4 +1,4 @@
-//! What tests read of routes.
+//! Read access to routes for tests.
 
 use super::*;
 

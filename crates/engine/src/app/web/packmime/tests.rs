@@ -1,8 +1,8 @@
-//! The distributions against their formulas, and against what ns-2.35 draws.
+//! The distributions against their formulas, and against draws of ns-2.35.
 //!
-//! The values of ns-2 come from 400,000 draws of its RandomVariable/PackMimeHTTP... at 50 connections a
-//! second, seed 7. Each test compares means of blocks of independent sources, whose spread gives the
-//! standard error; that of ns-2's values comes from 20 blocks of its one sequence.
+//! The values of ns-2 are from 400,000 draws of its RandomVariable/PackMimeHTTP... at 50
+//! connections per second, seed 7. Each test compares means of blocks of independent sources, whose
+//! deviation gives the standard error; that of ns-2's values is from 20 blocks of its one sequence.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -10,7 +10,7 @@ use crate::kernel::streams::Streams;
 const BLOCKS: usize = 100;
 const BLOCK: usize = 500;
 
-/// Mean of `of` over the draws, and its standard error.
+/// Returns the mean of `of` over the draws, and its standard error.
 fn estimate(draws: &[f64], of: impl Fn(f64) -> f64) -> (f64, f64) {
     let block = |block: &[f64]| block.iter().map(|&x| of(x)).sum::<f64>() / block.len() as f64;
     let means: Vec<f64> = draws.chunks_exact(BLOCK).map(block).collect();
@@ -20,7 +20,8 @@ fn estimate(draws: &[f64], of: impl Fn(f64) -> f64) -> (f64, f64) {
     (mean, libm::sqrt(squares / (n * (n - 1.0))))
 }
 
-/// The estimate lies within 3 standard errors of the expected value; the errors of both count.
+/// Asserts that the estimate is within 3 standard errors of the expected value; the errors of both
+/// count.
 fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error: f64, what: &str) {
     let (mean, error) = estimate(draws, of);
     let error = libm::sqrt(error * error + own_error * own_error);
@@ -30,7 +31,8 @@ fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error:
     );
 }
 
-/// Parts of the draws that ns-2's quantiles exceed: (quantile, part, standard error).
+/// Returns the fractions of the draws that ns-2's quantiles exceed: (quantile, fraction, standard
+/// error).
 fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     for &(quantile, part, error) in quantiles {
         let below = |x| f64::from(u8::from(x <= quantile));
@@ -38,7 +40,7 @@ fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     }
 }
 
-/// Blocks of draws, each from a source of its own.
+/// Returns blocks of draws, each from its own source.
 fn draws<S>(source: impl Fn(Stream) -> S, next: impl Fn(&mut S) -> f64) -> Vec<f64> {
     let mut all = Vec::new();
     for block in 0..BLOCKS {
@@ -118,7 +120,7 @@ fn responses_are_as_long_as_those_of_ns2() {
     assert_near(&lengths, libm::log2, 10.188, 0.004, "mean log2 of response");
 }
 
-/// The tails reach no further than the quantiles give: 61.6 MB and 887 kB.
+/// The largest values are the last quantiles: 61.6 MB and 887 kB.
 #[test]
 fn no_length_lies_beyond_the_last_quantile() {
     let longest = |given| libm::exp2(quantile(given, -60.0));

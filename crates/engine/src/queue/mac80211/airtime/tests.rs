@@ -1,4 +1,4 @@
-//! Turns and limits, traced by hand: one rule of the kernel a test.
+//! Turns and limits in calculated traces: one rule of the kernel per test.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn party(station: u32) -> Party {
     }
 }
 
-/// So many stations in one category, without packets.
+/// Returns this number of stations in one category, without packets.
 fn airtime(setting: Mac80211Setting, stations: u32) -> Airtime {
     let mut airtime = Airtime::new(&setting, stations, 1);
     for station in 0..stations {
@@ -32,7 +32,7 @@ fn airtime(setting: Mac80211Setting, stations: u32) -> Airtime {
     airtime
 }
 
-/// The device holds packets of so much air time for a station.
+/// Gives the device packets of this air time for a station.
 fn hold(airtime: &mut Airtime, station: u32, air_us: u64) {
     airtime.holds(
         party(station),
@@ -41,7 +41,7 @@ fn hold(airtime: &mut Airtime, station: u32, air_us: u64) {
     );
 }
 
-/// Visits until the round is over; each station goes on having packets.
+/// Visits stations until the round is over. Each station always has packets.
 fn round(airtime: &mut Airtime, now: Time) -> Vec<u32> {
     airtime.begin_round(0);
     let mut visited = Vec::new();
@@ -58,10 +58,10 @@ fn a_station_stays_in_front_until_it_is_in_debt() {
     for station in 0..2 {
         airtime.list(Time::ZERO, party(station), true);
     }
-    // who came last stands in front, and a round that meets it again is over
+    // the last station that came is first, and the round is over when it meets this station again
     assert_eq!(round(&mut airtime, Time::ZERO), [1]);
     assert_eq!(round(&mut airtime, Time::ZERO), [1]);
-    // 256 - 1000 = -744 us: one weight, to the end, and it is the other's turn
+    // 256 - 1000 = -744 us: with one weight it moves to the end, and the other station has its turn
     airtime.charge(Time::ZERO, party(1), Span(1_000 * US));
     assert_eq!(round(&mut airtime, Time::ZERO), [0]);
     assert_eq!(airtime.accounts[1].deficit, -488_000);
@@ -83,7 +83,7 @@ fn debts_are_paid_by_one_weight_a_turn_and_air_times_become_equal() {
         airtime.charge(Time::ZERO, party(station), cost);
         air[station as usize] += cost.0;
     }
-    // equal within one PPDU and what a debt may be: the longest PPDU and a weight
+    // equal within one PPDU and the largest debt: the longest PPDU and a weight
     let (least, most) = (air.iter().min().unwrap(), air.iter().max().unwrap());
     assert!(most - least <= 2 * (4_000 + 256) * US, "{air:?}");
 }
@@ -94,7 +94,7 @@ fn what_the_device_holds_is_part_of_the_debt() {
     for station in 0..2 {
         airtime.list(Time::ZERO, party(station), true);
     }
-    // it may have more by its limits, but 256 - 3000 us is below nothing
+    // its limits allow more, but 256 - 3000 us is below zero
     hold(&mut airtime, 1, 3_000);
     assert!(airtime.may_take(party(1)));
     assert_eq!(round(&mut airtime, Time::ZERO), [0]);
@@ -120,7 +120,7 @@ fn without_fairness_stations_take_turns_whatever_they_have_sent() {
 #[test]
 fn limits_of_what_the_device_holds_are_low_high_and_the_radios() {
     let mut airtime = airtime(SETTING, 4);
-    // below low: whatever others have; below high: while the radio holds less than its limit
+    // below low: independent of the other stations; below high: while the radio has less than its limit
     hold(&mut airtime, 0, 11_999);
     assert!(airtime.may_take(party(0)));
     hold(&mut airtime, 0, 12_000);
@@ -162,7 +162,7 @@ fn a_station_without_packets_stays_listed_while_it_is_in_debt() {
     airtime.charge(Time::ZERO, party(0), Span(500 * US));
     airtime.list(Time(10 * MS), party(0), false);
     assert!(airtime.accounts[0].listed, "-244 us, and active 10 ms ago");
-    // the next turn makes the debt good, and it is gone
+    // the next turn pays the debt, and the station has left
     airtime.begin_round(0);
     assert_eq!(airtime.next(0), Some(0));
     airtime.list(Time(10 * MS), party(0), false);
