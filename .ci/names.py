@@ -3,7 +3,7 @@
     names.py             check all files; exit with 1 if there is a fault
     names.py --count     print how often each name of `limited` is defined in each file
 
-A definition is that of a module, class, function, field, parameter or variable. The names are in
+A definition is that of a module, file of Rust, class, function, field, parameter or variable. The names are in
 `names.toml`, next to this file. Rust is read by `crates/names`, TypeScript by
 `workbench/names.mjs`.
 """
@@ -108,7 +108,9 @@ def definitions() -> Iterator[Definition]:
     for file in tracked("*.py"):
         yield from in_python(file, (ROOT / file).read_text("utf-8"))
     rust = tracked("*.rs")
-    yield from (Definition(file, 1, Path(file).stem) for file in rust)
+    for file in rust:
+        yield Definition(file, 1, Path(file).stem)
+        yield Definition(file, 1, Path(file).name)
     yield from listed(RUST, rust)
     yield from listed(TYPESCRIPT, tracked("workbench/*.ts", "workbench/*.svelte"))
 

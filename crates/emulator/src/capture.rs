@@ -1,4 +1,4 @@
-//! A capture of the air with the packets that hosts have sent, written by a thread of its own: a disk may be slow.
+//! A capture of the air with the packets of hosts. A thread of its own writes it, because a disk may be slow.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
-/// What goes to the thread at once, at least. [bytes]
+/// Smallest piece that is passed to the thread. [bytes]
 const PIECE: usize = 1 << 16;
 
 /// A file that is being written.
@@ -23,7 +23,7 @@ impl Writer {
         Writer { pieces, thread }
     }
 
-    /// Takes what is in `pending`, if it is enough to be worth it.
+    /// Passes `pending` to the thread, if it is long enough.
     pub(crate) fn take(&self, pending: &mut Vec<u8>) {
         if pending.len() >= PIECE {
             self.send(pending);

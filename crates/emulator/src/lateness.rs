@@ -1,14 +1,14 @@
-//! How late packets were handed over: a histogram whose length does not depend on how many there were.
+//! Lateness of delivered packets: a histogram whose length does not depend on the number of packets.
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Buckets of each power of two: a quantile is off by a part in so many at most.
+/// Number of buckets of each power of two, and the inverse of the largest relative error of a quantile.
 const FINE: u32 = 64;
 const FINE_BITS: u32 = FINE.ilog2();
 /// Buckets of all powers of two, and those of the numbers below the first that has so many.
 const BUCKETS: usize = ((u64::BITS - FINE_BITS + 1) * FINE) as usize;
 
-/// How late packets were.
+/// Lateness of packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Lateness {
     counts: Vec<u64>,
@@ -32,7 +32,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// A packet that was due at `due` was handed over at `at`.
+    /// Adds a packet that was due at `due` and delivered at `at`.
     pub(crate) fn add(&mut self, due: Time, at: Time) {
         self.counts[bucket(at.since(due).0)] += 1;
         self.count += 1;
@@ -41,13 +41,13 @@ impl Lateness {
         self.most = self.most.max(self.now);
     }
 
-    /// The most packets that were due in one instant.
+    /// Returns the largest number of packets that were due at the same instant.
     pub(crate) fn at_once(&self) -> u64 {
         self.most
     }
 
-    /// What a part `quantile` of the packets does not exceed, rounded up to the end of a bucket; `None` without
-    /// packets.
+    /// Returns the lateness that a part `quantile` of the packets does not exceed, rounded up to the end of a bucket;
+    /// `None` without packets.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<Span> {
         let wanted = (quantile * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

@@ -1,9 +1,9 @@
-//! Segments that are due at once reach a host as one packet, as from a network card whose driver merges what it
-//! has received: generic receive offload (net/ipv4/tcp_offload.c, `tcp_gro_receive`). The host's TCP then runs once
-//! for all of them, and acknowledges them at once.
+//! Merges segments that are due simultaneously into one packet for a host, as generic receive offload in the driver of a
+//! network card (net/ipv4/tcp_offload.c, `tcp_gro_receive`). The TCP of the host processes and acknowledges them
+//! together.
 //!
-//! Differs from Linux in: one connection at a time is merged, as packets come in their order; at most 32 packets of one
-//! instant are (NAPI: 64 a turn).
+//! Differs from Linux in: only successive packets of one connection are merged; at most 32 packets of one instant are
+//! merged (NAPI: 64 per turn).
 
 use std::io::IoSlice;
 
@@ -23,13 +23,13 @@ const SEQUENCE: usize = 4;
 const ACKNOWLEDGED: usize = 8;
 const OFFSET: usize = 12;
 const FLAGS: usize = 13;
-/// The checksum in an IP header; fragments are of no interest.
+/// Checksum in an IP header; fragments are not merged.
 const IP_CHECKSUM: std::ops::Range<usize> = 10..12;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 
-/// Packets that a node is handed at once: one, or segments of a connection that follow each other.
+/// Packets that are delivered to a node together: one packet, or successive segments of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// Whether segments are merged at all.
@@ -37,9 +37,9 @@ pub(crate) struct Batch {
     packets: Vec<Delivery>,
     /// Length of the IP and TCP headers of all of them. [bytes]
     headers: usize,
-    /// Data of the first, which no other has more of. [bytes]
+    /// Data of the first segment, the largest. [bytes]
     size: usize,
-    /// The sequence number that goes on.
+    /// Sequence number of the next segment.
     next: u32,
     /// Length of all together. [bytes]
     bytes: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Batch {
     is_open: bool,
 }
 
-/// What merging looks at in a segment.
+/// Properties of a segment that decide about merging.
 struct Segment {
     ip: usize,
     headers: usize,
@@ -57,8 +57,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// Reads a TCP segment with data; `None` for what is none, or is fragmented, or has flags that stand for
-    /// themselves.
+    /// Reads a TCP segment with data. Returns `None` for other packets, fragments, and segments with flags that prevent
+    /// merging.
     fn of(packet: &[u8]) -> Option<Segment> {
         let ip = usize::from(*packet.first()? & 0x0F) * 4;
         let is_fragment = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]) & 0x3FFF != 0;
@@ -83,7 +83,7 @@ impl Segment {
 }
 
 impl Batch {
-    /// Nothing has come; with `merges` segments that follow each other will be one packet.
+    /// Creates an empty batch. If it `merges`, successive segments become one packet.
     pub(crate) fn new(merges: bool) -> Batch {
         Batch {
             merges,
@@ -91,7 +91,7 @@ impl Batch {
         }
     }
 
-    /// `delivery` joins, or comes back if it has to begin the next batch.
+    /// Adds `delivery`, or returns it if it must begin the next batch.
     pub(crate) fn join(&mut self, delivery: Delivery) -> Option<Delivery> {
         let segment = self.merges.then(|| Segment::of(&delivery.bytes)).flatten();
         if let Some(first) = self.packets.first() {
@@ -115,7 +115,7 @@ impl Batch {
         None
     }
 
-    /// Whether a segment goes on where the last one ended, with the same headers.
+    /// Returns whether a segment continues the last segment, with the same headers.
     fn takes(&self, segment: &Segment, first: &Delivery, delivery: &Delivery) -> bool {
         let (own, other) = (&first.bytes, &delivery.bytes);
         let ip = segment.ip;
@@ -136,7 +136,7 @@ impl Batch {
             && same(ip + TCP_HEADER..self.headers)
     }
 
-    /// When each of the packets was due.
+    /// Returns the due time of each packet.
     pub(crate) fn due(&self) -> impl Iterator<Item = Time> {
         self.packets.iter().map(|packet| packet.due)
     }
@@ -146,8 +146,8 @@ impl Batch {
         self.packets.is_empty()
     }
 
-    /// Gives what has come together to `write`, as a header and the pieces of one packet for a node, and begins
-    /// anew; nothing if nothing has come.
+    /// Passes the packets of the batch to `write`, as a header and the pieces of one packet for a node, and empties the
+    /// batch. Does nothing if the batch is empty.
     ///
     /// # Errors
     /// Those of `write`.

@@ -1,8 +1,7 @@
-//! The network of a scenario with packets that have bytes: the engine's world between hosts, told of packets
-//! and of time.
+//! The network of a scenario with packets that have bytes: the engine's world between hosts.
 //!
-//! Queues, links, media, pings and random streams are the engine's own ([`Live`]). What is here is the
-//! bytes: which flow they are of, where they are kept, which node they reach.
+//! Queues, links, media, pings and random streams are those of the engine ([`Live`]). This module adds the bytes: the
+//! flow of a packet, its storage, and the node that it reaches.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +21,7 @@ use crate::programs::{Programs, Tag};
 /// A packet that reaches a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When it is due there.
+    /// Time at which it is due at the node.
     pub due: Time,
     /// Number of the node.
     pub node: u32,
@@ -32,19 +31,19 @@ pub struct Delivery {
 
 /// All nodes, queues and links of a scenario.
 pub struct Network<'a> {
-    /// The scenario as it was, without flows of programs.
+    /// The scenario without flows of programs.
     scenario: &'a Scenario,
     live: Live<'a>,
-    /// The instant up to which it has run.
+    /// Time up to which it has run.
     now: Time,
     places: Places,
     programs: Programs,
-    /// Number of each web source behind the places of programs, by its flow.
+    /// Number of each web source, after the places of programs, by its flow.
     webs: HashMap<u32, usize>,
-    /// Packets inside, by number; numbers that are free.
+    /// Packets in the network by number.
     inside: Vec<Inside>,
     free: Vec<u32>,
-    /// Packets whose arrival is known, by when it is due, in order of events.
+    /// Packets whose arrival is known, by their due time and the order of events.
     deliveries: BTreeMap<(Time, u64), (u32, Vec<u8>)>,
     arrived: u64,
     /// Packets lost in queues, on links and on the air, since the start.
@@ -57,24 +56,24 @@ pub struct Network<'a> {
 /// A capture of the air.
 struct Air {
     capture: Capture,
-    /// What nobody has taken yet.
+    /// Bytes that are not written yet.
     pending: Vec<u8>,
     frames: u64,
 }
 
-/// A packet inside.
+/// A packet in the network.
 #[derive(Clone, Debug, Default)]
 struct Inside {
-    /// The node that it is for.
+    /// Its destination.
     to: u32,
     bytes: Vec<u8>,
-    /// Whose it is, if it is a program's.
+    /// Its connection, if it belongs to a program.
     tag: Option<Tag>,
 }
 
 impl<'a> Network<'a> {
-    /// The network of `scenario`, at rest, in which programs run at `places`; `opened` is the scenario with
-    /// their flows ([`open`]).
+    /// Creates the idle network of `scenario`, in which programs run at `places`. `opened` is the scenario with their
+    /// flows ([`open`]).
     ///
     /// [`open`]: lasthop_engine::live::open
     ///
@@ -117,7 +116,7 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// The air is captured, `limit` frames at most.
+    /// Captures at most `limit` frames on the air.
     pub fn record(&mut self, limit: u64) {
         self.live.record(limit);
         let mut pending = Vec::new();
@@ -129,41 +128,42 @@ impl<'a> Network<'a> {
         });
     }
 
-    /// What has been captured and nobody has taken, as pcapng.
+    /// Returns the captured bytes that are not written yet, as pcapng.
     pub fn captured(&mut self) -> Option<&mut Vec<u8>> {
         self.air.as_mut().map(|air| &mut air.pending)
     }
 
-    /// How many frames have been captured; an aggregate has as many as MPDUs.
+    /// Returns the number of captured frames; an aggregate counts as its number of MPDUs.
     pub(crate) fn frames(&self) -> u64 {
         self.air.as_ref().map_or(0, |air| air.frames)
     }
 
-    /// Whether there was no room for more of them.
+    /// Returns whether there was no room for more frames.
     pub(crate) fn frames_full(&self) -> bool {
         self.live.frames_full()
     }
 
-    /// Opens a way to the outside, which is the last node: what a program's place sends to an address that is no
-    /// place's comes out there, behind the network, and what comes from there goes back to the place. Packets
-    /// between it and the nodes `neighbours` it pass no network.
+    /// Adds the outside as the last node.
+    ///
+    /// Packets from the place of a program to an address of no place reach the outside through the network, and packets
+    /// from the outside reach the place. Packets between the outside and its `neighbours` bypass the network.
     pub fn open_outside(&mut self, neighbours: &[u32]) {
         self.places.open_outside(neighbours);
     }
 
-    /// How many nodes send and receive packets.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.places.count()
     }
 
-    /// When something happens next, or a packet is due at a node.
+    /// Returns the time of the next event or delivery.
     pub fn due(&mut self) -> Time {
         let arrives = self.deliveries.first_key_value();
         let arrives = arrives.map_or(Time::NEVER, |(&(at, _), _)| at);
         arrives.min(self.live.due())
     }
 
-    /// Lets happen what is due before `now`, which never goes back.
+    /// Processes the events before `now`, which never goes back.
     ///
     /// # Errors
     /// As [`Live::run_until`].
@@ -174,7 +174,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// The next packet that is due at a node by `now`.
+    /// Returns the next packet that is due at a node by `now`.
     pub fn next_delivery(&mut self, now: Time) -> Option<Delivery> {
         let first = self.deliveries.first_entry()?;
         let due = first.key().0;
@@ -185,7 +185,7 @@ impl<'a> Network<'a> {
         Some(Delivery { due, node, bytes })
     }
 
-    /// Node `from` sends `bytes`, at the instant up to which it has run.
+    /// Sends `bytes` from node `from`, at the time up to which the network has run.
     pub fn send(&mut self, from: u32, bytes: &[u8]) {
         if let Some(to) = self.neighbour(from, bytes) {
             self.arrived += 1;
@@ -206,7 +206,7 @@ impl<'a> Network<'a> {
         self.look();
     }
 
-    /// The node that a packet is for, if no network is between.
+    /// Returns the destination of a packet, if it bypasses the network.
     fn neighbour(&self, from: u32, bytes: &[u8]) -> Option<u32> {
         let header = Header::of(bytes)?;
         let to = self.places.node_of(header.to)?;
@@ -214,8 +214,8 @@ impl<'a> Network<'a> {
         (is_there && self.places.are_beside(from, to)).then_some(to)
     }
 
-    /// What a packet is to the engine, the node it is for, and the program's connection that it is of; `None`
-    /// for what goes nowhere.
+    /// Returns a packet as the engine sees it, its destination, and its connection if it belongs to a program. `None` is
+    /// a packet without a destination.
     fn read(&mut self, from: u32, bytes: &[u8]) -> Option<(Sent, u32, Option<Tag>)> {
         let header = Header::of(bytes)?;
         if self.places.node_of(header.from)? != from {
@@ -274,7 +274,7 @@ impl<'a> Network<'a> {
         Some((sent, to, tag))
     }
 
-    /// Takes over what the world has handed out.
+    /// Processes the packets that have left the engine's world.
     fn look(&mut self) {
         self.capture();
         for arrival in self.live.arrivals() {
@@ -301,7 +301,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Captures frames while what they carry is known.
+    /// Captures frames while their packets are known.
     fn capture(&mut self) {
         let Some(air) = &mut self.air else {
             return;
@@ -331,33 +331,34 @@ impl<'a> Network<'a> {
         self.inside.len() as u32 - 1
     }
 
-    /// What is measured is measured from now on.
+    /// Begins the measurements.
     pub(crate) fn begin_to_measure(&mut self) {
         self.live.begin_to_measure();
         self.programs.begin_to_measure();
     }
 
-    /// How many flows of the scenario have an item of their own: web sources are told by class.
+    /// Returns the number of flows with an item of their own; web sources have one item per class.
     pub(crate) fn flows_told(&self) -> usize {
         flows(self.scenario).len() - self.webs.len()
     }
 
-    /// Rows of programs' connections.
+    /// Returns the rows of the connections of programs.
     pub(crate) fn of_programs(&self) -> Vec<Value> {
         self.programs.rows()
     }
 
-    /// What the world has measured.
+    /// Returns the measurements of the world.
     pub(crate) fn measures(&self) -> Result<Measures, EngineError> {
         self.live.measures()
     }
 
-    /// Packets that have been handed over or lost since the start; what waits for its node counts too.
+    /// Returns the number of packets that were delivered or lost since the start, including packets that wait for their
+    /// node.
     pub(crate) fn carried(&self) -> u64 {
         self.arrived + self.lost
     }
 
-    /// Packets that belonged to no flow.
+    /// Returns the number of packets that belonged to no flow.
     pub(crate) fn foreign(&self) -> u64 {
         self.foreign
     }

@@ -1,8 +1,8 @@
-//! Whether the loop keeps time: how many packets it carries, and how much of the time that takes.
+//! Load of the loop: packets per second, and the part of the time in which it works.
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// What the loop has done since an instant.
+/// Load of the loop since an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     since: Time,
@@ -12,7 +12,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Measured from `since` on, when so many packets had been carried.
+    /// Begins at `since`, when this number of packets had been carried.
     pub(crate) fn from(since: Time, carried: u64) -> Pace {
         Pace {
             since,
@@ -21,19 +21,19 @@ impl Pace {
         }
     }
 
-    /// The loop has slept, or waited to be woken.
+    /// Adds a time for which the loop was asleep.
     pub(crate) fn slept(&mut self, span: Span) {
         self.asleep = self.asleep + span;
     }
 
-    /// Packets carried in a second until `now`, when so many have been; `None` if no time has passed.
+    /// Returns the packets per second until `now`, from the number carried so far; `None` if no time has passed.
     /// [packets/s]
     pub(crate) fn carried_pps(&self, now: Time, carried: u64) -> Option<f64> {
         let length_s = now.since(self.since).seconds();
         (length_s > 0.0).then(|| (carried - self.carried) as f64 / length_s)
     }
 
-    /// Part of the time until `now` in which it was not asleep; `None` if no time has passed.
+    /// Returns the part of the time until `now` in which the loop was not asleep; `None` if no time has passed.
     pub(crate) fn at_work(&self, now: Time) -> Option<f64> {
         let length_s = now.since(self.since).seconds();
         let part = (1.0 - self.asleep.seconds() / length_s).max(0.0);

@@ -1,4 +1,4 @@
-//! Where hosts are: the addresses of a scenario's places, and which flow a packet between two of them is of.
+//! Addresses of a scenario's hosts, and the flow of a packet between two of them.
 
 use lasthop_engine::live::{At, Place, flows};
 use lasthop_engine::scenario::{Direction, Ends, Flow, Scenario, Transport};
@@ -27,15 +27,15 @@ pub(crate) struct Places {
     has_wired: bool,
     /// Flows between wired nodes whose hosts are nodes of their own, for programs.
     apart: Vec<u32>,
-    /// Nodes beside the outside, if there is a way there.
+    /// Neighbours of the outside, if there is an outside.
     neighbours: Option<Vec<u32>>,
 }
 
-/// What a packet is to the scenario.
+/// Flow of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Of {
     pub(crate) flow: u32,
-    /// Whether it goes with the flow's data.
+    /// Whether it travels in the direction of the flow's data.
     pub(crate) is_data: bool,
 }
 
@@ -66,13 +66,13 @@ impl Places {
         }
     }
 
-    /// The same with a node more, the outside: it has every address that is no place's. Packets between it and
-    /// the nodes `neighbours` it pass no network.
+    /// Adds the outside, a node that has each address of no place. Packets between it and its `neighbours` bypass the
+    /// network.
     pub(crate) fn open_outside(&mut self, neighbours: &[u32]) {
         self.neighbours = Some(neighbours.to_vec());
     }
 
-    /// Whether two nodes are the outside and one beside it.
+    /// Returns whether two nodes are the outside and one of its neighbours.
     pub(crate) fn are_beside(&self, from: u32, to: u32) -> bool {
         let Some(neighbours) = &self.neighbours else {
             return false;
@@ -81,7 +81,7 @@ impl Places {
         from == outside && neighbours.contains(&to) || to == outside && neighbours.contains(&from)
     }
 
-    /// Whether an address is of the outside.
+    /// Returns whether an address belongs to the outside.
     pub(crate) fn is_outside(&self, address: u32) -> bool {
         self.neighbours.is_some() && self.node_of(address) == Some(self.outside())
     }
@@ -94,12 +94,12 @@ impl Places {
         }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub(crate) fn count(&self) -> u32 {
         self.outside() + u32::from(self.neighbours.is_some())
     }
 
-    /// The number that the outside has, if there is a way there.
+    /// Returns the number of the outside, if there is an outside.
     fn outside(&self) -> u32 {
         self.first_apart() + 2 * self.apart.len() as u32
     }
@@ -108,14 +108,14 @@ impl Places {
         1 + self.stations + if self.has_wired { 2 } else { 0 }
     }
 
-    /// The node that has an address.
+    /// Returns the node with an address.
     pub(crate) fn node_of(&self, address: u32) -> Option<u32> {
         let leads_out = || self.neighbours.is_some() && is_of_a_host(address);
         let place = self.place_of(address);
         place.or_else(|| leads_out().then(|| self.outside()))
     }
 
-    /// The node of a place that has an address.
+    /// Returns the node of a place with an address.
     fn place_of(&self, address: u32) -> Option<u32> {
         let (sources, sinks) = (self.stations + 1, self.stations + 2);
         let flows = 1..=self.ends.len() as u32;
@@ -141,7 +141,7 @@ impl Places {
         }
     }
 
-    /// What a packet is to the scenario; `None` for what belongs to no flow.
+    /// Returns the flow of a packet, if it has one.
     pub(crate) fn of(&self, packet: &Header) -> Option<Of> {
         let (from_port, to_port) = packet.ports?;
         let flow = |port: u16| port.checked_sub(FIRST_PORT).map(u32::from);

@@ -1,5 +1,5 @@
-//! Programs: packets that are of no flow of the scenario travel between a place and what it talks to on
-//! flows of their own, and are counted by connection: protocol, addresses and ports.
+//! Packets of programs, which belong to no flow of the scenario. They have flows of their own between a place and its
+//! peer, and are counted by connection: protocol, addresses and ports.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -11,17 +11,16 @@ use serde_json::{Value, json};
 
 use crate::ip::{self, Header, TCP, UDP};
 
-/// Both ends of a connection: protocol, address and port at the place, and of what it talks to.
+/// Protocol of a connection, and address and port of the place and of its peer.
 type Key = (u8, (u32, u16), (u32, u16));
 
-/// What a connection has carried one way since counting began.
+/// Counters of one direction of a connection, since counting began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     sent: u64,
     arrived: u64,
     lost: u64,
-    /// Payload of TCP or UDP, or whatever the IP packet has, that has arrived; what TCP sent again counts too.
-    /// [bytes]
+    /// Payload of TCP or UDP, or of IP, that has arrived, including retransmissions. [bytes]
     payload_bytes: u64,
 }
 
@@ -29,13 +28,13 @@ struct Counts {
 struct Connection {
     place: usize,
     key: Key,
-    /// Its number among the place's of its carrier.
+    /// Number among the connections of the place with the same carrier.
     number: usize,
-    /// What left the place, and what came to it.
+    /// Packets from the place, and packets to the place.
     counts: [Counts; 2],
 }
 
-/// Whose a packet inside is.
+/// Connection and direction of a packet in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
     connection: usize,
@@ -43,7 +42,7 @@ pub(crate) struct Tag {
     payload_bytes: usize,
 }
 
-/// What a packet of a program is to the engine.
+/// A packet of a program as the engine sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Of {
     pub(crate) flow: u32,
@@ -51,14 +50,14 @@ pub(crate) struct Of {
     pub(crate) tag: Tag,
 }
 
-/// All programs' connections.
+/// Connections of all programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    /// Places, each with the addresses of its own end and of the other.
+    /// Places, each with its own address and that of its peer.
     places: Vec<(Place, u32, u32)>,
     by_key: HashMap<Key, usize>,
     connections: Vec<Connection>,
-    /// Connections that each place has had, by carrier.
+    /// Number of connections that each place has begun, by carrier.
     begun: HashMap<(usize, Carrier), usize>,
 }
 
@@ -70,8 +69,8 @@ impl Programs {
         }
     }
 
-    /// What a packet is; `scenario` is the one without the programs' flows. What comes from the outside or goes
-    /// there passes the network between a place and what it talks to. `None` for what goes nowhere.
+    /// Returns a packet as the engine sees it, or `None` for a packet without a destination. `scenario` has no flows of
+    /// programs. Packets from and to the outside pass the network between a place and its peer.
     pub(crate) fn of(
         &mut self,
         scenario: &Scenario,
@@ -103,7 +102,7 @@ impl Programs {
         };
         let connection = self.connection(place, carrier, key);
         let payload_bytes = ip::payload_bytes(bytes);
-        // a pure ACK goes against the data that it acknowledges
+        // a pure ACK travels against the direction of its data
         let is_ack = packet.protocol == TCP && ip::is_pure_ack(bytes);
         let number = self.connections[connection].number;
         Some(Of {
@@ -156,14 +155,14 @@ impl Programs {
         self.counts(tag).lost += 1;
     }
 
-    /// Everything is counted from now on.
+    /// Begins to count.
     pub(crate) fn begin_to_measure(&mut self) {
         for connection in &mut self.connections {
             connection.counts = Default::default();
         }
     }
 
-    /// What has been counted: a row for each connection and way that carried something.
+    /// Returns the counters, one row per connection and direction with packets.
     pub(crate) fn rows(&self) -> Vec<Value> {
         let address = |(address, port): (u32, u16), protocol: u8| {
             let address = Ipv4Addr::from(address);

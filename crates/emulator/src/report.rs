@@ -1,4 +1,4 @@
-//! What the world has measured, and what only a run in real time has.
+//! Measurements of the world, and those that only an emulation has.
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -11,7 +11,7 @@ use crate::Network;
 use crate::lateness::Lateness;
 use crate::pace::Pace;
 
-/// Lists of items, as in a result.
+/// Returns lists of items, as in a result.
 ///
 /// # Errors
 /// `Conservation` if a conservation law is violated.

@@ -1,4 +1,4 @@
-//! The network by the clock of the system: reads what nodes send, writes what reaches them, sleeps in between.
+//! The loop of an emulation: reads packets of nodes, writes packets to nodes, and sleeps in between.
 
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -24,35 +24,35 @@ use crate::offload::{MOST, each_packet};
 use crate::pace::Pace;
 use crate::report::report;
 
-/// Packets read from a node, or handed over, before others are looked at: what an aggregate brings is
-/// acknowledged while the rest of it is handed over.
+/// Number of packets that are read from a node, or delivered, before other nodes are served. The first packets of an
+/// aggregate are acknowledged while the others are delivered.
 const AT_ONCE: usize = 32;
 
 /// Longest sleep.
 const LONGEST_SLEEP: Span = Span(50_000_000);
 
-/// Descriptors that do not block: one packet a write, one a read or several of TCP, behind a header
-/// (`virtio_net_hdr`) each.
+/// Descriptors that do not block. A write has one packet, and a read one packet or several segments of TCP, each after a
+/// header (`virtio_net_hdr`).
 #[derive(Debug)]
 pub struct Descriptors {
     /// Descriptors of the nodes by number: the servers, each station, sources and sinks between wired nodes, hosts of
     /// programs, the outside.
     nodes: Vec<OwnedFd>,
-    /// Readable when the run is to stop: to end here if there is a byte, else for nothing.
+    /// Readable when the run is to stop: with a result if there is a byte, otherwise without.
     stop: OwnedFd,
-    /// Where a capture of the air goes, if it is wanted.
+    /// File of a capture of the air, if one is requested.
     capture: Option<OwnedFd>,
 }
 
-/// Why an emulation did not finish.
+/// Reason for which an emulation did not finish.
 #[derive(Debug, Error)]
 pub enum EmulatorError {
     /// The system refused.
     #[error("{what}: {error}")]
     System {
-        /// What was tried.
+        /// The attempted operation.
         what: &'static str,
-        /// What it said.
+        /// The error of the system.
         error: io::Error,
     },
     /// The engine refused, or a conservation law was violated.
@@ -71,17 +71,17 @@ fn system(what: &'static str) -> impl FnOnce(Errno) -> EmulatorError {
 }
 
 impl Descriptors {
-    /// Duplicates of this process's descriptors with these numbers: that of the servers first, then of
-    /// each station in order, one that becomes readable when the run is to stop, and the file of a capture.
+    /// Duplicates descriptors of this process by their numbers: the servers first, then each station in order, a
+    /// descriptor that becomes readable when the run is to stop, and the file of a capture.
     ///
     /// # Errors
-    /// If one of them is none of this process.
+    /// A number that is no descriptor of this process.
     pub fn of_this_process(
         nodes: &[i32],
         stop: i32,
         capture: Option<i32>,
     ) -> Result<Descriptors, EmulatorError> {
-        // a number says nothing of who owns the descriptor; the kernel does, and gives a duplicate
+        // the kernel checks that the number is a descriptor, and returns an owned duplicate
         let this: Pid = getpid();
         let handle = pidfd_open(this, PidfdFlags::empty()).map_err(system("pidfd_open"))?;
         let duplicate = |number: &i32| {
@@ -96,10 +96,11 @@ impl Descriptors {
     }
 }
 
-/// Emulates `scenario` between `descriptors` for its duration; returns what was measured after the
-/// warm-up: lists of items as in a result, and what became of a capture of the air, of which the scenario says how
-/// many frames it keeps. With `neighbours` there is a way to the outside
-/// ([`Network::open_outside`]); if it `merges`, nodes get segments that are due at once as one packet.
+/// Emulates `scenario` between `descriptors` for its duration.
+///
+/// Returns the measurements after the warm-up, lists of items as in a result, and the outcome of a capture of the air,
+/// whose largest number of frames is in the scenario. With `neighbours` the outside can be reached
+/// ([`Network::open_outside`]). If it `merges`, nodes get segments that are due simultaneously as one packet.
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.
@@ -212,7 +213,7 @@ pub fn run(
     Ok(measured)
 }
 
-/// Sleeps until a node has sent something or the run is to stop, which returns true, or for this time.
+/// Sleeps for a time, and returns whether a node has sent a packet, or the run is to stop, before its end.
 fn wait(watched: &mut [PollFd<'_>], time: Span) -> Result<bool, EmulatorError> {
     let timeout = Timespec {
         tv_sec: 0,
@@ -225,7 +226,7 @@ fn wait(watched: &mut [PollFd<'_>], time: Span) -> Result<bool, EmulatorError> {
     }
 }
 
-/// What a node has sent next, if there is something.
+/// Returns the length of the next read from a node, if there is data.
 fn receive(descriptor: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, EmulatorError> {
     match read(descriptor, buffer) {
         Ok(0) | Err(Errno::AGAIN | Errno::INTR) => Ok(None),
@@ -234,7 +235,7 @@ fn receive(descriptor: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, Emu
     }
 }
 
-/// A packet in pieces reaches a node; one that the node has no room for is lost, as on a real interface.
+/// Delivers a packet in pieces to a node. The packet is lost if the node has no room, as on a real interface.
 fn give(descriptor: &OwnedFd, pieces: &[IoSlice<'_>]) -> Result<(), EmulatorError> {
     match writev(descriptor, pieces) {
         Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::INVAL) => Ok(()),

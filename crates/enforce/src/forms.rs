@@ -1,13 +1,13 @@
 //! Forms of text that others define: addresses, interface names, paths.
 
 use std::collections::BTreeSet;
-use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, SocketAddr};
 
+use ipnet::IpNet;
 pub(crate) use lasthop_engine::notation::forms::words;
 use lasthop_engine::notation::forms::{Form, fault_of_each};
 use lasthop_engine::notation::problem::one_line;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Name of a network interface (Linux: IFNAMSIZ).
 pub(crate) static INTERFACE: Form = Form {
@@ -158,80 +158,35 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     Ok(address)
 }
 
-/// A subnet, whose address has no bits after the prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Subnet {
-    /// First address.
-    pub address: IpAddr,
-    /// Length of the prefix. [bits]
-    pub length: u32,
-}
-
 /// Address range of a subnet: whether it is IPv4, its first and its last address as numbers.
 pub(crate) type Range = (bool, u128, u128);
 
-impl Subnet {
-    /// Returns the subnet that contains only this address.
-    pub(crate) fn of(address: IpAddr) -> Subnet {
-        let length = if address.is_ipv4() { 32 } else { 128 };
-        Subnet { address, length }
-    }
-
-    /// Returns the address range of the subnet.
-    pub(crate) fn range(self) -> Range {
-        let (first, bits) = number(self.address);
-        let others = u128::MAX.checked_shr(128 - bits + self.length).unwrap_or(0);
-        (self.address.is_ipv4(), first, first | others)
-    }
-
-    /// Returns whether two subnets overlap.
-    pub(crate) fn overlaps(self, other: Subnet) -> bool {
-        let (a, b) = (self.range(), other.range());
-        a.0 == b.0 && a.1 <= b.2 && b.1 <= a.2
-    }
+/// Returns the address range of a subnet.
+pub(crate) fn range(subnet: IpNet) -> Range {
+    let number = |address| match address {
+        IpAddr::V4(address) => u128::from(u32::from(address)),
+        IpAddr::V6(address) => u128::from(address),
+    };
+    let is_v4 = subnet.addr().is_ipv4();
+    (is_v4, number(subnet.network()), number(subnet.broadcast()))
 }
 
-impl Display for Subnet {
-    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        write!(to, "{}/{}", self.address, self.length)
-    }
+/// Returns whether two subnets overlap.
+pub(crate) fn overlap(a: IpNet, b: IpNet) -> bool {
+    a.contains(&b) || b.contains(&a)
 }
 
-impl Serialize for Subnet {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-/// Returns an address as a number, and its length. [bits]
-fn number(address: IpAddr) -> (u128, u32) {
-    match address {
-        IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
-        IpAddr::V6(address) => (u128::from(address), 128),
-    }
-}
-
-/// Reads a subnet.
-pub(crate) fn subnet(text: &str) -> Result<Subnet, String> {
+/// Reads a subnet, whose address has no bits after the prefix.
+pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     let fault = || "is no subnet".to_owned();
     let (address, length) = text.split_once('/').ok_or_else(fault)?;
     let address: IpAddr = address.parse().map_err(|_| fault())?;
-    let length: u32 = length.parse().map_err(|_| fault())?;
-    let (bits, most) = number(address);
-    if length > most {
-        return Err(fault());
+    let length: u8 = length.parse().map_err(|_| fault())?;
+    let subnet = IpNet::new(address, length).map_err(|_| fault())?;
+    match subnet.trunc() {
+        network if network == subnet => Ok(subnet),
+        network => Err(format!("has bits after its prefix, write {network}")),
     }
-    let mask = u128::MAX.checked_shr(128 - most + length).unwrap_or(0);
-    if bits & mask != 0 {
-        let network = match address {
-            IpAddr::V4(_) => IpAddr::from(((bits & !mask) as u32).to_be_bytes()),
-            IpAddr::V6(_) => IpAddr::from((bits & !mask).to_be_bytes()),
-        };
-        return Err(format!(
-            "has bits after its prefix, write {network}/{length}"
-        ));
-    }
-    Ok(Subnet { address, length })
 }
 
 /// Returns what `read` accepts in a list; nothing if there is no list.
@@ -241,10 +196,10 @@ pub(crate) fn each<T>(list: Option<&str>, read: fn(&str) -> Result<T, String>) -
 }
 
 /// Reads a subnet, or an address as a subnet of its own.
-pub(crate) fn member(text: &str) -> Result<Subnet, String> {
+pub(crate) fn member(text: &str) -> Result<IpNet, String> {
     match text.contains('/') {
         true => subnet(text),
-        false => address(text).map(Subnet::of),
+        false => address(text).map(IpNet::from),
     }
 }
 
@@ -254,7 +209,7 @@ pub(crate) enum Which {
     /// Its MAC address.
     Mac(String),
     /// A subnet that contains one of its addresses.
-    Subnet(Subnet),
+    Subnet(IpNet),
     /// Its name in the file.
     Name(String),
 }
@@ -391,7 +346,7 @@ mod tests {
         }
         assert_eq!(
             station("fe80::1:2"),
-            Ok(Which::Subnet(Subnet::of("fe80::1:2".parse().unwrap())))
+            Ok(Which::Subnet("fe80::1:2/128".parse().unwrap()))
         );
         let host_bits = [
             ("10.0.0.1/24", "write 10.0.0.0/24"),

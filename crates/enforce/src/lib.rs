@@ -11,7 +11,7 @@ mod forms;
 mod gateway;
 mod interface;
 
-pub use forms::{RateSource, Subnet};
+pub use forms::RateSource;
 pub use gateway::{
     AccessPoint, Discovery, Endpoint, Fairness, Gateway, GatewayStation, Group, LeafQueue,
     ShapedUdp, Snmp,

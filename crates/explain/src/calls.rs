@@ -41,11 +41,8 @@ pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
             }),
         }
     }
-    let both = |name: &str| directions.iter().filter(|each| each.name == name).count() == 2;
     let names: Vec<&str> = directions.iter().map(|each| each.name).collect();
-    let keep: Vec<bool> = names.iter().map(|name| both(name)).collect();
-    let mut keep = keep.into_iter();
-    directions.retain(|_| keep.next().unwrap_or(false));
+    directions.retain(|each| names.iter().filter(|name| **name == each.name).count() == 2);
     directions
 }
 

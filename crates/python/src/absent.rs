@@ -64,10 +64,11 @@ pub mod enforce {
     absent! { check_gateway: "gateway", check_interface: "queue of an interface" }
 
     /// No table.
-    pub type Tables = ();
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Tables;
 
     pub static EXTENSION: ExtensionTable<Tables> =
-        ExtensionTable::new(Vec::new, |_, _| {}, |_, _| Ok(()));
+        ExtensionTable::new(Vec::new, |_, _| {}, |_, _| Ok(Tables));
 
     /// Returns the normalised scenario as JSON.
     pub fn to_json_text(scenario: &Scenario, _tables: &Tables) -> String {

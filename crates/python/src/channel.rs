@@ -1,4 +1,4 @@
-//! What noise does to frames.
+//! Effect of noise on frames.
 
 use lasthop_engine::channel;
 use lasthop_engine::mac;
@@ -6,13 +6,13 @@ use lasthop_engine::scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Probability that noise destroys a frame of `bytes`, MAC header and FCS included. [-]
+/// Returns the probability that noise destroys a frame of `bytes`, MAC header and FCS included. [-]
 #[pyfunction]
 pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     channel::frame_error(rate_bps, bytes, snr_db)
 }
 
-/// Probability that noise destroys an MPDU of `bytes` that is sent with this MCS over these streams,
+/// Returns the probability that noise destroys an MPDU of `bytes` with this MCS and number of streams,
 /// at a signal-to-noise ratio that the streams share. [-]
 #[pyfunction]
 pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> PyResult<f64> {
@@ -20,7 +20,7 @@ pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> PyRes
     mac::mcs_frame_error(mcs, streams, bytes, snr_db).ok_or_else(unknown)
 }
 
-/// Rates of data frames of a physical layer, slowest first. [bit/s]
+/// Returns the rates of data frames of a physical layer, slowest first. [bit/s]
 #[pyfunction]
 pub fn data_rates(phy: &str) -> PyResult<Vec<u64>> {
     let unknown = || PyValueError::new_err(format!("no physical layer \"{phy}\""));

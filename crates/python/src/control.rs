@@ -310,14 +310,14 @@ impl CapacityEstimator {
     /// Source of a station's samples, "pings" or "flows"; None if it has none.
     fn heard(&self, station: u32) -> Option<&'static str> {
         match &self.capacity {
-            Capacity::Agreement(median) => median.heard(station).map(SampleSource::name),
+            Capacity::Median(median) => median.heard(station).map(SampleSource::name),
             Capacity::Paper(_) => None,
         }
     }
 
     /// Forgets a station that has left.
     fn forget(&mut self, station: u32) {
-        if let Capacity::Agreement(median) = &mut self.capacity {
+        if let Capacity::Median(median) = &mut self.capacity {
             median.forget(station);
         }
     }
@@ -337,7 +337,7 @@ impl CapacityEstimator {
     /// Stations with traffic whose replies do not count, and their lateness compared with the others. [s]
     fn doubted(&self) -> Vec<(u32, f64)> {
         match &self.capacity {
-            Capacity::Agreement(median) => median.doubted().map(in_seconds).collect(),
+            Capacity::Median(median) => median.doubted().map(in_seconds).collect(),
             Capacity::Paper(_) => Vec::new(),
         }
     }
@@ -345,7 +345,7 @@ impl CapacityEstimator {
     /// The only station that holds C down, and its queueing delay [s], if there is such a station.
     fn holds_down(&self) -> Option<(u32, f64)> {
         match &self.capacity {
-            Capacity::Agreement(median) => median.holds_down().map(in_seconds),
+            Capacity::Median(median) => median.holds_down().map(in_seconds),
             Capacity::Paper(_) => None,
         }
     }
@@ -353,7 +353,7 @@ impl CapacityEstimator {
     /// The base round-trip time: a station's own, with rule "paper" that of all. [s]
     fn base_rtt_s(&self, station: u32) -> Option<f64> {
         match &self.capacity {
-            Capacity::Agreement(median) => median.base_rtt(station),
+            Capacity::Median(median) => median.base_rtt(station),
             Capacity::Paper(paper) => paper.wce().base_rtt(),
         }
         .map(Span::seconds)

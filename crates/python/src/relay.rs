@@ -1,4 +1,4 @@
-//! A relay in a thread beside Python's.
+//! A relay in a thread of its own.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -7,8 +7,9 @@ use lasthop_relay::{RelayError, new_key};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// One of the two relays of the multi-connection layer, in a thread of its own. `settings` are JSON; ValueError if
-/// they make no sense, OSError if an address cannot be listened at.
+/// A relay of the multi-connection layer, in a thread of its own.
+///
+/// `settings` are JSON. Invalid settings raise ValueError; an address at which it cannot listen raises OSError.
 #[pyclass(module = "lasthop._core")]
 pub struct Relay(Mutex<lasthop_relay::Relay>);
 
@@ -24,7 +25,7 @@ impl Relay {
         Ok(Relay(Mutex::new(relay)))
     }
 
-    /// Where it listens: the server's address; or those for SOCKS, of forwards, and for TPROXY.
+    /// Returns the addresses at which it listens: that of the server, or those for SOCKS, forwards and TPROXY.
     fn addresses(&self) -> PyResult<Vec<(String, u16)>> {
         let relay = self.held()?;
         let addresses = relay.addresses().iter();
@@ -33,22 +34,22 @@ impl Relay {
             .collect())
     }
 
-    /// What it tells of itself, as JSON; None once it has ended.
+    /// Returns its metrics as JSON; None after it has ended.
     fn metrics(&self, py: Python<'_>) -> PyResult<Option<String>> {
         py.detach(|| Ok(self.held()?.metrics()))
     }
 
-    /// The next thing that it has to tell, if there is one at the moment.
+    /// Returns its next message, if there is a message.
     fn note(&self) -> PyResult<Option<String>> {
         Ok(self.held()?.note(Duration::ZERO))
     }
 
-    /// Whether it still runs.
+    /// Returns whether it still runs.
     fn is_running(&self) -> PyResult<bool> {
         Ok(self.held()?.is_running())
     }
 
-    /// Ends it; streams break off.
+    /// Ends the relay; streams break off.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             self.held()?.stop();
@@ -64,7 +65,7 @@ impl Relay {
     }
 }
 
-/// A new key for two relays: 32 random bytes in base 64.
+/// Returns a new key for two relays: 32 random bytes in base 64.
 #[pyfunction]
 pub fn new_relay_key() -> PyResult<String> {
     new_key().map_err(|error| PyOSError::new_err(error.to_string()))

@@ -1,4 +1,4 @@
-//! Text in, checked scenario out.
+//! Scenarios: parsed and checked from the text of a file.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ pyo3::import_exception!(lasthop.errors, ScenarioError);
 /// A key path and the value that replaces what the text has there.
 pub type Setting = (String, String);
 
-/// A scenario as it was read, with what its file has enforced.
+/// A scenario, with the tables of its file that Linux enforces.
 pub type Read = (scenario::Scenario, Tables);
 
-/// What a file that the text names has in it, or else why it cannot be read.
+/// A file that the text names: its name, its content if it can be read, and otherwise the reason.
 pub type Named = (String, Option<Vec<u8>>, String);
 
-/// What a scenario is made of: text, format, name in messages, settings, files that it names.
+/// Arguments of a scenario: text, format, name in messages, settings, files that it names.
 type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting], Vec<Named>);
 
-/// A checked scenario: the text, settings and files it came from, and what they mean.
+/// A checked scenario: its text, settings and files, and the parsed scenario.
 ///
-/// It is parsed once. A pickle has the text and the files, which are checked again where it is read.
+/// It is parsed once. A pickle contains the text and the files, which are checked again when it is read.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Scenario {
     content: Vec<u8>,
@@ -39,15 +39,15 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// What the text means, for a thread without the GIL.
+    /// Returns the parsed scenario, for a thread without the GIL.
     pub fn parsed(&self) -> Arc<scenario::Scenario> {
         Arc::clone(&self.parsed)
     }
 
-    /// What the text means with further settings over it.
+    /// Returns the scenario with further settings over its text.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the text.
     pub fn read_with(&self, more: &[Setting]) -> PyResult<Read> {
         let format = format_named(&self.format)?;
         let settings = [&self.settings[..], more].concat();
@@ -61,7 +61,7 @@ impl Scenario {
         read.map_err(refused)
     }
 
-    /// Whether a reading means something else in the tables that simulations do not read.
+    /// Returns whether another reading differs in the tables that simulations do not read.
     pub fn differs_beside(&self, read: &Read) -> bool {
         self.tables != read.1
     }
@@ -94,25 +94,25 @@ impl Scenario {
         })
     }
 
-    /// The text as given, before `settings`.
+    /// Text without `settings`.
     #[getter]
     fn content(&self) -> Cow<'_, [u8]> {
         Cow::Borrowed(&self.content)
     }
 
-    /// `toml` or `json`.
+    /// Format: `toml` or `json`.
     #[getter]
     fn format(&self) -> &str {
         &self.format
     }
 
-    /// The file it came from, or what stands for it in messages.
+    /// Name of the file, or the name in messages instead.
     #[getter]
     fn source(&self) -> &str {
         &self.source
     }
 
-    /// Files that the text or a setting names: what is in each, or why it cannot be read.
+    /// Files that the text or a setting names, each with its content or the reason why it cannot be read.
     #[getter]
     fn files(&self) -> Vec<Named> {
         let each = self.files.iter();
@@ -129,17 +129,17 @@ impl Scenario {
         &self.settings
     }
 
-    /// The scenario normalised, every default filled in, and what the file has enforced.
+    /// Returns the normalised scenario with all defaults, and the tables that Linux enforces.
     fn to_json(&self) -> String {
         to_json_text(&self.parsed, &self.tables)
     }
 
-    /// The same with null in the place of its lists of stations, links and flows.
+    /// Returns the normalised scenario with null instead of its lists of stations, links and flows.
     fn head_to_json(&self) -> String {
         head_to_json(&self.parsed, &self.tables).to_string()
     }
 
-    /// The lists that `head_to_json` leaves out, and how many rows each has.
+    /// Returns the lists that `head_to_json` leaves out, each with its number of rows.
     fn long_lists(&self) -> Vec<(&'static str, usize)> {
         let lists = LongList::ALL.into_iter();
         lists
@@ -147,8 +147,8 @@ impl Scenario {
             .collect()
     }
 
-    /// Rows `first` to before `last` of such a list, as JSON: `rows`, and `shared`, tables by key, of which rows
-    /// have the index.
+    /// Returns rows `first` to before `last` of such a list as JSON. `shared` has tables by key; `rows` contain their
+    /// indices.
     fn rows_to_json(
         &self,
         py: Python<'_>,
@@ -163,7 +163,7 @@ impl Scenario {
         Ok(py.detach(|| self.parsed.rows_to_json(list, stretch).to_string()))
     }
 
-    /// Independent replications.
+    /// Number of independent replications.
     #[getter]
     fn replications(&self) -> u32 {
         self.parsed.replications
@@ -175,15 +175,13 @@ impl Scenario {
         self.parsed.duration.seconds() * f64::from(self.parsed.replications)
     }
 
-    /// Values that the time series of its first replication have: how many series, and samples of each. The
-    /// series are counted as a run has them.
+    /// Returns the number of time series of the first replication, and the number of samples of each.
     fn sampled(&self, py: Python<'_>) -> PyResult<(usize, u64)> {
         py.detach(|| lasthop_engine::sampled(&self.parsed))
             .map_err(|error| crate::simulate::python::UserError::new_err(error.to_string()))
     }
 
-    /// Flows that stand for web traffic, with their new connections a second: a flow each, which
-    /// nobody has to look for among thousands of others.
+    /// Returns the flows of web traffic, with their new connections per second.
     fn web(&self) -> Vec<(String, f64)> {
         let flows = self.parsed.flows.iter();
         flows
@@ -194,19 +192,18 @@ impl Scenario {
             .collect()
     }
 
-    /// Defaults of TCP that depend on the kind of network and that flows have: the network, and pairs of key and
-    /// value.
+    /// Returns the defaults of TCP that depend on the kind of network: the network, and pairs of key and value.
     fn tcp_defaults(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let defaults = &self.parsed.tcp_defaults;
         (defaults.network, defaults.values.clone())
     }
 
-    /// Flows over a conflict graph as those between wired nodes, a JSON list without their routes.
+    /// Returns the flows over a conflict graph as a JSON list without their routes.
     fn users_to_json(&self) -> String {
         self.parsed.users_to_json().to_string()
     }
 
-    /// What a pickle makes it of.
+    /// Returns the arguments with which a pickle creates the scenario.
     fn __getnewargs__(&self) -> Origin<'_> {
         let content = Cow::Borrowed(self.content.as_slice());
         (
@@ -219,20 +216,20 @@ impl Scenario {
     }
 }
 
-/// The units that values may have: name, SI unit as it ends names, size in that as a fraction.
+/// Returns the units of values: name, SI unit as in the names of keys, and size in this unit as a fraction.
 #[pyfunction]
 pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     scenario::units()
 }
 
-/// Names of the files that a scenario names, with settings over its text.
+/// Returns the names of the files that a scenario names, with settings over its text.
 #[pyfunction]
 pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyResult<Vec<String>> {
     let format = format_named(format)?;
     Ok(scenario::files_named(content, format, &settings))
 }
 
-/// The JSON Schema of scenario files, as JSON.
+/// Returns the JSON Schema of scenario files.
 #[pyfunction]
 pub fn schema() -> String {
     EXTENSION.schema().to_string()
@@ -254,7 +251,7 @@ pub fn format_named(name: &str) -> PyResult<Format> {
     }
 }
 
-/// Every problem found becomes one `ScenarioError`.
+/// Returns one `ScenarioError` with all problems.
 pub fn refused(problems: Vec<Problem>) -> PyErr {
     let rows: Vec<_> = problems
         .into_iter()

@@ -1,5 +1,5 @@
-//! A simulation that is stepped from Python: it lives on a thread of its own, with its scenario, and does there
-//! what it is asked to, while the thread that asks looks for Ctrl-C.
+//! A simulation that is stepped from Python. It has a thread of its own, which runs tasks, while the thread of Python
+//! waits and checks for Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,32 +18,32 @@ use serde_json::{Value, json};
 use crate::scenario::{Scenario, Setting};
 use crate::simulate::{SimulationOutput, TICK, panic_message, python, with_tails};
 
-/// What the thread of a session is asked to do.
+/// A task of the thread of a session.
 type Task = Box<dyn FnOnce(&mut Option<Stepped<'_>>) + Send>;
 
-/// A simulation under way; whoever drops it ends its thread.
+/// A simulation in progress. Its thread ends when it is dropped.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Session {
     scenario: Py<Scenario>,
-    /// `None` once it is over.
+    /// `None` after the session is over.
     work: Mutex<Option<Work>>,
 }
 
-/// The thread of a session, and what has been changed.
+/// The thread of a session, and the changed settings.
 struct Work {
     tasks: Sender<Task>,
-    /// Whether what is under way is to be left.
+    /// Whether the task in progress is to be interrupted.
     stop: Arc<AtomicBool>,
     panic: Arc<Mutex<Option<String>>>,
     thread: Option<JoinHandle<()>>,
-    /// Whose thread it is: a fork has none.
+    /// Process of the thread; a fork does not have the thread.
     process: u32,
     settings: Vec<Setting>,
 }
 
 #[pymethods]
 impl Session {
-    /// Replication number `replication` of a scenario before its first event, with `tails` or without.
+    /// Creates a session of replication number `replication` before its first event.
     #[new]
     fn new(
         py: Python<'_>,
@@ -65,7 +65,7 @@ impl Session {
         self.with(|work| work.ask(py, |session| session.now().seconds()))
     }
 
-    /// Runs on for so long, to the end at most. [s]
+    /// Runs for a time, at most to the end. [s]
     fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if !(seconds > 0.0 && seconds.is_finite()) {
             return Err(refused(format!(
@@ -81,7 +81,7 @@ impl Session {
         })
     }
 
-    /// Runs on to an instant. [s]
+    /// Runs until a time. [s]
     fn run_until(&self, py: Python<'_>, time_s: f64) -> PyResult<()> {
         self.with(|work| {
             work.run(py, move |session| {
@@ -100,12 +100,12 @@ impl Session {
         })
     }
 
-    /// What was measured since the last reading, and what there is now, as JSON.
+    /// Returns the measurements since the last reading and the present values, as JSON.
     fn read(&self, py: Python<'_>) -> PyResult<String> {
         self.with(|work| work.ask_halted(py, |session| session.read().to_string()))
     }
 
-    /// Changes what the scenario says under a key path; false, and nothing is changed, if that is fixed.
+    /// Changes the value of a key path of the scenario. Returns false, without a change, if the value is fixed.
     fn set(&self, py: Python<'_>, path: String, value: String) -> PyResult<bool> {
         self.with(|work| {
             let mut settings = work.settings.clone();
@@ -125,7 +125,7 @@ impl Session {
         })
     }
 
-    /// What may change, as JSON: path, value now as a number and as text, unit, least and greatest value.
+    /// Returns the values that may change, as JSON: path, value as a number and as text, unit, smallest and largest value.
     fn changeable(&self, py: Python<'_>) -> PyResult<String> {
         self.with(|work| {
             let now = work.ask(py, |session| session.scenario().clone())?;
@@ -151,7 +151,7 @@ impl Session {
         })
     }
 
-    /// Runs to the end; the session is over then.
+    /// Runs to the end, and ends the session.
     fn finish(&self, py: Python<'_>) -> PyResult<SimulationOutput> {
         self.with(|work| {
             let stop = Arc::clone(&work.stop);
@@ -168,7 +168,7 @@ impl Session {
         Ok(SimulationOutput::new(scenario, result))
     }
 
-    /// The session is over, and nothing is kept of it.
+    /// Ends the session without a result.
     fn close(&self) -> PyResult<()> {
         drop(self.lock()?.take());
         Ok(())
@@ -176,7 +176,7 @@ impl Session {
 }
 
 impl Session {
-    /// The thread, which is nobody else's for the while.
+    /// Returns the thread, locked for this caller.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Work>>> {
         let work = match self.work.try_lock() {
             Ok(work) => work,
@@ -198,7 +198,7 @@ impl Session {
 }
 
 impl Work {
-    /// A thread with the session.
+    /// Starts a thread with the session.
     fn begin(
         py: Python<'_>,
         scenario: Arc<scenario::Scenario>,
@@ -231,12 +231,12 @@ impl Work {
         Ok(work)
     }
 
-    /// Whether its thread is in the process from which this one was forked.
+    /// Returns whether the thread is in the process from which this process was forked.
     fn is_elsewhere(&self) -> bool {
         self.process != process::id()
     }
 
-    /// The answer to what the thread is asked, which is waited for whatever happens.
+    /// Runs a task in the thread, and returns its answer.
     fn ask<T: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -246,7 +246,7 @@ impl Work {
         answer.ok_or_else(over)
     }
 
-    /// The same where it must not have been interrupted on its way.
+    /// Runs a task in the thread, if the session was not interrupted during a step.
     fn ask_halted<T: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -263,7 +263,7 @@ impl Work {
         })
     }
 
-    /// Runs to the instant that `to` gives, or refuses to.
+    /// Runs to the time that `to` returns.
     fn run(
         &mut self,
         py: Python<'_>,
@@ -290,7 +290,7 @@ impl Work {
         self.wait(py, answer)
     }
 
-    /// Waits for an answer without the GIL; at Ctrl-C what is under way is left, and its answer dropped.
+    /// Waits for an answer without the GIL. At Ctrl-C the task is interrupted, and its answer dropped.
     fn wait<T: Send>(&mut self, py: Python<'_>, answer: Receiver<T>) -> PyResult<T> {
         let stop = &self.stop;
         let (answer, stopped) = py.detach(move || {
@@ -325,12 +325,12 @@ impl Drop for Work {
         self.tasks = channel().0; // no task will come
         let thread = self.thread.take();
         if let Some(thread) = thread.filter(|_| !self.is_elsewhere()) {
-            drop(thread.join()); // what it has to say it has said
+            drop(thread.join()); // its panic was reported already
         }
     }
 }
 
-/// Does with `session` what is asked, until nobody can ask any more.
+/// Runs tasks on `session` until the sender of tasks is dropped.
 fn serve(session: Stepped<'_>, asked: &Receiver<Task>, panic_slot: &Mutex<Option<String>>) {
     let mut slot = Some(session);
     while let Ok(task) = asked.recv() {
@@ -342,7 +342,7 @@ fn serve(session: Stepped<'_>, asked: &Receiver<Task>, panic_slot: &Mutex<Option
     }
 }
 
-/// Whether to go on, now and then.
+/// Returns whether to continue.
 fn looked(stop: &AtomicBool) -> ControlFlow<()> {
     match stop.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
@@ -350,9 +350,9 @@ fn looked(stop: &AtomicBool) -> ControlFlow<()> {
     }
 }
 
-/// The nearest whole number. [ns]
+/// Returns the nearest whole number. [ns]
 fn nanoseconds(seconds: f64) -> u64 {
-    // floats become the nearest whole number that there is
+    // the conversion saturates
     (seconds * 1e9).round() as u64
 }
 
@@ -367,7 +367,7 @@ fn over() -> PyErr {
 fn failed(error: EngineError) -> PyErr {
     match error {
         EngineError::TooLong { .. } => refused(error.to_string()),
-        // whoever stopped it has said so
+        // the caller knows of an interruption
         EngineError::Interrupted | EngineError::Conservation(_) => {
             python::EngineError::new_err(error.to_string())
         }

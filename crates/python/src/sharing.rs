@@ -1,18 +1,18 @@
-//! Virtual buffer sharing for whoever counts the packets of a live queue.
+//! Virtual buffer sharing for programs that count the packets of a live queue.
 
 use lasthop_engine::control::buffer_sharing::{Controller, Law, Observation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// By how much shares may exceed 1 through rounding.
+/// Largest excess of a sum of shares over 1 through rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// Virtual buffer sharing of paper 000, section V: how often to refuse packets of each class, so that a
-/// queue holds `occupancy_packets` and each class its part `targets` of them.
+/// Virtual buffer sharing of paper 000, section V: blocking probabilities of classes with which a queue
+/// holds `occupancy_packets`, and each class its share in `targets` of them.
 ///
 /// Call `step` at every arrival or at regular instants, and refuse packets of each class with the
 /// probability that it returns. `algorithm` is "corrected", "printed", "regulated" or "partition", as
-/// in `cell.ap_queue.vbs`. What makes no sense raises ValueError.
+/// in `cell.ap_queue.vbs`. Invalid values raise ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Vbs {
     controller: Controller,
@@ -53,9 +53,11 @@ impl Vbs {
         })
     }
 
-    /// Blocking probability of each class, from the packets in the queue, the share of each class in
-    /// them (or in the service), and the packets that have left since the last step. Classes that are
-    /// not `present`, by default none, leave their part to the others.
+    /// Returns the blocking probability of each class.
+    ///
+    /// It follows from the packets in the queue, the share of each class in them (or in the service),
+    /// and the packets that have left since the last step. Classes that are not `present` leave their
+    /// share to the others; by default all classes are present.
     #[pyo3(signature = (backlog_packets, shares, served_packets = 1.0, present = None))]
     fn step(
         &mut self,

@@ -1,4 +1,4 @@
-//! Runs the engine beside a waiting Python thread that looks for Ctrl-C and reports progress.
+//! Runs the engine in a thread, while the thread of Python waits, checks for Ctrl-C and reports progress.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -25,15 +25,15 @@ pub mod python {
     pyo3::import_exception!(lasthop.errors, UserError);
 }
 
-/// How often the waiting thread looks for Ctrl-C and reports progress.
+/// Time between two checks for Ctrl-C and reports of progress.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// A packet capture goes out in pieces of about this size. [bytes]
+/// Approximate size of the pieces of a packet capture. [bytes]
 const PIECE: usize = 1 << 20;
 
 type Finished = thread::Result<Result<RunResult, EngineError>>;
 
-/// What one simulation gave, each part as JSON.
+/// Output of a simulation, each part as JSON.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct SimulationOutput {
     scenario: Arc<scenario::Scenario>,
@@ -42,19 +42,19 @@ pub struct SimulationOutput {
 
 #[pymethods]
 impl SimulationOutput {
-    /// The result object of `--json`.
+    /// Result object of `--json`.
     #[getter]
     fn summary_json(&self) -> String {
         self.result.summary_json()
     }
 
-    /// The same in one line.
+    /// Result object of `--json` in one line.
     #[getter]
     fn summary_line(&self) -> String {
         self.result.summary_line()
     }
 
-    /// Every quantity's value in every finished replication.
+    /// Value of each quantity in each finished replication.
     #[getter]
     fn samples_json(&self) -> String {
         self.result.samples_json()
@@ -72,19 +72,19 @@ impl SimulationOutput {
         self.result.series_json()
     }
 
-    /// Distributions of what means hide, over all finished replications.
+    /// Distributions of quantities over all finished replications.
     #[getter]
     fn distributions_json(&self) -> String {
         self.result.distributions_json()
     }
 
-    /// Whether it was stopped before all replications finished.
+    /// Whether the simulation was stopped before all replications finished.
     #[getter]
     fn interrupted(&self) -> bool {
         self.result.interrupted
     }
 
-    /// Number of recorded frames; an aggregate has as many as MPDUs.
+    /// Number of recorded frames; an aggregate counts as its number of MPDUs.
     #[getter]
     fn frame_count(&self) -> usize {
         self.result.frames.iter().map(FrameRecord::count).sum()
@@ -96,7 +96,7 @@ impl SimulationOutput {
         self.result.frames_full
     }
 
-    /// Recorded frames that begin from `from_s` on and before `to_s`, as JSON columns. [s]
+    /// Returns the recorded frames that begin from `from_s` on and before `to_s`, as JSON columns. [s]
     #[pyo3(signature = (from_s = 0.0, to_s = f64::INFINITY))]
     fn frames_json(&self, from_s: f64, to_s: f64) -> String {
         let [from, to] = [from_s, to_s].map(instant);
@@ -129,24 +129,24 @@ impl SimulationOutput {
 }
 
 impl SimulationOutput {
-    /// What a simulation of `scenario` gave.
+    /// Returns the output of a simulation of `scenario`.
     pub fn new(scenario: Arc<scenario::Scenario>, result: RunResult) -> SimulationOutput {
         SimulationOutput { scenario, result }
     }
 }
 
-/// The first instant that is not before a time; the last one there is for what is later. [s]
+/// Returns the first instant that is not before a time, at most the last instant. [s]
 fn instant(time_s: f64) -> Time {
-    // floats become the nearest whole number that there is
+    // the conversion saturates
     Time((time_s * 1e9).ceil() as u64)
 }
 
 /// Simulates a scenario on `jobs` threads without holding the GIL.
 ///
 /// `progress` is called about every 50 ms from the calling thread with `replications_done`,
-/// `replications`, `simulated_s` and `total_s`; if it returns False, or at Ctrl-C, the run stops
-/// and what finished is returned. If nothing finished, KeyboardInterrupt is raised. With `tails`, what means
-/// hide is measured too.
+/// `replications`, `simulated_s` and `total_s`. If it returns False, or at Ctrl-C, the run stops and
+/// the finished replications are returned. If none has finished, KeyboardInterrupt is raised. With
+/// `tails`, quantities that averages hide are measured too.
 #[pyfunction]
 #[pyo3(signature = (scenario, jobs, progress = None, tails = false))]
 pub fn simulate(
@@ -200,13 +200,13 @@ pub fn with_tails(tails: bool) -> Beside {
     }
 }
 
-/// The registry of everything that is measured, as JSON.
+/// Returns the registry of the measured quantities as JSON.
 #[pyfunction]
 pub fn quantities() -> String {
     json!(QUANTITIES).to_string()
 }
 
-/// What the engine's threads and the waiting thread tell each other.
+/// Messages between the threads of the engine and the waiting thread.
 #[derive(Default)]
 struct Watch {
     stop: AtomicBool,

@@ -1,4 +1,4 @@
-//! What an emulation's hosts ask of the engine: connections of web sources, numbers of connections of users.
+//! Traffic of an emulation's hosts: connections of web sources, and numbers of connections of users.
 
 use lasthop_engine::control::multi_connection::{self, Falls, Seen};
 use lasthop_engine::live;
@@ -7,9 +7,10 @@ use pyo3::prelude::*;
 
 use crate::scenario::Scenario;
 
-/// The connections that a web source asks for, in order, as in the first replication of a simulation: instant at
-/// which each begins [s], length of the request [bytes], time from its arrival to the response [s], length of the
-/// response [bytes]. `flow` is the source's index; ValueError if it is none.
+/// Connections of a web source in order, as in the first replication of a simulation.
+///
+/// Each has its start [s], the length of the request [bytes], the time from its arrival to the response [s], and the
+/// length of the response [bytes]. `flow` is the index of the source; another flow raises ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Transactions(live::Transactions);
 
@@ -37,8 +38,8 @@ impl Transactions {
     }
 }
 
-/// How many TCP connections a user of a conflict graph keeps open (paper 001, section 5). `flow` is the user's
-/// index; ValueError if there is none.
+/// Number of TCP connections that a user of a conflict graph keeps open (paper 001, section 5). `flow` is the index of
+/// the user; an unknown index raises ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct MultiConnection(multi_connection::MultiConnection);
 
@@ -55,8 +56,8 @@ impl MultiConnection {
         rule.map(MultiConnection).ok_or_else(message)
     }
 
-    /// The number from now on, by the mean round-trip time since the last step [s], if one was seen, and by what the
-    /// connections delivered together [packets/s].
+    /// Returns the new number, from the mean round-trip time since the last step, if it is known [s], and the sum of the
+    /// rates of the connections [packets/s].
     #[pyo3(signature = (rtt_s, rate_pps))]
     fn step(&mut self, rtt_s: Option<f64>, rate_pps: f64) -> u32 {
         self.0.step(Seen {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// So many bytes, and how many of them are given away.
+/// A number of bytes, of which some are in use.
 #[derive(Clone, Debug)]
 pub struct Budget {
     free: Rc<Cell<usize>>,
@@ -11,35 +11,35 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// All of it is free.
+    /// Returns a budget of which all is free.
     pub fn new(bytes: usize) -> Budget {
         Budget {
             free: Rc::new(Cell::new(bytes)),
-            bytes: bytes,
+            bytes,
         }
     }
 
-    /// What is free. [bytes]
+    /// Returns the free part. [bytes]
     pub fn free(&self) -> usize {
         self.free.get()
     }
 
-    /// What is free beside a quarter of the whole, which is for those who come. [bytes]
+    /// Returns the free part without a quarter of the budget, which is reserved for new streams. [bytes]
     pub fn spare(&self) -> usize {
         self.free().saturating_sub(self.bytes / 4)
     }
 
-    /// What is free in addition to half of the whole, which is for those that are known to use it. [bytes]
+    /// Returns the free part without half of the budget, which is reserved for streams that use it. [bytes]
     pub fn plenty(&self) -> usize {
         self.free().saturating_sub(self.bytes / 2)
     }
 
-    /// What is given away. [bytes]
+    /// Returns the part in use. [bytes]
     pub fn used(&self) -> usize {
         self.bytes - self.free.get()
     }
 
-    /// Takes so many bytes, if they are free.
+    /// Takes this number of bytes, if they are free.
     #[must_use]
     pub fn take(&self, bytes: usize) -> bool {
         let left = self.free.get().checked_sub(bytes);

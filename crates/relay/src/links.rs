@@ -68,7 +68,7 @@ pub(crate) fn join(
     let task = spawn_local(async move {
         tokio::select! {
             _ = write(&pool, &wire, id, out) => {}
-            heard = read(&pool, &wire, id, come) => if let Err(Heard::Violation) = heard {
+            heard = read(&pool, &wire, id, come) => if let Err(ReadEnd::Violation) = heard {
                 pool.abandon();
             },
         }
@@ -146,16 +146,16 @@ fn gather(
 }
 
 /// Why a connection is read no longer.
-enum Heard {
+enum ReadEnd {
     /// It broke, ended, or brought bytes that the other side did not seal: others carry on.
-    Ended,
+    Closed,
     /// The other side has sealed a message that no relay sends.
     Violation,
 }
 
-impl From<io::Error> for Heard {
-    fn from(_: io::Error) -> Heard {
-        Heard::Ended
+impl From<io::Error> for ReadEnd {
+    fn from(_: io::Error) -> ReadEnd {
+        ReadEnd::Closed
     }
 }
 
@@ -164,7 +164,7 @@ async fn read(
     wire: &Wire,
     id: LinkId,
     mut direction: Direction,
-) -> Result<(), Heard> {
+) -> Result<(), ReadEnd> {
     let mut part = Vec::new();
     loop {
         wire.socket.readable().await?;
@@ -181,13 +181,13 @@ fn take(
     direction: &mut Direction,
     part: &mut Vec<u8>,
     scratch: &mut Scratch,
-) -> Result<(), Heard> {
+) -> Result<(), ReadEnd> {
     let Scratch { come, message } = scratch;
     come.clear();
     come.reserve(READ_BYTES);
     come.append(part);
     match wire.socket.try_read_buf(come) {
-        Ok(0) => return Err(Heard::Ended),
+        Ok(0) => return Err(ReadEnd::Closed),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
         Err(error) => return Err(error.into()),
@@ -195,10 +195,10 @@ fn take(
     let mut rest = come.as_slice();
     let now = pool.now();
     let mut session = pool.session.borrow_mut();
-    while let Some(used) = direction.open(rest, message).map_err(|_| Heard::Ended)? {
+    while let Some(used) = direction.open(rest, message).map_err(|_| ReadEnd::Closed)? {
         rest = &rest[used..];
         let heard = session.receive(id, message, now);
-        heard.map_err(|_| Heard::Violation)?;
+        heard.map_err(|_| ReadEnd::Violation)?;
     }
     *part = rest.to_vec();
     Ok(())

@@ -1,4 +1,4 @@
-//! What a relay tells of itself.
+//! Metrics of a relay.
 
 use serde::Serialize;
 
@@ -8,15 +8,15 @@ use crate::probe::answerer::ProbeCounters;
 use crate::server::Server;
 use crate::session::{Counted, Memory};
 
-/// How handshakes have ended.
+/// Handshakes by their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Handshakes {
     pub(crate) good: u64,
-    /// By who has another key.
+    /// Made with another key.
     pub(crate) strangers: u64,
-    /// Before their end.
+    /// Broken before their end.
     pub(crate) broken: u64,
-    /// Closed, as there were too many.
+    /// Closed because there were too many.
     pub(crate) too_many: u64,
 }
 
@@ -26,22 +26,15 @@ pub(crate) struct Metrics {
     /// Clients, or 1 at a client that is connected.
     sessions: usize,
     connections: usize,
-    /// Connections that are there and not needed.
+    /// Connections that are not needed.
     connections_resting: usize,
-    /// How many the rules ask for.
+    /// Number of connections for which the rules ask.
     connections_asked: u32,
     /// Mean smoothed round-trip time of the connections. [s]
     rtt_s: Option<f64>,
     streams_open: usize,
-    streams_total: u64,
-    streams_refused: u64,
-    streams_denied: u64,
-    streams_reset: u64,
-    sent_bytes: u64,
-    taken_bytes: u64,
-    messages_again: u64,
-    connections_total: u64,
-    connections_lost: u64,
+    #[serde(flatten)]
+    counted: Counted,
     merging_bytes: usize,
     kept_bytes: usize,
     /// At a server.
@@ -58,9 +51,9 @@ pub(crate) struct Metrics {
 /// Probes of a client.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct ClientProbes {
-    /// Whether T is theirs.
+    /// Whether T is the round-trip time of the probes.
     probes_in_use: bool,
-    /// Mean round-trip time of the last interval, if T is theirs. [s]
+    /// Mean round-trip time of the last interval, if T is that of the probes. [s]
     probe_rtt_s: Option<f64>,
     probes_sent: u64,
     probes_answered: u64,
@@ -82,39 +75,27 @@ impl Metrics {
             metrics.connections_resting += pool.resting();
             metrics.connections_asked += pool.asked();
             metrics.streams_open += pool.session.borrow().streams();
-            metrics.add(pool.session.borrow().counted());
+            metrics.counted = metrics.counted + pool.session.borrow().counted();
         }
         if !rtts_s.is_empty() {
             metrics.rtt_s = Some(rtts_s.iter().sum::<f64>() / rtts_s.len() as f64);
         }
         metrics
     }
-
-    fn add(&mut self, counted: Counted) {
-        self.streams_total += counted.streams;
-        self.streams_refused += counted.refused;
-        self.streams_denied += counted.denied;
-        self.streams_reset += counted.resets;
-        self.sent_bytes += counted.sent_bytes;
-        self.taken_bytes += counted.taken_bytes;
-        self.messages_again += counted.again;
-        self.connections_total += counted.links;
-        self.connections_lost += counted.lost_links;
-    }
 }
 
-/// A server's.
+/// Returns the metrics of a server.
 pub(crate) fn of_server(server: &Server) -> Metrics {
     server.forget_the_dead();
     let pools = server.pools.borrow();
     let live: Vec<&Pool> = pools.values().map(|pool| &**pool).collect();
     let mut metrics = Metrics::of(&live, &server.memory, Some(server.handshakes.get()));
     metrics.server_probes = Some(server.answerer.borrow().answers);
-    metrics.add(server.gone.get());
+    metrics.counted = metrics.counted + server.gone.get();
     metrics
 }
 
-/// A client's.
+/// Returns the metrics of a client.
 pub(crate) fn of_client(client: &Client) -> Metrics {
     let pool = client.pool.borrow();
     let mut metrics = Metrics::of(&[&pool], &client.memory, None);
@@ -125,6 +106,6 @@ pub(crate) fn of_client(client: &Client) -> Metrics {
         probes_sent: probes.sent,
         probes_answered: probes.answered,
     });
-    metrics.add(client.gone.get());
+    metrics.counted = metrics.counted + client.gone.get();
     metrics
 }

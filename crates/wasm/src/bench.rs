@@ -1,4 +1,4 @@
-//! Scenarios that are checked, and runs that are under way.
+//! Checks of scenarios, and runs in progress.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::memory::Owned;
 
-/// Tables of files that are not of what is simulated.
+/// Tables of files that Linux enforces, and that simulations do not use.
 const ENFORCED: [&str; 2] = ["gateway", "interface"];
 
 /// Name of the text in messages.
@@ -20,19 +20,19 @@ const SOURCE: &str = "scenario";
 /// A scenario as it is written.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
-    /// What a file would have.
+    /// Text of the file.
     pub text: &'a [u8],
-    /// How it is written.
+    /// Format of the text.
     pub format: Format,
-    /// What replaces values of it, one `key.path=value` a line.
+    /// Settings over the text, one `key.path=value` per line.
     pub settings: &'a [u8],
 }
 
 /// One replication.
 enum Run {
-    /// It is under way.
+    /// In progress.
     Running(Box<Owned>),
-    /// It is over.
+    /// Finished.
     Over(Box<(Scenario, Replication)>),
 }
 
@@ -44,7 +44,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// The normalised scenario that a text means.
+    /// Returns the normalised scenario of a text.
     ///
     /// # Errors
     /// The problems of the text, as JSON.
@@ -52,7 +52,7 @@ impl Bench {
         Ok(parsed(written)?.to_json_text())
     }
 
-    /// The schema of scenario files.
+    /// Returns the schema of scenario files.
     pub fn schema() -> String {
         schema().to_string()
     }
@@ -61,7 +61,7 @@ impl Bench {
     /// run.
     ///
     /// # Errors
-    /// The problems of the text, or why it cannot run, as JSON.
+    /// The problems of the text, or the reason why it cannot run, as JSON.
     pub fn begin(
         &mut self,
         written: Written<'_>,
@@ -112,7 +112,7 @@ impl Bench {
         self.runs.get((number as usize).checked_sub(1)?)?.as_ref()
     }
 
-    /// Whether a run is over.
+    /// Returns whether a run is over.
     pub fn is_over(&self, number: u32) -> bool {
         matches!(self.run(number), Some(Run::Over(_)))
     }
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// What a run that is over has measured: values alone, NaN where there is none.
+    /// Returns the measurements of a run that is over, as values without names. A missing value is NaN.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -133,7 +133,7 @@ impl Bench {
         Ok(replication.measures.values())
     }
 
-    /// The result of `--json`, of the values of all replications in order; `number` is that of one of them.
+    /// Returns the result of `--json` from the values of all replications in order. `number` is the number of one run.
     ///
     /// # Errors
     /// There is no such run, or values of another scenario, as JSON.
@@ -168,7 +168,7 @@ impl Bench {
         Ok(lasthop_explain::explain(&scenario, &answer).to_string())
     }
 
-    /// Time series of a run that is over, null without.
+    /// Returns the time series of a run that is over, or null.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -177,7 +177,7 @@ impl Bench {
         Ok(json!(replication.series).to_string())
     }
 
-    /// Distributions of the values of a finished run.
+    /// Returns the distributions of a run that is over.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -186,7 +186,7 @@ impl Bench {
         Ok(distributions_json(&replication.distributions))
     }
 
-    /// Frames on the air that begin from one instant on and before another, as columns. [s]
+    /// Returns the frames on the air that begin from one time on and before another, as columns. [s]
     ///
     /// # Errors
     /// There is no such run, as JSON.

@@ -1,8 +1,8 @@
-//! All that is not safe code: the functions that a page calls, and a run that owns its scenario.
+//! All unsafe code: the functions that a page calls, and a run that owns its scenario.
 //!
-//! Texts and numbers go in and out by WebAssembly's memory: the page asks for room with [`lasthop_room`],
-//! writes there, and calls; what a call answers lies at [`lasthop_answer`] until the next one. Functions
-//! that may fail return 0 (times: NaN) where they did; the answer says then why.
+//! Texts and numbers are exchanged in WebAssembly's memory. The page requests memory with [`lasthop_room`],
+//! writes to it, and calls a function. The answer is at [`lasthop_answer`] until the next call. Functions
+//! that fail return 0 (times: NaN), and the answer is the reason.
 #![allow(unsafe_code, reason = "the one place for it")]
 
 use std::cell::RefCell;
@@ -15,23 +15,23 @@ use lasthop_engine::{Detail, EngineError, Replication, Running};
 
 use crate::{Bench, Written};
 
-/// A replication under way that owns the scenario it reads.
+/// A replication in progress that owns its scenario.
 pub struct Owned {
     /// Reads `scenario`, and is dropped before it.
     running: ManuallyDrop<Running<'static>>,
-    /// From a box; nobody else changes or frees it.
+    /// From a box; no other code changes or frees it.
     scenario: *mut Scenario,
 }
 
 impl Owned {
-    /// Replication number `replication` before its first event.
+    /// Creates replication number `replication` before its first event.
     ///
     /// # Errors
     /// Those of [`Running::new`].
     pub fn new(scenario: Scenario, replication: u32, detail: Detail) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
-        // SAFETY: it lives until `scenario` is freed, which is behind the end of `running`, and nobody has a
-        // reference to it that may change it
+        // SAFETY: it lives until `scenario` is freed, which is after the end of `running`, and no mutable
+        // reference to it exists
         let read: &'static Scenario = unsafe { &*scenario };
         match Running::new(read, replication, detail) {
             Ok(running) => Ok(Owned {
@@ -62,7 +62,7 @@ impl Owned {
         self.running.now()
     }
 
-    /// The scenario, and what the run has yielded.
+    /// Returns the scenario and the finished replication.
     ///
     /// # Errors
     /// Those of [`Running::finish`].
@@ -71,7 +71,7 @@ impl Owned {
         // SAFETY: taken once, as `own` is never dropped
         let running = unsafe { ManuallyDrop::take(&mut own.running) };
         let yielded = running.finish();
-        // SAFETY: from the box of `new`; what read it has ended
+        // SAFETY: from the box of `new`; its reader has ended
         let scenario = unsafe { Box::from_raw(own.scenario) };
         Ok((*scenario, yielded?))
     }
@@ -79,8 +79,8 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: dropped once, here, as nothing takes it but `finish`, which forgets `self`; then the box of
-        // `new` is read by nobody
+        // SAFETY: dropped once, here, because only `finish` takes it, which forgets `self`; after that nothing
+        // reads the box of `new`
         unsafe {
             ManuallyDrop::drop(&mut self.running);
             drop(Box::from_raw(self.scenario));
@@ -88,11 +88,11 @@ impl Drop for Owned {
     }
 }
 
-/// What the page and the bench share.
+/// Memory that the page and the bench share.
 #[derive(Default)]
 struct Desk {
     bench: Bench,
-    /// What the page has written.
+    /// Bytes that the page has written.
     room: Vec<u8>,
     answer: Vec<u8>,
 }
@@ -101,13 +101,13 @@ thread_local! {
     static DESK: RefCell<Desk> = RefCell::default();
 }
 
-/// Does something at the desk.
+/// Runs a job at the desk.
 fn at_desk<T>(job: impl FnOnce(&mut Desk) -> T) -> T {
     DESK.with_borrow_mut(job)
 }
 
 impl Desk {
-    /// Keeps what was answered, or what went wrong.
+    /// Stores the text of an answer, or the error.
     fn say<T>(
         &mut self,
         answered: Result<T, String>,
@@ -126,7 +126,7 @@ impl Desk {
         }
     }
 
-    /// The same of an answer in words.
+    /// Stores an answer that is a text, or the error.
     fn tell(&mut self, answered: Result<String, String>) -> u32 {
         let (text, went_well) = match answered {
             Ok(text) => (text, 1),
@@ -137,7 +137,7 @@ impl Desk {
     }
 }
 
-/// The scenario in the room: so many bytes of text, TOML or (1) JSON, and behind it settings.
+/// Returns the scenario in the room: `text_bytes` of text, TOML or (1) JSON, and then settings.
 fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     let (text, settings) = room.split_at(text_bytes.min(room.len()));
     let format = match json {
@@ -151,7 +151,14 @@ fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     }
 }
 
-/// Room for so many bytes, where the next call finds what the page writes.
+/// Returns the numbers in the room.
+fn numbers(room: &[u8]) -> Vec<f64> {
+    let (numbers, _) = room.as_chunks();
+    let each = numbers.iter();
+    each.map(|&number| f64::from_le_bytes(number)).collect()
+}
+
+/// Returns room for a number of bytes, which the page writes before the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_room(bytes: usize) -> *mut u8 {
     at_desk(|desk| {
@@ -161,13 +168,13 @@ pub extern "C" fn lasthop_room(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Where the last answer lies.
+/// Returns the address of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_answer() -> *const u8 {
     at_desk(|desk| desk.answer.as_ptr())
 }
 
-/// Its length. [bytes]
+/// Returns the length of the last answer. [bytes]
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_answer_bytes() -> usize {
     at_desk(|desk| desk.answer.len())
@@ -179,8 +186,8 @@ pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the scenario in the room: so many bytes of text, TOML or (1) JSON, and behind it what replaces values
-/// of it, one `key.path=value` a line. Answers with the normalised scenario, or its problems.
+/// Checks the scenario in the room: `text_bytes` of text, TOML or (1) JSON, and then settings over it, one
+/// `key.path=value` per line. Answers with the normalised scenario, or its problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
@@ -189,8 +196,8 @@ pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     })
 }
 
-/// Begins a replication of the scenario in the room, as [`lasthop_check`], measured with (1) or without what
-/// means hide; returns the number of the run.
+/// Begins a replication of the scenario in the room, as [`lasthop_check`], with (1) or without quantities that
+/// averages hide. Returns the number of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_begin(
     json: u32,
@@ -218,13 +225,13 @@ pub extern "C" fn lasthop_advance(run: u32) -> f64 {
     })
 }
 
-/// Whether a run is over.
+/// Returns whether a run is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_is_over(run: u32) -> u32 {
     at_desk(|desk| desk.bench.is_over(run).into())
 }
 
-/// Answers with what a run that is over has measured, numbers of eight bytes.
+/// Answers with the measurements of a run that is over, numbers of eight bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_values(run: u32) -> u32 {
     at_desk(|desk| {
@@ -241,15 +248,11 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
     })
 }
 
-/// Puts together the values in the room, of all replications in order; answers with the result of `--json`.
+/// Combines the values in the room, of all replications in order. Answers with the result of `--json`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     at_desk(|desk| {
-        let (numbers, _) = desk.room.as_chunks();
-        let values: Vec<f64> = numbers
-            .iter()
-            .map(|&bytes| f64::from_le_bytes(bytes))
-            .collect();
+        let values = numbers(&desk.room);
         let combined = desk.bench.combine(run, &values);
         desk.tell(combined)
     })
@@ -259,11 +262,7 @@ pub extern "C" fn lasthop_combine(run: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_explain(run: u32) -> u32 {
     at_desk(|desk| {
-        let (numbers, _) = desk.room.as_chunks();
-        let values: Vec<f64> = numbers
-            .iter()
-            .map(|&value| f64::from_le_bytes(value))
-            .collect();
+        let values = numbers(&desk.room);
         let explained = desk.bench.explain(run, &values);
         desk.tell(explained)
     })
@@ -278,7 +277,7 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
     })
 }
 
-/// Answers with the distributions of the values of a finished run.
+/// Answers with the distributions of a run that is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     at_desk(|desk| {
@@ -287,7 +286,7 @@ pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     })
 }
 
-/// Answers with the frames that begin from one instant on and before another. [s]
+/// Answers with the frames that begin from one time on and before another. [s]
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_frames(run: u32, from_s: f64, to_s: f64) -> u32 {
     at_desk(|desk| {

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use ipnet::IpNet;
 use lasthop_engine::control::WceSettings;
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::notation::setting::Setting;
@@ -9,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::settings::{Fairness, LeafQueue, ShapedUdp};
-use crate::forms::{RateSource, Subnet, Which};
+use crate::forms::{RateSource, Which, overlap};
 
 /// A place at which a program listens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,7 +72,7 @@ pub struct Group {
     /// MAC addresses of its stations.
     pub macs: Vec<String>,
     /// Subnets of its stations.
-    pub subnets: Vec<Subnet>,
+    pub subnets: Vec<IpNet>,
 }
 
 /// Where stations are looked for.
@@ -104,7 +105,7 @@ pub struct AccessPoint {
     /// Interface towards it.
     pub interface: String,
     /// Stations with an address in these are its own.
-    pub subnets: Vec<Subnet>,
+    pub subnets: Vec<IpNet>,
     /// Members that get equal shares.
     #[serde(serialize_with = "setting")]
     pub fairness: Fairness,
@@ -150,7 +151,7 @@ pub struct GatewayStation {
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
     /// Subnets that belong to it.
-    pub subnets: Vec<Subnet>,
+    pub subnets: Vec<IpNet>,
     /// Its MAC address, in lower case with colons.
     pub mac: Option<String>,
     /// Rate of its frames. [bit/s]
@@ -173,9 +174,9 @@ impl GatewayStation {
             Which::Mac(mac) => self.mac.as_ref() == Some(mac),
             Which::Name(name) => self.name == *name,
             Which::Subnet(subnet) => {
-                let addresses = self.addresses.iter().copied().map(Subnet::of);
+                let addresses = self.addresses.iter().copied().map(IpNet::from);
                 let mut own = addresses.chain(self.subnets.iter().copied());
-                own.any(|own| own.overlaps(*subnet))
+                own.any(|own| overlap(own, *subnet))
             }
         }
     }

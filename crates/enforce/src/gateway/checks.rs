@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use ipnet::IpNet;
 use lasthop_engine::control::{WceKeys, WceSettings};
 use lasthop_engine::notation::decode::{Entry, Said, Section};
 use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line, one_of};
@@ -13,7 +14,7 @@ use super::settings::{
     GroupTable, ONLY, SnmpTable,
 };
 use super::{effect, groups};
-use crate::forms::{self, Range, Subnet};
+use crate::forms::{self, Range};
 
 /// Most access points of a gateway.
 const MOST_ACCESS_POINTS: usize = 64;
@@ -172,13 +173,13 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
         for word in forms::words(&list.value) {
             let claim = Claim { name, list, word };
             if let Ok(member) = forms::member(word) {
-                if member.length == 0 {
+                if member.prefix_len() == 0 {
                     let message = format!(
                         "`{word}` has every address; expected addresses and subnets of one station"
                     );
                     list.refuse(message, problems);
                 }
-                claims.push((member.range(), claim));
+                claims.push((forms::range(member), claim));
             } else if let Ok(mac) = forms::mac(word)
                 && let Some(other) = owners.insert(mac, name)
             {
@@ -237,7 +238,7 @@ fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
 /// Checks that an address is in the subnets of at most one access point.
 fn check_subnets(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
-    let subnets = |ap: &Section| -> Vec<Subnet> {
+    let subnets = |ap: &Section| -> Vec<IpNet> {
         let list = ap.said(AccessPointTable::subnets);
         forms::each(
             list.and_then(|setting| setting.value).as_deref(),
@@ -248,7 +249,7 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
         for own in subnets(ap) {
             let twin = aps[..k].iter().find_map(|(name, other)| {
                 let mut others = subnets(other).into_iter();
-                Some((name, others.find(|other| own.overlaps(*other))?))
+                Some((name, others.find(|other| forms::overlap(own, *other))?))
             });
             if let Some((name, other)) = twin
                 && let Some(list) = ap.said(AccessPointTable::subnets)

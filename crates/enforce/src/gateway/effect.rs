@@ -1,5 +1,5 @@
-//! Settings that have no effect beside the others. Whoever wrote one meant something, so it is refused; but
-//! where a setting over the file took its effect away, what the file says stays.
+//! Settings that have no effect with the other settings. They are refused, because they were written for an effect. A
+//! setting of the file stays if a setting over the file took its effect away.
 
 use lasthop_engine::notation::decode::{Entry, Section};
 use lasthop_engine::notation::layers::Layers;
@@ -31,35 +31,49 @@ const SOURCES: &[&str] = &[
     DiscoverTable::neighbours.name(),
     DiscoverTable::leases.name(),
 ];
+const NOTHING: Keys = (&[], &[]);
 
-/// A rule about settings without effect: whether it applies, in which tables, to which keys; the tables
-/// and keys that take their effect away, and what is needed for one.
+/// Tables, and keys in them.
+type Keys<'a> = (&'a [&'a Section], &'a [&'a str]);
+
+/// A rule about settings without effect.
 struct Rule<'a> {
+    /// Whether the settings have no effect.
     idle: bool,
-    tables: &'a [&'a Section],
-    keys: &'a [&'a str],
-    causes: (&'a [&'a Section], &'a [&'a str]),
+    settings: Keys<'a>,
+    /// Settings that take their effect away.
+    causes: Keys<'a>,
+    /// Setting that gives them an effect.
     needed: &'a str,
 }
 
-/// What of the whole decides on the effect of a part.
+fn rule<'a>(idle: bool, settings: Keys<'a>, causes: Keys<'a>, needed: &'a str) -> Rule<'a> {
+    Rule {
+        idle,
+        settings,
+        causes,
+        needed,
+    }
+}
+
+/// Facts about the gateway that decide on the effect of its parts.
 struct Known {
     /// Whether the rate of some access point is estimated.
     estimates: bool,
-    /// Whether some of these access points leaves uplink UDP alone.
+    /// Whether some of these access points do not shape uplink UDP.
     spares: bool,
     /// Whether some access point has this fairness.
     by_flow: bool,
     by_rate: bool,
-    /// Whether leaves leave flows to their filter.
+    /// Whether the queue of a leaf does not separate flows.
     plain_leaves: bool,
     /// Whether stations can be found that the file does not list.
     finds: bool,
-    /// Whether stations can be found of which nothing else says the access point.
+    /// Whether stations can be found whose access point is not known otherwise.
     places: bool,
 }
 
-/// Checks `[gateway]`; nothing where a value that decides has been refused.
+/// Checks `[gateway]`, unless a value that decides has been refused.
 pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     let Ok(known) = known(gateway) else { return };
     let own = [gateway];
@@ -72,85 +86,58 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
         .map(|(key, _)| key.name)
         .collect();
     let shared: Vec<&Section> = gateway.inside(GatewayTable::wce).into_iter().collect();
+    let by_rate: Keys = (&bottlenecks, &[RATE]);
+    let by_fairness: Keys = (&bottlenecks, &[FAIRNESS]);
+    let (on_udp, on_flow): (Keys, Keys) = ((&own, UDP_UPLINK), (&own, FLOW_LEAVES));
+    let on_subnets: Keys = (&aps, SUBNETS);
+    let by_sources: Keys = (&discover, SOURCES);
+    let estimated = "gateway.rate = \"estimated\"";
+    let discovery = "discover.neighbours = true, discover.leases or ap.NAME.snmp";
+    let not_listed = "stations that are found, or a station without ap";
+    let no_udp = known.estimates && !known.spares;
+    let is_filtered = known.by_flow && !known.plain_leaves;
+    let is_alone = aps.len() == 1;
+    let (by_udp, by_discipline): (Keys, Keys) =
+        ((&bottlenecks, &[UDP, RATE]), (&own, &[DISCIPLINE]));
     let rules = [
-        Rule {
-            idle: !known.estimates,
-            tables: &shared,
-            keys: &estimator,
-            causes: (&bottlenecks, &[RATE]),
-            needed: "gateway.rate = \"estimated\"",
-        },
-        Rule {
-            idle: !known.estimates,
-            tables: &own,
-            keys: UDP_UPLINK,
-            causes: (&bottlenecks, &[RATE]),
-            needed: "gateway.rate = \"estimated\"",
-        },
-        Rule {
-            idle: known.estimates && !known.spares,
-            tables: &own,
-            keys: UDP_UPLINK,
-            causes: (&bottlenecks, &[UDP, RATE]),
-            needed: "gateway.udp = \"down\"",
-        },
-        Rule {
-            idle: !known.by_flow,
-            tables: &own,
-            keys: FLOW_LEAVES,
-            causes: (&bottlenecks, &[FAIRNESS]),
-            needed: "gateway.fairness = \"flow\"",
-        },
-        Rule {
-            idle: known.by_flow && !known.plain_leaves,
-            tables: &own,
-            keys: FLOW_LEAVES,
-            causes: (&own, &[DISCIPLINE]),
-            needed: "gateway.discipline = \"best\"",
-        },
-        Rule {
-            idle: !known.by_rate,
-            tables: &stations,
-            keys: STATION_RATE,
-            causes: (&bottlenecks, &[FAIRNESS]),
-            needed: "gateway.fairness = \"rate\"",
-        },
-        Rule {
-            idle: !known.finds,
-            tables: &discover,
-            keys: ADMISSION,
-            causes: (&discover, SOURCES),
-            needed: "discover.neighbours = true, discover.leases or ap.NAME.snmp",
-        },
-        Rule {
-            idle: aps.len() == 1,
-            tables: &aps,
-            keys: SUBNETS,
-            causes: (&[], &[]),
-            needed: "a second access point",
-        },
-        Rule {
-            idle: aps.len() > 1 && !known.places,
-            tables: &aps,
-            keys: SUBNETS,
-            causes: (&discover, SOURCES),
-            needed: "stations that are found, or a station without ap",
-        },
+        rule(!known.estimates, (&shared, &estimator), by_rate, estimated),
+        rule(!known.estimates, on_udp, by_rate, estimated),
+        rule(no_udp, on_udp, by_udp, "gateway.udp = \"down\""),
+        rule(
+            !known.by_flow,
+            on_flow,
+            by_fairness,
+            "gateway.fairness = \"flow\"",
+        ),
+        rule(
+            is_filtered,
+            on_flow,
+            by_discipline,
+            "gateway.discipline = \"best\"",
+        ),
+        rule(
+            !known.by_rate,
+            (&stations, STATION_RATE),
+            by_fairness,
+            "gateway.fairness = \"rate\"",
+        ),
+        rule(!known.finds, (&discover, ADMISSION), by_sources, discovery),
+        rule(is_alone, on_subnets, NOTHING, "a second access point"),
+        rule(
+            !is_alone && !known.places,
+            on_subnets,
+            by_sources,
+            not_listed,
+        ),
     ];
     for rule in rules {
         rule.check(problems);
     }
     for (name, ap) in gateway.tables(GatewayTable::ap) {
         let own: Vec<&Section> = ap.inside(AccessPointTable::wce).into_iter().collect();
-        let fixed = ap.given(RATE).is_some() && is_fixed(&[ap]);
-        let rule = Rule {
-            idle: fixed,
-            tables: &own,
-            keys: &estimator,
-            causes: (&[ap], &[RATE]),
-            needed: &format!("gateway.ap.{name}.rate = \"estimated\""),
-        };
-        rule.check(problems);
+        let is_fixed = ap.given(RATE).is_some() && is_fixed(&[ap]);
+        let needed = format!("gateway.ap.{name}.rate = \"estimated\"");
+        rule(is_fixed, (&own, &estimator), (&[ap], &[RATE]), &needed).check(problems);
         check_station_rates(gateway, name, ap, problems);
     }
 }
@@ -162,31 +149,15 @@ fn check_station_rates(gateway: &Section, name: &str, ap: &Section, problems: &m
     };
     let snmp: Vec<&Section> = ap.inside(AccessPointTable::snmp).into_iter().collect();
     let needed = format!("gateway.ap.{name}.fairness = \"rate\"");
+    let column = format!("gateway.ap.{name}.snmp.rates");
     let by_other = shared.fairness != Fairness::Rate;
-    let lacks_column = given(&snmp, SNMP_RATES).next().is_none();
-    let causes: (&[&Section], &[&str]) = (&[ap, gateway], &[FAIRNESS]);
+    let lacks_column = given((&snmp, SNMP_RATES)).next().is_none();
+    let (own, both) = ([ap], [ap, gateway]);
+    let by_fairness: Keys = (&both, &[FAIRNESS]);
     let rules = [
-        Rule {
-            idle: by_other,
-            tables: &[ap],
-            keys: STATION_RATES,
-            causes,
-            needed: &needed,
-        },
-        Rule {
-            idle: by_other,
-            tables: &snmp,
-            keys: SNMP_RATES,
-            causes,
-            needed: &needed,
-        },
-        Rule {
-            idle: lacks_column,
-            tables: &snmp,
-            keys: RATES_UNIT,
-            causes: (&[], &[]),
-            needed: &format!("gateway.ap.{name}.snmp.rates"),
-        },
+        rule(by_other, (&own, STATION_RATES), by_fairness, &needed),
+        rule(by_other, (&snmp, SNMP_RATES), by_fairness, &needed),
+        rule(lacks_column, (&snmp, RATES_UNIT), NOTHING, &column),
     ];
     for rule in rules {
         rule.check(problems);
@@ -198,8 +169,8 @@ impl Rule<'_> {
         if !self.idle {
             return;
         }
-        let overruled = given(self.causes.0, self.causes.1).any(is_setting);
-        for entry in given(self.tables, self.keys) {
+        let overruled = given(self.causes).any(is_setting);
+        for entry in given(self.settings) {
             // a value that is refused anyway is not refused again
             if (!overruled || is_setting(entry)) && !problems.concern(&entry.path) {
                 let fault = format!("has no effect; expected {}", self.needed);
@@ -209,10 +180,10 @@ impl Rule<'_> {
     }
 }
 
-/// What decides.
+/// Returns the facts that decide.
 ///
 /// # Errors
-/// Some of it has been refused.
+/// A value has been refused.
 fn known(gateway: &Section) -> Result<Known, Refused> {
     let aps = gateway.tables(GatewayTable::ap);
     let mut fairness = Vec::new();
@@ -261,8 +232,8 @@ fn each(tables: &[(String, Section)]) -> Vec<&Section> {
     tables.iter().map(|(_, table)| table).collect()
 }
 
-/// What the file or a setting says under these keys.
-fn given<'a>(tables: &'a [&Section], keys: &'a [&str]) -> impl Iterator<Item = &'a Entry> {
+/// Returns the values of the file and of settings under these keys.
+fn given<'a>((tables, keys): Keys<'a>) -> impl Iterator<Item = &'a Entry> {
     let places = tables
         .iter()
         .flat_map(move |table| keys.iter().map(move |key| (table, key)));

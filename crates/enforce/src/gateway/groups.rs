@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ipnet::IpNet;
 use lasthop_engine::notation::decode::{Said, Section};
 use lasthop_engine::notation::problem::{Origin, Problems, did_you_mean, one_line};
 
@@ -10,7 +11,7 @@ use super::settings::{
     BottleneckKeys, DiscoverTable, Fairness, GatewayStationTable, GatewayTable, GroupTable,
     UNLISTED,
 };
-use crate::forms::{self, Subnet, Which};
+use crate::forms::{self, Which};
 
 /// The list of stations of a group.
 struct Claim<'a> {
@@ -110,7 +111,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
         forms::address,
     );
     let mut macs: HashMap<String, &str> = HashMap::new();
-    let mut subnets: Vec<(Subnet, &str)> = Vec::new();
+    let mut subnets: Vec<(IpNet, &str)> = Vec::new();
     for Claim { group, list } in claims(gateway) {
         let mut refuse = |message: String, hint: Option<String>| {
             problems.add_with_hint(list.origin, &list.path, message, hint);
@@ -124,7 +125,9 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
             let other = match &which {
                 Which::Mac(mac) => macs.insert(mac.clone(), group),
                 Which::Subnet(subnet) => {
-                    let twin = subnets.iter().find(|(other, _)| other.overlaps(*subnet));
+                    let twin = subnets
+                        .iter()
+                        .find(|(other, _)| forms::overlap(*other, *subnet));
                     let other = twin.map(|(_, group)| *group);
                     subnets.push((*subnet, group));
                     other
@@ -222,7 +225,7 @@ fn means(word: &str, name: &str, station: &Section) -> bool {
             .is_some_and(|address| forms::mac(&address.value).is_ok_and(|own| own == mac)),
         Ok(Which::Subnet(subnet)) => text(GatewayStationTable::address).is_some_and(|list| {
             let mut own = forms::words(&list.value).filter_map(|word| forms::member(word).ok());
-            own.any(|own| own.overlaps(subnet))
+            own.any(|own| forms::overlap(own, subnet))
         }),
         Ok(Which::Name(other)) => other == name,
         Err(_) => false,

@@ -1,10 +1,9 @@
 //! The checked interface: every default filled in, every value in range.
 
+use ipnet::IpNet;
 use lasthop_engine::queue::QueueSetting;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-use crate::forms::Subnet;
 
 /// The queue of a network interface.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +32,7 @@ pub struct Members {
     /// Its part of what all classes together are to have. [-]
     pub target: f64,
     /// Subnets, some of one address only.
-    pub subnets: Vec<Subnet>,
+    pub subnets: Vec<IpNet>,
     /// MAC addresses, in lower case with colons.
     pub macs: Vec<String>,
     /// A mark.

@@ -81,7 +81,7 @@ fn classes_have_shares_and_members() {
     };
     assert!((near.target - 2.0 / 3.0).abs() < 1e-12 && (far.target - 1.0 / 3.0).abs() < 1e-12);
     assert_eq!((near.mark, near.subnets.len()), (Some(7), 2));
-    assert_eq!(near.subnets[0].length, 32);
+    assert_eq!(near.subnets[0].prefix_len(), 32);
     assert_eq!(far.macs, ["02:00:5e:10:00:01"]);
 }
 

@@ -15,7 +15,7 @@ const MAX_OUTSTANDING: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub enum Capacity {
     /// The median of stations, rule "agreement".
-    Agreement(Box<MedianEstimator>),
+    Median(Box<MedianEstimator>),
     /// The estimator of paper 002, rule "paper".
     Paper(Box<PaperEstimator>),
 }
@@ -41,9 +41,7 @@ impl Capacity {
     pub fn new(settings: WceSettings, draws: Stream) -> Result<Capacity, WceSettingsError> {
         let settings = settings.checked()?;
         Ok(match settings.rule {
-            WceRule::Agreement => {
-                Capacity::Agreement(Box::new(MedianEstimator::new(settings, draws)))
-            }
+            WceRule::Agreement => Capacity::Median(Box::new(MedianEstimator::new(settings, draws))),
             WceRule::Paper => Capacity::Paper(Box::new(PaperEstimator {
                 wce: Wce::new(settings)?,
                 draws,
@@ -58,15 +56,15 @@ impl Capacity {
     /// Returns C. [bit/s]
     pub fn bps(&self) -> u64 {
         match self {
-            Capacity::Agreement(estimator) => estimator.capacity_bps(),
+            Capacity::Median(estimator) => estimator.capacity_bps(),
             Capacity::Paper(estimator) => estimator.wce.capacity_bps(),
         }
     }
 
-    /// Returns the name of the last step, if there was estimator.
+    /// Returns the name of the last step, if there was a step.
     pub fn last_step(&self) -> Option<&'static str> {
         match self {
-            Capacity::Agreement(estimator) => Some(estimator.last_step().name()),
+            Capacity::Median(estimator) => Some(estimator.last_step().name()),
             Capacity::Paper(estimator) => estimator.last_step.map(Step::name),
         }
     }
@@ -76,7 +74,7 @@ impl Capacity {
     /// `stations` may be pinged, in ascending order. `passed_bytes` have left the bottleneck since the beginning.
     pub fn tick(&mut self, now: Time, stations: &[u32], passed_bytes: u64) -> Vec<Probe> {
         match self {
-            Capacity::Agreement(estimator) => estimator.tick(now, stations, passed_bytes),
+            Capacity::Median(estimator) => estimator.tick(now, stations, passed_bytes),
             Capacity::Paper(estimator) => estimator.tick(now, stations).into_iter().collect(),
         }
     }
@@ -93,7 +91,7 @@ impl Capacity {
         passed_bytes: u64,
     ) -> Option<(Span, Vec<Probe>)> {
         match self {
-            Capacity::Agreement(estimator) => estimator.answer(now, number, rtt, passed_bytes),
+            Capacity::Median(estimator) => estimator.answer(now, number, rtt, passed_bytes),
             Capacity::Paper(estimator) => Some((estimator.answer(now, number, rtt)?, Vec::new())),
         }
     }
@@ -101,7 +99,7 @@ impl Capacity {
     /// Returns the stations whose segments are to be timed until the next tick, for [`Capacity::overhear`].
     pub fn listening(&self) -> &[u32] {
         match self {
-            Capacity::Agreement(estimator) => estimator.listening(),
+            Capacity::Median(estimator) => estimator.listening(),
             Capacity::Paper(_) => &[],
         }
     }
@@ -109,7 +107,7 @@ impl Capacity {
     /// Processes the round trip of a segment and returns further pings; `passed_bytes` as in [`Capacity::tick`].
     pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Probe> {
         match self {
-            Capacity::Agreement(estimator) => estimator.overhear(now, trip, passed_bytes),
+            Capacity::Median(estimator) => estimator.overhear(now, trip, passed_bytes),
             Capacity::Paper(_) => Vec::new(),
         }
     }

@@ -1,9 +1,11 @@
 //! Counters of a session, and the reasons for which it refuses streams.
 
-/// Why a stream was refused for want of room.
+use serde::Serialize;
+
+/// Reason for which a stream was refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lack {
-    /// As many streams are open as may be.
+    /// The largest number of streams is open.
     Streams(usize),
     /// The memory is used up.
     Memory,
@@ -22,25 +24,32 @@ impl std::fmt::Display for Lack {
 }
 
 /// Counters of a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counted {
     /// Streams that began.
+    #[serde(rename = "streams_total")]
     pub streams: u64,
-    /// Streams that were refused for want of room.
+    /// Streams that were refused for lack of room.
+    #[serde(rename = "streams_refused")]
     pub refused: u64,
-    /// Streams to where the server lets nobody connect.
+    /// Streams to targets that the server does not allow.
+    #[serde(rename = "streams_denied")]
     pub denied: u64,
     /// Streams that broke off.
+    #[serde(rename = "streams_reset")]
     pub resets: u64,
     /// Payload handed to links for the first time. [bytes]
     pub sent_bytes: u64,
     /// Payload taken by programs. [bytes]
     pub taken_bytes: u64,
-    /// Messages handed to a link again: theirs was lost, or held up a stream.
+    /// Messages handed to another link, because their link was lost or delayed a stream.
+    #[serde(rename = "messages_again")]
     pub again: u64,
     /// Links that joined.
+    #[serde(rename = "connections_total")]
     pub links: u64,
-    /// Links that were lost with something that was not acknowledged.
+    /// Links that were lost with unacknowledged messages.
+    #[serde(rename = "connections_lost")]
     pub lost_links: u64,
 }
 

@@ -1,6 +1,7 @@
 //! Probes, round trips, and the queueing delays that they show.
 
 use crate::kernel::time::{Span, Time};
+use crate::words;
 
 /// Age above which activity and samples no longer count.
 pub(super) const FRESH_FOR: Span = Span(2_000_000_000);
@@ -31,22 +32,13 @@ pub struct RoundTrip {
     pub passed_bytes: u64,
 }
 
-/// The source of a station's samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SampleSource {
-    /// Replies to pings.
-    Pings,
-    /// ACKs of segments that pass the bottleneck, for a station that does not reply to pings.
-    Flows,
-}
-
-impl SampleSource {
-    /// Returns its name in the gateway's status.
-    pub fn name(self) -> &'static str {
-        match self {
-            SampleSource::Pings => "pings",
-            SampleSource::Flows => "flows",
-        }
+words! {
+    /// The source of a station's samples.
+    pub enum SampleSource {
+        /// Replies to pings.
+        Pings = "pings",
+        /// ACKs of segments that pass the bottleneck, for a station that does not reply to pings.
+        Flows = "flows",
     }
 }
 

@@ -150,8 +150,7 @@ impl WceSettings {
             return;
         };
         if let Some(setting) = keys.iter().find_map(|key| tables[0].given(key)) {
-            let message = format!("{} is out of order; expected {allowed}", setting.shown);
-            problems.add(setting.origin, &setting.path, message);
+            setting.refuse_value(format!("is out of order; expected {allowed}"), problems);
         }
     }
 
