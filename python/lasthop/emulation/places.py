@@ -85,13 +85,22 @@ class Ends:
         return self.connecting if self.listener_sends else self.listening
 
 
+class Place(NamedTuple):
+    """A place where programs can run."""
+
+    what: Literal["server", "station", "source", "sink"]
+    number: int
+    """Number of the station, or of the flow, from 0."""
+    address: str
+    other: str
+    """Name of the place with which its programs communicate."""
+
+
 class Opened(NamedTuple):
     """A place where programs run."""
 
     host: Host
-    what: Literal["server", "station", "source", "sink"]
-    number: int
-    """The station's, from 0, or the flow's."""
+    place: Place
 
 
 class Places:
@@ -154,7 +163,7 @@ class Places:
         for name in self.wanted:
             self.run_at(name)
         if uplink is not None:
-            addresses = [address for address, _ in self.known.values()]
+            addresses = [place.address for place in self.known.values()]
             self.descriptors.append(open_uplink(uplink, addresses, self.mtu, stack))
 
     def node(self, address: str) -> Host:
@@ -198,18 +207,19 @@ class Places:
         UserError
             If there is no such place.
         """
-        what, index = place_named(self.scenario, name, self.ways)
-        match what:
+        place = place_named(self.scenario, name, self.ways)
+        match place.what:
             case "server":
                 host = self.server
             case "station":
                 host = self.stations[name]
             case "source" | "sink":
+                index = place.number
                 if index not in self.hosts:
                     source = self.node(str(SOURCES[index + 1]))
                     self.hosts[index] = source, self.node(str(SINKS[index + 1]))
-                host = self.hosts[index][what == "sink"]
-        self.open[name] = Opened(host, what, index)
+                host = self.hosts[index][place.what == "sink"]
+        self.open[name] = Opened(host, place)
         host.namespace.run(partial(carry_out, set_up, "lo"))
         host.namespace.run(let_ping)
         if self.uplink is not None:
@@ -229,11 +239,10 @@ class Places:
         """Stations, and flows between wired nodes, whose hosts' programs may talk: where one runs
         at the servers, all stations.
         """
-        opened = self.open.values()
-        if any(each.what == "server" for each in opened):
-            stations = [(name, number) for number, name in enumerate(self.stations)]
-        else:
-            stations = [(n, item.number) for n, item in self.open.items() if item.what == "station"]
+        opened = {name: each.place for name, each in self.open.items()}
+        if any(place.what == "server" for place in opened.values()):
+            opened = self.known
+        stations = [(name, each.number) for name, each in opened.items() if each.what == "station"]
         names = [self.ways.get(flow.name, (flow.name,))[0] for flow in self.scenario.flows]
         return stations, [(names[index], index) for index in self.hosts]
 
@@ -286,46 +295,35 @@ def carry_out(make: Callable[..., Request], *arguments: object) -> None:
         kernel.carry_out([make(*arguments)])
 
 
-def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, tuple[str, str]]:
-    """All places by name: the address, and what a program there talks to."""
-    results = {}
+def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, Place]:
+    """Return all places by name."""
+    places = {}
     if scenario.stations:
-        results["server"] = SERVER, "all stations"
-    for number, station in enumerate(scenario.stations, start=1):
-        results[station.name] = str(STATIONS + number), "server"
+        places["server"] = Place("server", 0, SERVER, "all stations")
+    for number, station in enumerate(scenario.stations):
+        address = str(STATIONS + number + 1)
+        places[station.name] = Place("station", number, address, "server")
     for index, flow in enumerate(scenario.flows):
         source, sink = ends_of(flow, ways or {})
         if not flow.station:
-            results[source] = str(SOURCES[index + 1]), sink
-            results[sink] = str(SINKS[index + 1]), source
-    return results
+            places[source] = Place("source", index, str(SOURCES[index + 1]), sink)
+            places[sink] = Place("sink", index, str(SINKS[index + 1]), source)
+    return places
 
 
-def place_named(
-    scenario: Typed, name: str, ways: Ways | None = None
-) -> tuple[Literal["server", "station", "source", "sink"], int]:
-    """What a place is, and its number.
+def place_named(scenario: Typed, name: str, ways: Ways | None = None) -> Place:
+    """Return the place of this name.
 
     Raises
     ------
     UserError
-        If there is none of this name.
+        If there is none.
     """
-    every = every_place(scenario, ways)
-    if name not in every:
-        known = ", ".join(list(every)[:10])
-        raise UserError(
-            f"{name or 'an empty name'}: no such place",
-            f"places: {known}",
-        )
-    if every[name][0] == SERVER:
-        return "server", 0
-    names = [station.name for station in scenario.stations]
-    if name in names:
-        return "station", names.index(name)
-    ends = [ends_of(flow, ways or {}) for flow in scenario.flows]
-    [index] = [number for number, each in enumerate(ends) if name in each]
-    return ("source" if name == ends[index][0] else "sink"), index
+    places = every_place(scenario, ways)
+    if name not in places:
+        known = ", ".join(list(places)[:10])
+        raise UserError(f"{name or 'an empty name'}: no such place", f"places: {known}")
+    return places[name]
 
 
 def ends_of(flow: Flow, ways: Ways) -> tuple[str, str]:

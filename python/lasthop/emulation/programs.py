@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lasthop.emulation.places import Places
+from lasthop.emulation.places import Place, Places
 from lasthop.emulation.uplink import name_servers
 from lasthop.linux.listening import listening
 from lasthop.linux.netns import Namespace
@@ -142,10 +142,10 @@ def end(process: "subprocess.Popen[bytes]") -> None:
             process.wait()
 
 
-def hosts_file(places: Mapping[str, tuple[str, str]]) -> str:
+def hosts_file(places: Mapping[str, Place]) -> str:
     """What `/etc/hosts` says inside."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]
-    lines += [f"{address} {host_name(name)}" for name, (address, _) in places.items()]
+    lines += [f"{place.address} {host_name(name)}" for name, place in places.items()]
     return "\n".join(lines) + "\n"
 
 
