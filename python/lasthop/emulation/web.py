@@ -276,7 +276,7 @@ class Web:
         """Nothing is sampled."""
 
     def quantities(self) -> dict[str, float]:
-        """What has been measured beside the goodput."""
+        """Return the measured quantities, without the goodput."""
         return self.counts.quantities()
 
     def close(self) -> None:
