@@ -1,8 +1,8 @@
 """Hosts in network namespaces, each with a TUN interface, and the two ends of every flow.
 
 The servers share a namespace, and each station has its own. All sources of flows between wired
-nodes share a namespace, and so do all sinks. Addresses are those of crates/emulator. The outside, if
-programs can reach it, is the last of the emulator's nodes.
+nodes share a namespace, and so do all sinks. Addresses are those of crates/emulator. If programs
+can reach the outside, it is the last of the emulator's nodes.
 """
 
 import contextlib

@@ -181,12 +181,12 @@ def _signed(field: bytes | None) -> int | None:
     return None if field is None else int.from_bytes(field, "little", signed=True)
 
 
-def _sent(result: dict[int, bytes]) -> Sighting:
+def _sent(fields: dict[int, bytes]) -> Sighting:
     """Rate and modulation of a frame."""
     for bit, read in ((MCS, _ht), (VHT, _vht), (HE, _he)):
-        if bit in result:
-            return read(result[bit])
-    return _plain(result[RATE][0] & 0x7F) if RATE in result else NOTHING
+        if bit in fields:
+            return read(fields[bit])
+    return _plain(fields[RATE][0] & 0x7F) if RATE in fields else NOTHING
 
 
 @lru_cache(maxsize=128)

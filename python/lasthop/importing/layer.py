@@ -136,10 +136,10 @@ def keys(
         return
     seen = any(each.up.sent or each.down.sent for each in tallies)
     assumed = {"width": "the widest of the frames", "guard_interval": "that of most bytes"}
-    text = assumed if seen else {}
+    comments = assumed if seen else {}
     if within.band is not None:
-        text["band"] = "channel of the capture"
-    yield from aggregating.keys(within.channel, text)
+        comments |= {"band": "channel of the capture"}
+    yield from aggregating.keys(within.channel, comments)
     edca = FACTS["any-edca"]
     yield edca.key, (edca.value, f"assumed: {edca.short}, see above")
     if not seen:
