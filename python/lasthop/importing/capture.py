@@ -372,5 +372,5 @@ def by_size(known: Capture) -> list[bytes]:
 
 
 def others(known: Capture, chosen: bytes) -> Iterator[bytes]:
-    """Access points beside the chosen one that moved anything."""
+    """Return the other access points with traffic."""
     return (each for each in by_size(known) if each != chosen and known.cells[each].payload_bytes)

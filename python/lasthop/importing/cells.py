@@ -173,7 +173,7 @@ def _repeats(way: Way) -> float | None:
 
 
 def _noise(way: Way, least: float) -> float | None:
-    """Part of the frames that noise destroys, beside what all lose."""
+    """Return the part of the frames that noise destroys, in addition to the losses of all."""
     part = _repeats(way)
     if part is None:
         return None

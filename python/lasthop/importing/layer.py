@@ -113,7 +113,7 @@ def _spread(tally: StationCounters) -> Iterator[str]:
 
 
 def _others(count: int) -> str:
-    """How many rates there are beside the one that is told."""
+    """Number of rates in addition to the one that is reported."""
     return "another" if count == 2 else f"{count - 1} others"
 
 
