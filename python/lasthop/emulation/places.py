@@ -299,9 +299,8 @@ def carry_out(make: Callable[..., Request], *arguments: object) -> None:
 
 def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, Place]:
     """Return all places by name."""
-    places = {}
-    if scenario.stations:
-        places["server"] = Place("server", 0, SERVER, "all stations")
+    server = Place("server", 0, SERVER, "all stations")
+    places = {"server": server} if scenario.stations else {}
     for number, station in enumerate(scenario.stations):
         address = str(STATIONS + number + 1)
         places[station.name] = Place("station", number, address, "server")

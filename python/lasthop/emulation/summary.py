@@ -95,7 +95,7 @@ def summary(
         "links": links(scenario, seen),
     }
     items = {name: own for name, own in lists.items() if name != "programs"}
-    items["flows"] = [*items["flows"], *map(labels, programs)]
+    items |= {"flows": [*lists["flows"], *map(labels, programs)]}
     return {
         "kind": "emulation",
         "scenario": scenario.name,

@@ -25,9 +25,7 @@ __all__ = ["Section", "hint_of", "read"]
 TRUE = {"1", "on", "true", "yes", "enabled"}
 FALSE = {"0", "off", "false", "no", "disabled"}
 
-SHOWN = re.compile(
-    r"(?P<package>[\w-]+)\.(?P<section>@?[\w-]+(?:\[-?\d+\])?)(?:\.(?P<option>[\w-]+))?=(?P<value>.*)"
-)
+SHOWN = re.compile(r"[\w-]+\.(@?[\w-]+(?:\[-?\d+\])?)(?:\.([\w-]+))?=(.*)")
 
 
 @dataclass
@@ -181,12 +179,12 @@ def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
     for number, line in lines:
         match = SHOWN.fullmatch(line)
         assert match is not None, "the caller has matched all lines"
-        value = " ".join(_words(path, number, match["value"]))
-        name = match["section"]
-        if match["option"] is None:
+        name, option, shown = match.groups()
+        value = " ".join(_words(path, number, shown))
+        if option is None:
             sections[name] = Section(path, value, name)
         elif name in sections:
-            sections[name].put(match["option"], value, number)
+            sections[name].put(option, value, number)
         else:
             raise UserError(f"{path}:{number}: `{name}`: no line gives its type")
     yield from sections.values()
