@@ -17,12 +17,11 @@ of your choice in `--variant`. Parameters of modules are the whole machine's whi
 
 import argparse
 import contextlib
-import json
 import multiprocessing
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -417,16 +416,15 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    """Run what has not been run, or write the page."""
-    parser = arguments()
+def carry_out(
+    parser: argparse.ArgumentParser, follow: Callable[[argparse.Namespace], None]
+) -> None:
+    """Follow the options of a command line; exit with 2 and a message for the user's errors."""
     options = parser.parse_args()
     try:
         follow(options)
     except UserError as error:
         parser.exit(2, f"{error}\n")
-    except json.JSONDecodeError as error:
-        parser.exit(2, f"{of_seconds(options.seconds).path}: a line is not whole: {error}\n")
 
 
 def follow(options: argparse.Namespace) -> None:
@@ -479,4 +477,4 @@ def check_room() -> None:
 
 if __name__ == "__main__":
     require_release_build()
-    main()
+    carry_out(arguments(), follow)

@@ -34,6 +34,7 @@ from kernel_tcp import (
     LISTS,
     Run,
     at_least_one,
+    carry_out,
     figures,
     pattern,
     seconds,
@@ -333,16 +334,6 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    """Make the runs, or write the page."""
-    parser = arguments()
-    options = parser.parse_args()
-    try:
-        follow(options)
-    except UserError as error:
-        parser.exit(2, f"{error}\n")
-
-
 def follow(options: argparse.Namespace) -> None:
     """Do what the options ask for."""
     if options.keep or options.page:
@@ -372,4 +363,4 @@ def follow(options: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     require_release_build()
-    main()
+    carry_out(arguments(), follow)

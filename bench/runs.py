@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lasthop as lh
+from lasthop.errors import UserError
 
 Table = Mapping[str, Any]
 Lists = dict[str, dict[str, dict[str, float]]]
@@ -25,8 +26,11 @@ class Runs:
     def lines(self) -> Iterator[tuple[str, Any]]:
         """All that was added, in that order."""
         text = self.path.read_text() if self.path.exists() else ""
-        for line in map(json.loads, text.splitlines()):
-            yield line["key"], line["seen"]
+        try:
+            for line in map(json.loads, text.splitlines()):
+                yield line["key"], line["seen"]
+        except json.JSONDecodeError as error:
+            raise UserError(f"{self.path}: a line is not whole: {error}") from None
 
     def known(self) -> dict[str, Any]:
         """Return the finished runs, by their keys; the last entry counts."""

@@ -307,8 +307,8 @@ def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
 
     heads = ("place", "address", "host name", "talks to")
     rows = [
-        (name, address, host_name(name), other)
-        for name, (address, other) in every_place(scenario.typed, ways).items()
+        (name, place.address, host_name(name), place.other)
+        for name, place in every_place(scenario.typed, ways).items()
     ]
     if as_json:
         keys = [head.replace(" ", "_") for head in heads]

@@ -2,7 +2,7 @@
 
 A layout says by messages what ought to be there, the kernel by its dumps what there is. Both are
 read alike (`linux.described`), so that what is missing, what is set otherwise and what is not ours
-shows whoever did it and however. Below a hierarchy and in a block of filters of ours nothing else
+shows regardless of its author. Below a hierarchy and in a block of filters of ours nothing else
 is meant to be: what is, is removed.
 """
 

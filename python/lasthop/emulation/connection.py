@@ -37,7 +37,7 @@ class Connection:
     client: socket.socket
     """Socket of the end that connects."""
     listener: socket.socket | None
-    """Socket at which it arrives; None: another's, which somebody watches."""
+    """Socket at which it arrives; None if its user watches a shared one."""
     quick_acks: bool = True
     """Whether the receiver may acknowledge each segment for a while, as Linux does after a gap."""
     server: socket.socket | None = None
@@ -49,11 +49,11 @@ class Connection:
     retransmissions: int = 0
     """Retransmissions at the end of the warm-up."""
     left_bytes: int | None = None
-    """What is still to be sent; None: it has no end."""
+    """Bytes that remain to be sent; None without an end."""
     begun_s: float = 0.0
     finished_s: float | None = None
     is_over: bool = False
-    """Whether all that was sent has arrived, and no more comes."""
+    """Whether all data has arrived, and no more follows."""
 
     def __post_init__(self) -> None:
         segments = self.flow.tcp.segments
@@ -67,100 +67,98 @@ class Connection:
 
     @property
     def sent_again(self) -> int:
-        """Segments sent again since the start: none by a server that nobody has reached."""
+        """Segments sent again since the start; none before the server is connected."""
         return 0 if self.sender is None else tcp_info(self.sender).retransmissions
 
     @property
     def window_bytes(self) -> int:
-        """Receive window."""
+        """Receive window. [bytes]"""
         return self.flow.tcp.window_packets * self.flow.tcp.mss_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """Let one end connect."""
+        """Connect one end, and accept at the other one."""
         if self.listener is not None:
             listener = self.listener
             traffic.watch(listener, selectors.EVENT_READ, lambda: self.accept(traffic, listener))
         self.connect(traffic)
 
     def connect(self, traffic: Traffic) -> None:
-        """Ask the other end."""
+        """Connect to the other end."""
         self.begun_s = traffic.now_s()
         self.client.connect_ex((self.ends.listening.address, self.ends.port))
         self.attach(traffic, self.client)
 
     def accept(self, traffic: Traffic, listener: socket.socket) -> None:
-        """Let the other end take the connection."""
+        """Accept the connection."""
         traffic.leave(listener)
         server, _ = listener.accept()
         self.take(traffic, server)
 
     def take(self, traffic: Traffic, server: socket.socket) -> None:
-        """The other end has taken the connection."""
+        """Use the accepted socket."""
         self.server = server
         server.setblocking(False)
         self.attach(traffic, server)
 
-    def attach(self, traffic: Traffic, listener: socket.socket) -> None:
-        """Fill the sender, empty the receiver."""
-        if listener is self.sender:
-            traffic.watch(listener, selectors.EVENT_WRITE, lambda: self.fill(traffic, listener))
+    def attach(self, traffic: Traffic, end: socket.socket) -> None:
+        """Fill the socket if it is the sender; empty it otherwise."""
+        if end is self.sender:
+            traffic.watch(end, selectors.EVENT_WRITE, lambda: self.fill(traffic, end))
         else:
-            traffic.watch(listener, selectors.EVENT_READ, lambda: self.empty(traffic, listener))
+            traffic.watch(end, selectors.EVENT_READ, lambda: self.empty(traffic, end))
 
-    def fill(self, traffic: Traffic, listener: socket.socket) -> None:
-        """Give the kernel as much as it takes; behind the last byte wait for its ACK."""
+    def fill(self, traffic: Traffic, end: socket.socket) -> None:
+        """Send as much as the kernel accepts; after the last byte wait for its ACK."""
         length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
             if length == self.left_bytes:
-                tell_when_acknowledged(listener)
-            sent = listener.send(CHUNK[:length])
+                tell_when_acknowledged(end)
+            sent = end.send(CHUNK[:length])
         except BlockingIOError:
-            empty_error_queue(listener)
+            empty_error_queue(end)
             return
         except OSError:
-            traffic.leave(listener)
+            traffic.leave(end)
             return
         if self.left_bytes is not None:
             self.left_bytes -= sent
             if self.left_bytes == 0:
-                traffic.leave(listener)
-                listener.shutdown(socket.SHUT_WR)
-                traffic.watch(
-                    listener, selectors.EVENT_READ, lambda: self.finish(traffic, listener)
-                )
+                traffic.leave(end)
+                end.shutdown(socket.SHUT_WR)
+                traffic.watch(end, selectors.EVENT_READ, lambda: self.finish(traffic, end))
 
-    def finish(self, traffic: Traffic, listener: socket.socket) -> None:
-        """The last byte is acknowledged, or the connection is lost."""
+    def finish(self, traffic: Traffic, end: socket.socket) -> None:
+        """End the sender after the ACK of the last byte, or the loss of the connection."""
         try:
-            empty_error_queue(listener)
-            if is_acknowledged(listener):
+            empty_error_queue(end)
+            if is_acknowledged(end):
                 self.finished_s = traffic.now_s()
             else:
-                listener.recv(1)
+                end.recv(1)
         except BlockingIOError:
             return
         except OSError:
             pass
-        traffic.leave(listener)
+        traffic.leave(end)
 
-    def empty(self, traffic: Traffic, listener: socket.socket) -> None:
-        """Take what has arrived."""
+    def empty(self, traffic: Traffic, end: socket.socket) -> None:
+        """Read the data that has arrived."""
         try:
-            length = len(listener.recv(len(CHUNK)))
+            length = len(end.recv(len(CHUNK)))
         except BlockingIOError:
             return
         except OSError:
             length = 0
         if not self.arrived_bytes:
-            clamp_window(listener, self.window_bytes)
+            clamp_window(end, self.window_bytes)
         self.arrived_bytes += length
         if not self.quick_acks and self.flow.tcp.delayed_ack:
-            forbid_quick_acks(listener)
+            forbid_quick_acks(end)
         if length == 0:
             self.is_over = True
-            traffic.leave(listener)
+            traffic.leave(end)
             with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
+                end.shutdown(socket.SHUT_RDWR)
         elif traffic.warm:
             self.received_bytes += length
 
@@ -176,8 +174,10 @@ class Connection:
         self.retransmissions = self.sent_again
 
     def look(self) -> None:
-        """Note round-trip time and window while there is something to send or to acknowledge; the
-        kernel's window may grow beyond what the receiver takes."""
+        """Sample RTT and cwnd until all data is acknowledged.
+
+        The kernel's cwnd can grow beyond the receive window, which limits the sample.
+        """
         if self.sender is None or self.finished_s is not None:
             return
         info = tcp_info(self.sender)
@@ -186,7 +186,7 @@ class Connection:
             self.cwnds.append(min(info.cwnd_packets, self.flow.tcp.window_packets))
 
     def quantities(self) -> dict[str, float]:
-        """What has been measured beside the goodput."""
+        """Return the measured quantities, without the goodput."""
         values = {"retransmissions": float(self.sent_again - self.retransmissions)}
         if self.rtts_s:
             values |= {"rtt_s": fmean(self.rtts_s), "cwnd_packets": fmean(self.cwnds)}
@@ -197,7 +197,7 @@ class Connection:
         return values
 
     def close(self) -> None:
-        """Close every socket, and let nothing that has not arrived outlive it."""
+        """Close every socket, and discard data that has not arrived."""
         for each in filter(None, (self.client, self.listener, self.server)):
             if self.is_over:
                 each.close()
@@ -216,7 +216,7 @@ def connection(
 def tcp_sockets(
     tcp: Tcp, ends: Ends, algorithms: Mapping[str, str]
 ) -> tuple[socket.socket, socket.socket]:
-    """Two sockets that do not block: one that is to connect, one that listens.
+    """Return two sockets that do not block: one to connect, and one that listens.
 
     `algorithms` are the kernel's names of congestion controls.
     """
@@ -230,7 +230,7 @@ def tcp_sockets(
 
 
 def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) -> socket.socket:
-    """A socket that listens; up to `most` connections wait to be accepted."""
+    """Return a socket that listens; up to `most` connections wait to be accepted."""
 
     def made() -> socket.socket:
         endpoint = tcp_socket(tcp, algorithms[tcp.congestion])
@@ -244,26 +244,26 @@ def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) ->
 def connecting(
     tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], count: int
 ) -> list[socket.socket]:
-    """Sockets that are to connect; their ports are chosen then."""
+    """Return sockets to connect, whose ports are chosen when they connect."""
 
     def made() -> list[socket.socket]:
-        ones: list[socket.socket] = []
+        clients: list[socket.socket] = []
         try:
             for _ in range(count):
-                ones.append(tcp_socket(tcp, algorithms[tcp.congestion]))
-                ones[-1].setsockopt(socket.IPPROTO_IP, BIND_ADDRESS_NO_PORT, 1)
-                ones[-1].bind((ends.connecting.address, 0))
+                clients.append(tcp_socket(tcp, algorithms[tcp.congestion]))
+                clients[-1].setsockopt(socket.IPPROTO_IP, BIND_ADDRESS_NO_PORT, 1)
+                clients[-1].bind((ends.connecting.address, 0))
         except BaseException:
-            for each in ones:
+            for each in clients:
                 each.close()
             raise
-        return ones
+        return clients
 
     return ends.connecting.namespace.run(made)
 
 
 def tcp_socket(tcp: Tcp, algorithm: str) -> socket.socket:
-    """A socket with a connection's settings, in the calling thread's namespace."""
+    """Return a socket with the settings of a connection, in the calling thread's namespace."""
     endpoint = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         endpoint.setblocking(False)

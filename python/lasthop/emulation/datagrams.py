@@ -1,6 +1,6 @@
 """UDP between two hosts, such as a call or a flood: one flow.
 
-A datagram begins with its number and the time at which it was sent, as far as there is room.
+A datagram begins with its number and the time at which it was sent, if it is long enough.
 """
 
 import contextlib
@@ -54,8 +54,7 @@ class Datagrams:
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
-        """Start the source; one with equal gaps starts within the first gap, so that sources do not
-        meet."""
+        """Start the source. With equal gaps, its start is random within the first gap."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
         burst_s = self.burst * self.gap_s
@@ -82,7 +81,7 @@ class Datagrams:
         return mean_s / 2 if is_filling else mean_s
 
     def send(self, traffic: Traffic) -> None:
-        """Send a datagram, or a burst; a datagram that the kernel has no room for is lost."""
+        """Send a datagram, or a burst. Datagrams without room in the kernel are lost."""
         if not self.open:
             return
         length = self.flow.udp.payload_bytes
@@ -95,7 +94,7 @@ class Datagrams:
         traffic.at(self.due_s, lambda: self.send(traffic))
 
     def take(self, traffic: Traffic) -> None:
-        """Take a datagram that has arrived."""
+        """Read a datagram that has arrived."""
         try:
             data = self.receiver.recv(LARGEST)
         except OSError:
@@ -124,7 +123,7 @@ class Datagrams:
         self.sent_before = self.sent
 
     def look(self) -> None:
-        """The kernel tells nothing of a socket for datagrams."""
+        """Do nothing, since the kernel has no samples of UDP."""
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -133,21 +132,21 @@ class Datagrams:
 
     @property
     def is_met(self) -> bool:
-        """Whether the source has a rate of its own, and what it asks for."""
+        """Whether the source has a rate, and its datagrams arrive at this rate."""
         if self.flow.udp.arrivals == "greedy":
             return False
         sent, arrived = self.counts
-        if self.first is None or self.last is None:  # none has arrived, or all are too short
+        if self.first is None or self.last is None:  # None has arrived, or all are too short.
             return is_met(sent, arrived, sent - arrived, 0, 0.0)
         lost = self.last - self.first + 1 - self.arrived
         expected = fmean(self.delays_s) / self.gap_s if self.delays_s else 0.0
         return is_met(sent, self.arrived, lost, self.sent - 1 - self.last, expected)
 
     def quantities(self) -> dict[str, float]:
-        """What has been measured beside the goodput.
+        """Return the measured quantities, without the goodput.
 
-        The datagrams missing between the least and the greatest number that has arrived are lost;
-        those after it may still be under way.
+        Datagrams missing between the smallest and the largest number that has arrived are lost;
+        later ones may still be in flight.
         """
         values: dict[str, float] = {}
         if self.delays_s:
@@ -167,7 +166,7 @@ class Datagrams:
 
 
 def percentile_99(values: Iterable[float]) -> float:
-    """The smallest value that at least 99 % of all do not exceed."""
+    """Return the smallest value that at least 99 % of all do not exceed."""
     ordered = sorted(values)
     return ordered[ceil(0.99 * len(ordered)) - 1]
 
@@ -175,12 +174,12 @@ def percentile_99(values: Iterable[float]) -> float:
 def datagrams(
     flow: UdpFlow, ends: Ends, per_second: float, seed: int, filling_s: float = 0.0
 ) -> Datagrams:
-    """Make the sockets of a flow, each in its namespace.
+    """Return a flow with its sockets, each in its namespace.
 
     Parameters
     ----------
     flow, ends
-        The flow, and where it is.
+        The flow, and its two ends.
     per_second : float
         Datagrams sent in a second, on average. [1/s]
     seed : int
@@ -194,7 +193,7 @@ def datagrams(
 
 
 def udp_sockets(ends: Ends) -> tuple[socket.socket, socket.socket, tuple[str, int]]:
-    """A socket that is to send and one that is to receive, and the latter's address and port."""
+    """Return a socket that sends, one that receives, and the latter's address and port."""
     here = (ends.listening.address, ends.port)
     present = (ends.connecting.address, OTHER_PORT + ends.index)
 

@@ -351,7 +351,7 @@ def run(
             descriptors,
             reading,
             *places.of_programs(),
-            places.beside_outside(),
+            places.nodes_at_uplink(),
             capture.descriptor,
             gro,
             is_simulated(),

@@ -11,7 +11,7 @@ from lasthop.errors import ScenarioError, UserError
 from lasthop.scenario.scenario import Scenario
 
 CLIENT, SERVER = "client", "server"
-"""Places at the two ends; the outside is behind the server."""
+"""Places at the two ends; the outside is next to the server."""
 LINK, FLOW = "client-server", "link"
 WAYS = {FLOW: (CLIENT, SERVER)}
 """The flow that stands for the programs' way; see `lasthop.emulation.places.Ways`."""
@@ -39,7 +39,7 @@ def link(
     settings: Sequence[tuple[str, object]] = (),
     traces: tuple[str, str] | None = None,
 ) -> Scenario:
-    """The scenario of a link.
+    """Return the scenario of a link.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def link(
     Raises
     ------
     UserError
-        If the words say no link, or a trace cannot be read.
+        If the words are not a link, or a trace cannot be read.
     ScenarioError
         If the settings are refused.
     """
@@ -76,13 +76,13 @@ def link(
                 raise UserError(f"--trace {name}: {problem.message}", problem.hint) from None
             if problem.setting in values:
                 word = values[problem.setting][0]
-                said_of = f"{word}: {problem.message}"
-                raise refused(words, said_of, traces, problem.hint) from None
+                message = f"{word}: {problem.message}"
+                raise refused(words, message, traces, problem.hint) from None
         raise
 
 
 def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
-    """What is said, by setting: the word for it, and the value."""
+    """Return the word and the value of each setting."""
     parts = [" ".join(part.split()) for part in words.split(",")] if words or not traces else []
     lines: dict[str, tuple[str, str]] = {}
     plain = iter([("delay", DELAY)] if traces else [("rate", RATE), ("delay", DELAY)])
@@ -109,12 +109,12 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
 
 
 def is_rate(value: str) -> bool:
-    """Whether a value looks like a rate, right or wrong."""
+    """Return whether a value looks like a rate, valid or not."""
     return value == "unlimited" or any(unit in value.lower() for unit in ("bps", "bit", "/s"))
 
 
 def refused(words: str, why: str, traces: object, hint: str | None = None) -> UserError:
-    """What to say of words that are no link."""
+    """Return the error about words that are not a link."""
     known = "a delay, queue N, loss P" if traces else "a rate, a delay, queue N, loss P"
     expected = "" if "expected" in why else f"; expected {known}, separated by commas"
     return UserError(f'--link "{words}": {why}{expected}', hint or EXAMPLES[bool(traces)])

@@ -1,8 +1,8 @@
-"""Where hosts are: network namespaces with a TUN interface each, and the two ends of every flow.
+"""Hosts in network namespaces, each with a TUN interface, and the two ends of every flow.
 
-The servers have one, each station has one, and where there are flows between wired nodes all their
-sources have one together and all their sinks have one. Addresses are those of crates/emulator.
-The outside, if there is a way there, is the last of the emulator's nodes.
+The servers share a namespace, and each station has its own. All sources of flows between wired
+nodes share a namespace, and so do all sinks. Addresses are those of crates/emulator. If programs
+can reach the outside, it is the last of the emulator's nodes.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ SERVER = "10.255.0.1"
 STATIONS = IPv4Address("10.0.0.0")
 """Number that k is added to for the address of station k, from 1."""
 SOURCES, SINKS = IPv4Network("10.64.0.0/10"), IPv4Network("10.128.0.0/10")
-"""Where the source and the sink of flow k between wired nodes have address number k + 1."""
+"""Networks in which the source and the sink of wired flow k have address number k + 1."""
 FIRST_PORT = 20_000
 """Number that k is added to for the port of flow k at its server or sink."""
 OTHER_PORT = 10_000
@@ -39,13 +39,13 @@ OTHER_PORT = 10_000
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
 LEAST_MTU = 576
-"""Length of a packet that every host takes (RFC 791); answers to pings need some of it. [bytes]"""
+"""Length of a packet that every host accepts (RFC 791), for replies to pings. [bytes]"""
 USUAL_MTU = 1500
-"""Where programs run. [bytes]"""
+"""MTU if programs run. [bytes]"""
 
 Ways: TypeAlias = Mapping[str, tuple[str, str]]
-"""Flows that stand for the way of programs alone, each with names of its source and its sink, which
-is beside the outside."""
+"""Flows that only define the path of programs, each with the names of its source and its sink. The
+sink is next to the outside."""
 
 
 @dataclass(frozen=True)
@@ -63,35 +63,44 @@ class Ends:
     index: int
     """Number of the flow."""
     listening: Host
-    """The server or sink, of web traffic the source, to whose port the other end connects."""
+    """The end to whose port the other one connects: server or sink, or source of web traffic."""
     connecting: Host
     """The other end."""
     listener_sends: bool
-    """Whether the data goes from the end that listens to the one that connects."""
+    """Whether the listening end sends the data."""
 
     @property
     def port(self) -> int:
-        """Port of the end that listens."""
+        """Port of the listening end."""
         return FIRST_PORT + self.index
 
     @property
     def sender(self) -> Host:
-        """Where its data comes from."""
+        """The end that sends its data."""
         return self.listening if self.listener_sends else self.connecting
 
     @property
     def receiver(self) -> Host:
-        """Where its data goes to."""
+        """The end that receives its data."""
         return self.connecting if self.listener_sends else self.listening
+
+
+class Place(NamedTuple):
+    """A place where programs can run."""
+
+    what: Literal["server", "station", "source", "sink"]
+    number: int
+    """Number of the station, or of the flow, from 0."""
+    address: str
+    other: str
+    """Name of the place with which its programs communicate."""
 
 
 class Opened(NamedTuple):
     """A place where programs run."""
 
     host: Host
-    what: Literal["server", "station", "source", "sink"]
-    number: int
-    """The station's, from 0, or the flow's."""
+    place: Place
 
 
 class Places:
@@ -101,7 +110,7 @@ class Places:
     ----------
     scenario : Scenario
     stack : ExitStack
-        Closes what is made.
+        Closes everything that is made.
     names : iterable of str
         Places at which programs run.
     ways : mapping
@@ -135,7 +144,7 @@ class Places:
         self.stack = stack
         self.wanted = tuple(dict.fromkeys(names))
         self.open: dict[str, Opened] = {}
-        """Where programs run, by name; `server` may be among them."""
+        """Places where programs run, by name; `server` can be one of them."""
         self.numbers: dict[str, int] = {}
         """Nodes by address."""
         self.descriptors: list[int] = []
@@ -154,11 +163,11 @@ class Places:
         for name in self.wanted:
             self.run_at(name)
         if uplink is not None:
-            addresses = [address for address, _ in self.known.values()]
+            addresses = [place.address for place in self.known.values()]
             self.descriptors.append(open_uplink(uplink, addresses, self.mtu, stack))
 
     def node(self, address: str) -> Host:
-        """A namespace with an interface."""
+        """Return a host in a new namespace with an interface."""
         namespace = Namespace()
         self.stack.callback(namespace.close)
 
@@ -175,19 +184,19 @@ class Places:
         return Host(namespace, address)
 
     def nodes(self, addresses: IPv4Network) -> Namespace:
-        """A namespace that has all of these addresses."""
+        """Return a new namespace that has all of these addresses."""
         host = self.node(str(addresses.broadcast_address - 1))
         host.namespace.run(partial(carry_out, all_local, addresses, INTERFACE))
         return host.namespace
 
     def ends(self, index: int, flow: Flow) -> Ends:
-        """The two ends of flow number `index`."""
+        """Return the two ends of flow number `index`."""
         if flow.station:
             return Ends(index, self.server, self.stations[flow.station], not flow.is_up)
         own = Host(self.sources, str(SOURCES[index + 1])), Host(self.sinks, str(SINKS[index + 1]))
         source, sink = self.hosts.get(index, own)
         if isinstance(flow, TcpFlow) and flow.web is not None:
-            return Ends(index, source, sink, listener_sends=True)  # clients are at the sink
+            return Ends(index, source, sink, listener_sends=True)  # Clients are at the sink.
         return Ends(index, sink, source, listener_sends=False)
 
     def run_at(self, name: str) -> None:
@@ -198,26 +207,28 @@ class Places:
         UserError
             If there is no such place.
         """
-        what, index = place_named(self.scenario, name, self.ways)
-        match what:
+        place = place_named(self.scenario, name, self.ways)
+        match place.what:
             case "server":
                 host = self.server
             case "station":
                 host = self.stations[name]
             case "source" | "sink":
+                index = place.number
                 if index not in self.hosts:
                     source = self.node(str(SOURCES[index + 1]))
                     self.hosts[index] = source, self.node(str(SINKS[index + 1]))
-                host = self.hosts[index][what == "sink"]
-        self.open[name] = Opened(host, what, index)
+                host = self.hosts[index][place.what == "sink"]
+        self.open[name] = Opened(host, place)
         host.namespace.run(partial(carry_out, set_up, "lo"))
         host.namespace.run(let_ping)
         if self.uplink is not None:
             host.namespace.run(partial(carry_out, through, EVERYTHING, INTERFACE))
 
     def prefer(self, congestion: str | None) -> bool:
-        """Have programs' TCP use a congestion control, by the kernel's name, unless they choose;
-        whether the kernel lets them.
+        """Set the congestion control of programs that choose none, by the kernel's name.
+
+        Return whether the kernel permits it.
         """
         if congestion is None:
             return True
@@ -226,33 +237,32 @@ class Places:
         return all(lets)
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-        """Stations, and flows between wired nodes, whose hosts' programs may talk: where one runs
-        at the servers, all stations.
+        """Return the stations and the wired flows whose programs can communicate.
+
+        If a program runs at the servers, these are all stations.
         """
-        opened = self.open.values()
-        if any(each.what == "server" for each in opened):
-            stations = [(name, number) for number, name in enumerate(self.stations)]
-        else:
-            stations = [(n, item.number) for n, item in self.open.items() if item.what == "station"]
+        opened = {name: each.place for name, each in self.open.items()}
+        if any(place.what == "server" for place in opened.values()):
+            opened = self.known
+        stations = [(name, each.number) for name, each in opened.items() if each.what == "station"]
         names = [self.ways.get(flow.name, (flow.name,))[0] for flow in self.scenario.flows]
         return stations, [(names[index], index) for index in self.hosts]
 
-    def beside_outside(self) -> list[int] | None:
-        """Numbers of the nodes from which no network leads to the outside; None without a way
-        there.
-        """
+    def nodes_at_uplink(self) -> list[int] | None:
+        """Return the numbers of the nodes next to the outside; None without an uplink."""
         if self.uplink is None:
             return None
         ends = [self.hosts[index][1] for index in self.hosts if self.is_way(index)]
         return [0, *(self.numbers[end.address] for end in ends)]
 
     def is_way(self, index: int) -> bool:
-        """Whether a flow is the way of programs alone."""
+        """Return whether a flow only defines the path of programs."""
         return self.scenario.flows[index].name in self.ways
 
     def follow(self, *, initial_window: bool) -> None:
-        """Where receivers do not delay their ACKs, let the route to the sender say so; and the one
-        to the receiver how much a sender begins with, if that is to be followed.
+        """Set metrics of routes: no delayed ACKs if receivers do not delay them.
+
+        With `initial_window`, senders start with the window of the scenario.
         """
         habits: dict[tuple[str, Namespace], RouteMetrics] = {}
 
@@ -273,8 +283,9 @@ class Places:
 
 
 def let_ping() -> None:
-    """Let ping have sockets that the kernel numbers, in the calling thread's namespace. The numbers
-    that ping gives are its process's, and the same where process namespaces count alike.
+    """Let ping have sockets that the kernel numbers, in the calling thread's namespace.
+
+    Otherwise ping uses the number of its process, which can be equal in two process namespaces.
     """
     with contextlib.suppress(OSError):
         Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647")
@@ -286,48 +297,36 @@ def carry_out(make: Callable[..., Request], *arguments: object) -> None:
         kernel.carry_out([make(*arguments)])
 
 
-def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, tuple[str, str]]:
-    """All places by name: the address, and what a program there talks to."""
-    results = {}
-    if scenario.stations:
-        results["server"] = SERVER, "all stations"
-    for number, station in enumerate(scenario.stations, start=1):
-        results[station.name] = str(STATIONS + number), "server"
+def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, Place]:
+    """Return all places by name."""
+    server = Place("server", 0, SERVER, "all stations")
+    places = {"server": server} if scenario.stations else {}
+    for number, station in enumerate(scenario.stations):
+        address = str(STATIONS + number + 1)
+        places[station.name] = Place("station", number, address, "server")
     for index, flow in enumerate(scenario.flows):
         source, sink = ends_of(flow, ways or {})
         if not flow.station:
-            results[source] = str(SOURCES[index + 1]), sink
-            results[sink] = str(SINKS[index + 1]), source
-    return results
+            places[source] = Place("source", index, str(SOURCES[index + 1]), sink)
+            places[sink] = Place("sink", index, str(SINKS[index + 1]), source)
+    return places
 
 
-def place_named(
-    scenario: Typed, name: str, ways: Ways | None = None
-) -> tuple[Literal["server", "station", "source", "sink"], int]:
-    """What a place is, and its number.
+def place_named(scenario: Typed, name: str, ways: Ways | None = None) -> Place:
+    """Return the place of this name.
 
     Raises
     ------
     UserError
-        If there is none of this name.
+        If there is none.
     """
-    every = every_place(scenario, ways)
-    if name not in every:
-        known = ", ".join(list(every)[:10])
-        raise UserError(
-            f"{name or 'an empty name'}: no such place",
-            f"places: {known}",
-        )
-    if every[name][0] == SERVER:
-        return "server", 0
-    names = [station.name for station in scenario.stations]
-    if name in names:
-        return "station", names.index(name)
-    ends = [ends_of(flow, ways or {}) for flow in scenario.flows]
-    [index] = [number for number, each in enumerate(ends) if name in each]
-    return ("source" if name == ends[index][0] else "sink"), index
+    places = every_place(scenario, ways)
+    if name not in places:
+        known = ", ".join(list(places)[:10])
+        raise UserError(f"{name or 'an empty name'}: no such place", f"places: {known}")
+    return places[name]
 
 
 def ends_of(flow: Flow, ways: Ways) -> tuple[str, str]:
-    """Names of source and sink of a flow between wired nodes."""
+    """Return the names of source and sink of a flow between wired nodes."""
     return ways.get(flow.name, (f"{flow.name}/source", f"{flow.name}/sink"))

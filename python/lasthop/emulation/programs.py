@@ -1,4 +1,4 @@
-"""Programs at places: one in the foreground, whose end ends the run, and others beside it."""
+"""Programs at places: one in the foreground, whose end ends the run, and others."""
 
 import os
 import signal
@@ -9,13 +9,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lasthop.emulation.places import Places
+from lasthop.emulation.places import Place, Places
 from lasthop.emulation.uplink import name_servers
 from lasthop.linux.listening import listening
 from lasthop.linux.netns import Namespace
 
 PATIENCE_S = 1.0
-"""Longest that the program in the foreground waits for those beside to listen. [s]"""
+"""Longest wait of the foreground program until the others listen. [s]"""
 LAUNCH = Path(__file__).with_name("launch.py")
 
 
@@ -41,9 +41,9 @@ class Programs:
     foreground : Program, optional
     others : sequence of Program
     stack : ExitStack
-        Ends what runs.
+        Ends all programs.
     quiet : bool
-        Whether what they print goes to standard error.
+        Whether the output of programs goes to standard error.
     """
 
     def __init__(
@@ -64,42 +64,38 @@ class Programs:
         self.stack = stack
         self.background: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.silent: dict[str, set[tuple[str, str]]] = {}
-        """Who has listened at a place before the programs."""
+        """Sockets that have listened at a place before the programs."""
         self.names = self.file("hosts", hosts_file(places.known))
         servers = name_servers() if places.uplink is not None else ""
         self.servers = self.file("resolv.conf", servers)
 
     def file(self, name: str, content: str) -> int:
-        """A file on no disk."""
+        """Return a file in memory."""
         descriptor = os.memfd_create(name, 0)
         self.stack.callback(os.close, descriptor)
         os.write(descriptor, content.encode())
         return descriptor
 
     def start_others(self) -> None:
-        """Start those beside."""
+        """Start the other programs."""
         for program in self.others:
             if program.place not in self.silent:
                 self.silent[program.place] = self.at(program.place).run(listening)
         self.background = [(program.place, self.start(program)) for program in self.others]
 
     def at(self, place: str) -> Namespace:
-        """The network of a place."""
+        """Return the namespace of a place."""
         return self.places.open[place].host.namespace
 
     def is_ready(self) -> bool:
-        """Whether at each place where one runs beside somebody listens who has not before, or all
-        have ended.
-        """
+        """Return whether a new socket listens at each place where another program runs."""
         waiting = {place for place, process in self.background if process.poll() is None}
         return all(self.at(place).run(listening) - self.silent[place] for place in waiting)
 
     def start_foreground(self) -> None:
-        """Start the one whose end is the end. From now on Ctrl-C is its own: the terminal tells it,
-        too.
-        """
+        """Start the foreground program. From now on it handles Ctrl-C of the terminal."""
         if self.foreground is not None:
-            with suppress(ValueError):  # whoever calls from a thread has signals of its own
+            with suppress(ValueError):  # A caller in another thread handles signals itself.
                 before = signal.signal(signal.SIGINT, signal.SIG_IGN)
                 self.stack.callback(signal.signal, signal.SIGINT, before)
             self.running = self.start(self.foreground)
@@ -125,14 +121,14 @@ class Programs:
         return process
 
     def is_over(self) -> bool:
-        """Whether the program in the foreground has ended."""
+        """Return whether the foreground program has ended."""
         if self.running is not None and self.exit_code is None:
             self.exit_code = self.running.poll()
         return self.exit_code is not None
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program and what it has started: TERM, 2 s, KILL."""
+    """End a program and its children: TERM, 2 s, KILL."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -142,18 +138,18 @@ def end(process: "subprocess.Popen[bytes]") -> None:
             process.wait()
 
 
-def hosts_file(places: Mapping[str, tuple[str, str]]) -> str:
-    """What `/etc/hosts` says inside."""
+def hosts_file(places: Mapping[str, Place]) -> str:
+    """Return the content of `/etc/hosts` inside."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]
-    lines += [f"{address} {host_name(name)}" for name, (address, _) in places.items()]
+    lines += [f"{place.address} {host_name(name)}" for name, place in places.items()]
     return "\n".join(lines) + "\n"
 
 
 def host_name(place: str) -> str:
-    """What a place is called inside, where no name has a slash."""
+    """Return the host name of a place, which has no slash."""
     return place.replace("/", ".")
 
 
 def shell_of_user() -> list[str]:
-    """The user's shell."""
+    """Return the user's shell."""
     return [os.environ.get("SHELL", "/bin/sh")]

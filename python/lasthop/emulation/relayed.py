@@ -108,7 +108,7 @@ class Relayed:
                 self.rtts_s.append(seen.rtt_s)
 
     def quantities(self) -> dict[str, float]:
-        """What has been measured beside the goodput."""
+        """Return the measured quantities, without the goodput."""
         values: dict[str, float] = {}
         if self.numbers:
             values |= {

@@ -27,18 +27,18 @@ NUMBER = struct.Struct("!I")
 
 @dataclass
 class Reports(ABC):
-    """One flow: what has been reported, and when it arrived."""
+    """One flow with its reports, and their arrivals."""
 
     flow: SensorFlow
     gaps: random.Random
     made: list[tuple[float, float | None]] = field(default_factory=list)
-    """When each report was made, and when it arrived. [s]"""
+    """Times at which each report was made and has arrived. [s]"""
     received_bytes: int = 0
     warmup_s: float = 0.0
     duration_s: float = 0.0
     open: bool = False
     due_s: float = 0.0
-    """When the next report is to be made."""
+    """Time of the next report. [s]"""
 
     @property
     def length_bytes(self) -> int:
@@ -54,14 +54,14 @@ class Reports(ABC):
         traffic.at(self.due_s, lambda: self.make(traffic))
 
     def gap_s(self, *, first: bool = False) -> float:
-        """Time to the next report. [s]"""
+        """Return the time to the next report. [s]"""
         every_s = self.flow.sensor.every_s
         if self.flow.sensor.arrivals == "poisson":
             return self.gaps.expovariate(1 / every_s)
         return self.gaps.uniform(0, every_s) if first else every_s
 
     def make(self, traffic: Traffic) -> None:
-        """Make a report, and later the next."""
+        """Make a report, and schedule the next one."""
         if self.open:
             self.made.append((traffic.now_s(), None))
             self.send(len(self.made) - 1)
@@ -69,7 +69,7 @@ class Reports(ABC):
             traffic.at(self.due_s, lambda: self.make(traffic))
 
     def arrive(self, number: int, traffic: Traffic) -> None:
-        """A report has arrived."""
+        """Record a report that has arrived."""
         if number < len(self.made) and self.made[number][1] is None:
             self.made[number] = (self.made[number][0], traffic.now_s())
             if traffic.warm:
@@ -80,15 +80,15 @@ class Reports(ABC):
         self.open = False
 
     def begin_to_count(self) -> None:
-        """Reports are counted by when they are made."""
+        """Do nothing, since reports are counted by the time at which they were made."""
         return
 
     def look(self) -> None:
-        """Nothing is sampled."""
+        """Do nothing, since there are no samples."""
         return
 
     def quantities(self) -> dict[str, float]:
-        """What became of the reports whose deadline lies in the time that counts."""
+        """Return the quantities of reports whose deadline is in the measured time."""
         deadline_s = self.flow.sensor.deadline_s
         last_s = self.duration_s - deadline_s
         counted = [each for each in self.made if self.warmup_s <= each[0] <= last_s]
@@ -107,7 +107,7 @@ class Reports(ABC):
 
     @abstractmethod
     def connect(self, traffic: Traffic) -> None:
-        """Open what the reports go over."""
+        """Open the sockets of the reports."""
 
     @abstractmethod
     def send(self, number: int) -> None:
@@ -136,7 +136,7 @@ class ReportsByTcp(Reports):
         self.unsent_bytes = self.taken_bytes = 0
 
     def connect(self, traffic: Traffic) -> None:
-        """Let one end connect."""
+        """Connect one end, and accept at the other one."""
         traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
         self.client.connect_ex((self.ends.listening.address, self.ends.port))
         if not self.ends.listener_sends:
@@ -145,7 +145,7 @@ class ReportsByTcp(Reports):
             self.empty_when_ready(traffic, self.client)
 
     def accept(self, traffic: Traffic) -> None:
-        """Let the other end take the connection."""
+        """Accept the connection."""
         traffic.leave(self.listener)
         self.server, _ = self.listener.accept()
         self.server.setblocking(False)
@@ -156,11 +156,11 @@ class ReportsByTcp(Reports):
             self.empty_when_ready(traffic, self.server)
 
     def empty_when_ready(self, traffic: Traffic, connection: socket.socket) -> None:
-        """Take what arrives."""
+        """Read data when it arrives."""
         traffic.watch(connection, selectors.EVENT_READ, lambda: self.empty(traffic, connection))
 
     def empty(self, traffic: Traffic, connection: socket.socket) -> None:
-        """Take what has arrived: whole reports, in order."""
+        """Read the data that has arrived: complete reports, in order."""
         try:
             length = len(connection.recv(LARGEST))
         except BlockingIOError:
@@ -176,12 +176,12 @@ class ReportsByTcp(Reports):
             self.arrive(number, traffic)
 
     def send(self, number: int) -> None:
-        """Send a report, behind those that could not be sent yet."""
+        """Send a report after those that could not be sent yet."""
         self.unsent_bytes += self.length_bytes
         self.flush()
 
     def flush(self) -> None:
-        """Give the kernel what it takes; the next report tries again."""
+        """Send as much as the kernel accepts; the next report sends the rest."""
         sender = self.server if self.ends.listener_sends else self.client
         if sender is not None:
             with contextlib.suppress(OSError):
@@ -202,17 +202,17 @@ class ReportsByUdp(Reports):
         self.sender, self.receiver, self.to = udp_sockets(ends)
 
     def connect(self, traffic: Traffic) -> None:
-        """Take what arrives."""
+        """Read data when it arrives."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
 
     def take(self, traffic: Traffic) -> None:
-        """Take a report."""
+        """Read a report."""
         with contextlib.suppress(OSError):
             data = self.receiver.recv(LARGEST)
             self.arrive(NUMBER.unpack_from(data)[0], traffic)
 
     def send(self, number: int) -> None:
-        """Send a report; one that the kernel has no room for is lost."""
+        """Send a report; it is lost if the kernel has no room."""
         with contextlib.suppress(OSError):
             self.sender.sendto(NUMBER.pack(number).ljust(self.length_bytes, b"\0"), self.to)
 

@@ -23,7 +23,7 @@ REAL, SIMULATED = "real", "simulated"
 
 @dataclass(frozen=True)
 class Seen:
-    """What a flow has carried."""
+    """Traffic of a flow."""
 
     name: str
     class_name: str
@@ -37,9 +37,9 @@ class Seen:
     traffic: str = ""
     """Protocol, the port of the service and whether its data leaves the place, for a program's."""
     delays_s: Sequence[float] = ()
-    """How long each datagram took, of a flow of datagrams. [s]"""
+    """Delay of each datagram, of a flow of datagrams. [s]"""
     competes: bool = True
-    """Whether it has less than it asks for (`lasthop.answers.fairness`)."""
+    """Whether it has less than its demand (`lasthop.answers.fairness`)."""
     existed: float = 1.0
     """Part of the measured time between the start and the stop of a user with connections. [-]"""
 
@@ -73,8 +73,9 @@ def summary(
     run: Mapping[str, float],
     losses: Mapping[str, float | None],
 ) -> Item:
-    """The result of a run that lasted until `until_s`; `lists` are the network's, `run` is what is
-    known of the whole run beside, `losses` are those of greedy flows, where they are known.
+    """Return the result of a run until `until_s`, with the lists of the network.
+
+    `run` has the quantities of the whole run, and `losses` those of greedy flows if known.
     """
     length_s = max(until_s - scenario.warmup_s, 1e-9)
     programs = list(of_programs(scenario, lists["programs"], length_s))
@@ -94,7 +95,7 @@ def summary(
         "links": links(scenario, seen),
     }
     items = {name: own for name, own in lists.items() if name != "programs"}
-    items["flows"] = [*items["flows"], *map(labels, programs)]
+    items |= {"flows": [*lists["flows"], *map(labels, programs)]}
     return {
         "kind": "emulation",
         "scenario": scenario.name,
@@ -111,7 +112,7 @@ def summary(
 
 
 def of_flow(each: Driven, length_s: float) -> Seen:
-    """What a flow of the scenario has carried."""
+    """Return the traffic of a flow of the scenario."""
     flow = each.flow
     goodput_bps = 8 * each.received_bytes / length_s
     own = each.quantities()
@@ -132,7 +133,7 @@ def of_flow(each: Driven, length_s: float) -> Seen:
 
 
 def of_programs(scenario: Typed, items: Iterable[Item], length_s: float) -> Iterable[Seen]:
-    """What connections of programs have carried, each way as a flow."""
+    """Yield the traffic of connections of programs, each direction as a flow."""
     names = [station.name for station in scenario.stations]
     count: Counter[str] = Counter()
     for row in (read_as(ProgramTraffic, item) for item in items):
@@ -161,13 +162,13 @@ def loss(lost: int, arrived: int) -> dict[str, float]:
 
 
 def traffic(protocol: str, ends: Iterable[str], way: str) -> str:
-    """What a connection is, whatever port its client has: of two the service has the lower."""
+    """Return the kind of a connection: protocol, port of the service (the lower one), direction."""
     ports = [int(port) for _, colon, port in (end.partition(":") for end in ends) if colon]
     return " ".join([protocol, *([str(min(ports))] if ports else []), way])
 
 
 def labels(seen: Seen) -> Item:
-    """What a row of a program's connection is called."""
+    """Return the labels of a program's connection."""
     known = {"name": seen.name, "connection": seen.connection, "traffic": seen.traffic}
     if seen.station:
         known |= {"station": seen.station, "direction": seen.direction}
@@ -175,14 +176,14 @@ def labels(seen: Seen) -> Item:
 
 
 def put_together(items: Iterable[Item], measured: Mapping[str, Mapping[str, float]]) -> list[Item]:
-    """Items of the network with what the sockets say of them."""
+    """Return items of the network with quantities of the sockets."""
     return [item | estimates(measured.get(item["name"], {})) for item in items]
 
 
 def stations(
     scenario: Typed, seen: Sequence[Seen], total_bps: float
 ) -> dict[str, dict[str, float]]:
-    """What is known of each station."""
+    """Return the quantities of each station."""
     known = {name: share(own, total_bps) for name, own in goodputs(scenario, seen).items()}
     for name, level in fairness_levels(competing(scenario, seen)).items():
         known[name]["fairness_level"] = level
@@ -190,7 +191,7 @@ def stations(
 
 
 def goodputs(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
-    """Goodput of each station. [bit/s]"""
+    """Return the goodput of each station. [bit/s]"""
     sums = {station.name: 0.0 for station in scenario.stations}
     for each in seen:
         if each.station:
@@ -199,13 +200,13 @@ def goodputs(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
 
 
 def competing(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
-    """Goodput of each station that has less than it asks for. [bit/s]"""
+    """Return the goodput of each station that has less than its demand. [bit/s]"""
     names = {each.station for each in seen if each.competes}
     return {name: own for name, own in goodputs(scenario, seen).items() if name in names}
 
 
 def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, float]:
-    """What is known of the cell as a whole."""
+    """Return the quantities of the cell."""
     known = {"goodput_bps": total_bps}
     up_bps = sum(each.goodput_bps for each in seen if each.direction == "up")
     down_bps = sum(each.goodput_bps for each in seen if each.direction == "down")
@@ -217,7 +218,7 @@ def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, f
 
 
 def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
-    """How many connections pass each link of a conflict graph, where flows may have several."""
+    """Return the number of connections of each link of a conflict graph with several per flow."""
     if not isinstance(scenario, CsmaScenario) or scenario.csma.connections == "one":
         return {}
     of_flow = {each.name: each.quantities.get("connections", 0.0) * each.existed for each in seen}
@@ -230,7 +231,7 @@ def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
 
 
 def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float]]:
-    """What is known of flows by the table they come from."""
+    """Return the quantities of flows by their table."""
     members: dict[str, list[Seen]] = {}
     for each in seen:
         if each.class_name:
@@ -239,11 +240,11 @@ def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float
 
 
 def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
-    """What is known of the flows of a table."""
+    """Return the quantities of the flows of a table."""
     rates = [member.goodput_bps for member in members]
     values = share(sum(rates), total_bps)
     if "connections_finished" in members[0].quantities:
-        return values | dict(members[0].quantities)  # a web source is one flow
+        return values | dict(members[0].quantities)  # A web source is one flow.
     shares = [
         member.goodput_bps for member in members if member.competes and not member.is_finished
     ]
@@ -265,11 +266,11 @@ def quantities_of(members: Sequence[Seen], quantity: str) -> list[float]:
 
 
 def share(goodput_bps: float, total_bps: float) -> dict[str, float]:
-    """A goodput, and its part of all."""
+    """Return a goodput, and its part of the total."""
     known = {"goodput_bps": goodput_bps}
     return known if total_bps == 0 else known | {"goodput_share": goodput_bps / total_bps}
 
 
 def estimates(values: Mapping[str, float]) -> Item:
-    """Values of a single run: no interval."""
+    """Return values of a single run, without intervals."""
     return {name: {"mean": value, "ci95": None} for name, value in values.items()}

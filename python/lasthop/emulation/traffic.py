@@ -15,7 +15,7 @@ from lasthop.linux.timer import Timer
 from lasthop.scenario.typed import Flow
 
 LOOK_S = 0.1
-"""Time between two looks at what the kernel tells of a connection. [s]"""
+"""Time between two samples of the state of connections. [s]"""
 
 
 class Driven(Protocol):
@@ -36,13 +36,13 @@ class Driven(Protocol):
         """Send no new data."""
 
     def begin_to_count(self) -> None:
-        """What is counted is counted from now on."""
+        """Start counting."""
 
     def look(self) -> None:
         """Take samples of its state."""
 
     def quantities(self) -> dict[str, float]:
-        """What has been measured beside the goodput."""
+        """Return the measured quantities, without the goodput."""
 
     def close(self) -> None:
         """Close every socket."""
@@ -55,7 +55,7 @@ class Traffic:
     ----------
     flows : sequence of Driven
     warmup_s, duration_s : float
-        When counting begins, and when all ends.
+        Start of counting, and end of the run.
     """
 
     def __init__(self, flows: Sequence[Driven], warmup_s: float, duration_s: float) -> None:
@@ -65,10 +65,10 @@ class Traffic:
         self.selector = selectors.DefaultSelector()
         self.begun_s = 0.0
         self.until_s = 0.0
-        """How far it has come. [s]"""
+        """Time that has passed. [s]"""
         self.warm = False
         self.waited_s: float | None = None
-        """How long its thread had waited for a processor when counting began, if that is known."""
+        """Time for which the thread had waited for a processor at the end of the warm-up. [s]"""
         self.order = count()
         self.agenda: list[tuple[float, int, Callable[[], None]]] = []
 
@@ -78,7 +78,7 @@ class Traffic:
         Parameters
         ----------
         keep_going : callable
-            Given the time passed about every 100 ms; False stops.
+            Called about every 100 ms with the time that has passed; False stops the run.
         """
         self.begun_s = time.monotonic()
         for each in self.flows:
@@ -121,26 +121,26 @@ class Traffic:
                     key.data()
 
     def processor_wait(self) -> dict[str, float]:
-        """Part of the time since the end of the warm-up for which it waited for a processor."""
+        """Return the part of the measured time for which the thread waited for a processor."""
         now_s, length_s = waited_s(), self.until_s - self.warmup_s
         if now_s is None or self.waited_s is None or length_s <= 0.0:
             return {}
         return {"processor_wait": (now_s - self.waited_s) / length_s}
 
     def now_s(self) -> float:
-        """Time passed. [s]"""
+        """Return the time that has passed. [s]"""
         return time.monotonic() - self.begun_s
 
     def at(self, when_s: float, do: Callable[[], None]) -> None:
-        """Have something done at a time; what is due at once is done in the order of asking."""
+        """Call a function at a time. Calls of the same time are in the order of scheduling."""
         heapq.heappush(self.agenda, (when_s, next(self.order), do))
 
     def watch(self, connection: socket.socket, events: int, do: Callable[[], None]) -> None:
-        """Have something done whenever a socket is ready."""
+        """Call a function whenever a socket is ready."""
         self.selector.register(connection, events, do)
 
     def watches(self, connection: socket.socket) -> bool:
-        """Whether a socket is being watched."""
+        """Return whether a socket is watched."""
         return connection in self.selector.get_map()
 
     def leave(self, connection: socket.socket) -> None:
@@ -148,7 +148,7 @@ class Traffic:
         self.selector.unregister(connection)
 
     def begin_to_count(self) -> None:
-        """What is counted is counted from now on."""
+        """Start counting."""
         self.warm = True
         self.waited_s = waited_s()
         for each in self.flows:

@@ -1,4 +1,4 @@
-"""A user of a conflict graph over the kernel's TCP: as many connections as its rule asks for.
+"""A user of a conflict graph over the kernel's TCP, whose rule sets the number of connections.
 
 ```text
 begin --> one connection --each interval--> look: round-trip times, what has arrived
@@ -6,8 +6,8 @@ begin --> one connection --each interval--> look: round-trip times, what has arr
                  +---------- open or close <----------+
 ```
 
-The connection that was opened last is the first to be closed; what the kernel has taken of it is
-still delivered.
+The connection that was opened last is closed first. Data that the kernel has accepted is still
+delivered.
 """
 
 import math
@@ -28,7 +28,7 @@ from lasthop.scenario.typed import TcpFlow
 MOST_WAITING = 4096
 """Connections that wait to be accepted."""
 UNSENT_SEGMENTS = 4
-"""What the kernel may hold unsent of a connection, so that one that is closed is soon silent."""
+"""Largest unsent data of a connection in the kernel, so that a closed one soon stops sending."""
 
 
 @dataclass
@@ -40,33 +40,34 @@ class User:
     algorithms: Mapping[str, str]
     listener: socket.socket
     rule: MultiConnection | None
-    """What says how many connections there are; None: one."""
+    """Rule of the number of connections; None for one."""
     interval_s: float
-    """Time between two looks of the rule."""
+    """Time between two steps of the rule. [s]"""
     quick_acks: bool
-    traffic: Traffic | None = None
+    traffic: Traffic = field(init=False)
+    """Set at the start."""
     open: list[Connection] = field(default_factory=list)
     """Open connections, in the order in which they were opened."""
     closing: list[Connection] = field(default_factory=list)
     coming: dict[int, Connection] = field(default_factory=dict)
     """Connections that the other end has not accepted, by their port."""
     active: bool = False
-    """Whether it has begun, and not stopped."""
+    """Whether it has started, and not stopped."""
     gone_bytes: int = 0
     gone_retransmissions: int = 0
-    """What connections have carried, and sent again, that are no more."""
+    """Payload and retransmissions of connections that have ended."""
     begun_s: float = math.inf
     stopped_s: float = math.inf
     looked_s: float = 0.0
     looked_bytes: int = 0
-    """When the rule looked last, and what had arrived by then."""
+    """Time of the last step of the rule, and payload that had arrived by then."""
     seen_s: list[float] = field(default_factory=list)
     """Round-trip times since then."""
     rtts_s: list[float] = field(default_factory=list)
     """Round-trip times since the end of the warm-up."""
     counted_bytes: int = 0
     counted_retransmissions: int = 0
-    """What had been carried, and sent again, when counting began."""
+    """Payload and retransmissions at the end of the warm-up."""
     opened: int = 0
     closed: int = 0
     changed_s: float = 0.0
@@ -86,14 +87,12 @@ class User:
             self.look_later()
 
     def look_later(self) -> None:
-        """Have the rule look at the next multiple of the interval."""
-        assert self.traffic is not None, "it has begun"
+        """Schedule the next step of the rule, at a multiple of the interval."""
         number = int(self.traffic.now_s() / self.interval_s) + 1
         self.traffic.at(number * self.interval_s, self.step)
 
     def connect(self, count: int) -> None:
-        """Open so many connections, or as many as there are descriptors for."""
-        assert self.traffic is not None, "it has begun"
+        """Open this number of connections, or as many as there are descriptors."""
         self.change()
         with suppress(OSError):
             for client in connecting(self.flow.tcp, self.ends, self.algorithms, count):
@@ -105,15 +104,13 @@ class User:
                 self.opened += 1
 
     def accept(self) -> None:
-        """Let the other end take a connection."""
-        assert self.traffic is not None, "it has begun"
+        """Accept a connection."""
         with suppress(OSError):
             server, (_, port) = self.listener.accept()
             self.coming.pop(port).take(self.traffic, server)
 
     def step(self) -> None:
-        """Have as many connections as the rule asks for."""
-        assert self.traffic is not None, "it has begun"
+        """Open or close connections as the rule decides."""
         assert self.rule is not None, "only who has a rule looks"
         self.clear()
         if not self.active:
@@ -129,15 +126,14 @@ class User:
         self.look_later()
 
     def shrink(self, count: int) -> None:
-        """Close connections until so many are open."""
-        assert self.traffic is not None, "it has begun"
+        """Close connections until this number is open."""
         self.change()
         while len(self.open) > count:
             connection = self.open.pop()
             try:
                 connection.stop(self.traffic)
             except OSError:
-                connection.is_over = True  # nobody has answered yet
+                connection.is_over = True  # It is not connected yet.
             self.closing.append(connection)
             self.closed += 1
 
@@ -151,8 +147,7 @@ class User:
             each.close()
 
     def sample(self) -> None:
-        """Note round-trip times."""
-        assert self.traffic is not None, "it has begun"
+        """Sample round-trip times."""
         seen = [tcp_info(each.client).rtt_s for each in self.open]
         known = [rtt_s for rtt_s in seen if rtt_s > 0]
         self.seen_s += known
@@ -162,8 +157,7 @@ class User:
             self.traffic.at(self.traffic.now_s() + LOOK_S, self.sample)
 
     def change(self) -> None:
-        """The number of open connections changes now."""
-        assert self.traffic is not None, "it has begun"
+        """Update the integral before the number of open connections changes."""
         now_s = self.traffic.now_s()
         self.connection_s += len(self.open) * (now_s - self.changed_s)
         self.changed_s = now_s
@@ -175,9 +169,14 @@ class User:
         self.shrink(0)
 
     @property
+    def has_begun(self) -> bool:
+        """Whether it has started."""
+        return self.begun_s < math.inf
+
+    @property
     def existed(self) -> float:
         """Part of the measured time between start and stop. [-]"""
-        if self.traffic is None:
+        if not self.has_begun:
             return 0.0
         from_s, until_s = self.traffic.warmup_s, self.traffic.until_s
         own_s = min(until_s, self.stopped_s) - max(from_s, self.begun_s)
@@ -201,7 +200,7 @@ class User:
 
     def begin_to_count(self) -> None:
         """Count from now on."""
-        if self.traffic is not None:
+        if self.has_begun:
             self.change()
         self.opened = self.closed = 0
         self.connection_s = 0.0
@@ -209,15 +208,15 @@ class User:
         self.counted_retransmissions = self.retransmissions
 
     def look(self) -> None:
-        """Samples are taken before counting begins, too: the rule wants them."""
+        """Do nothing: `sample` also runs before counting, for the rule."""
 
     def quantities(self) -> dict[str, float]:
-        """What has been measured beside the goodput."""
+        """Return the measured quantities, without the goodput."""
         again = self.retransmissions - self.counted_retransmissions
         values = {"retransmissions": float(again)}
         if self.rtts_s:
             values["rtt_s"] = fmean(self.rtts_s)
-        if self.rule is not None and self.traffic is not None:
+        if self.rule is not None and self.has_begun:
             rest_s = self.traffic.until_s - self.changed_s
             life_s = (self.traffic.until_s - self.traffic.warmup_s) * self.existed
             if life_s > 0.0:
@@ -249,7 +248,7 @@ def user(
     flow, ends, algorithms
         The flow, where it is, and the kernel's names of congestion controls.
     rule : MultiConnection or None
-        How many connections it has; None: one.
+        Rule of the number of connections; None for one.
     interval_s : float
         Time between two changes of their number. [s]
     quick_acks : bool

@@ -1,11 +1,11 @@
-"""Web traffic over the kernel's TCP: one flow, whose connections begin when the engine says.
+"""Web traffic over the kernel's TCP: one flow, whose connections follow a plan of the engine.
 
 ```text
 client   connect .. ask --request-->                      take --whole--> finished --end--> closed
 server                      accept .. hear --whole, delay--> answer --response, end-->
 ```
 
-Each connection is asked and answered once, as in HTTP/1.0; the server is the first to close it.
+Each connection has one request and one response, as in HTTP/1.0. The server closes it first.
 """
 
 import resource
@@ -31,11 +31,11 @@ MOST_WAITING = 4096
 AT_ONCE = 64
 """Sockets made in one visit to a namespace."""
 KEPT_DESCRIPTORS = 512
-"""Descriptors for all but web connections, which have two each."""
+"""Descriptors that are not for web connections, which have two each."""
 
 
 class Asked(NamedTuple):
-    """A connection that a source asks for."""
+    """A connection in the plan of a source."""
 
     start_s: float
     request_bytes: int
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
 
 
 class Counts:
-    """What became of the connections of a source, as a simulation counts it."""
+    """Counts of connections of a source, as in a simulation."""
 
     def __init__(self) -> None:
         self.begun = self.finished = self.broken = self.open = 0
@@ -56,28 +56,28 @@ class Counts:
         """From the start of a connection to the last byte of its response, since then."""
 
     def begin(self) -> None:
-        """A connection begins."""
+        """Count a connection that begins."""
         self.begun += 1
         self.open += 1
 
     def finish(self, completion_s: float) -> None:
-        """The whole response has arrived."""
+        """Count a connection whose response has arrived."""
         self.finished += 1
         self.open -= 1
         self.completions_s.append(completion_s)
 
     def break_off(self) -> None:
-        """A connection ends before its response has arrived."""
+        """Count a connection that ends before its response has arrived."""
         self.broken += 1
         self.open -= 1
 
     def begin_to_count(self) -> None:
-        """The warm-up is over."""
+        """Start counting at the end of the warm-up."""
         self.refused = 0
         self.completions_s = []
 
     def quantities(self) -> dict[str, float]:
-        """What a class of web traffic has in a result beside goodput and losses.
+        """Return the quantities of a class of web traffic, without goodput and losses.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class Counts:
 
 @dataclass
 class Exchange:
-    """A connection: what is still to come at either end."""
+    """A connection with the remaining data of both ends. [bytes]"""
 
     asked: Asked
     client: socket.socket
@@ -143,18 +143,18 @@ class Web:
     """Connections whose client is open, those that are closing included."""
 
     def begin(self, traffic: Traffic) -> None:
-        """Let clients come."""
+        """Accept connections, and start the plan."""
         traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
         self.expect(traffic)
 
     def expect(self, traffic: Traffic) -> None:
-        """Have the next connection begin in its time."""
+        """Schedule the next connection of the plan."""
         asked = next(self.plan, None)
         if asked is not None:
             traffic.at(asked.start_s, lambda: self.connect(asked, traffic))
 
     def connect(self, asked: Asked, traffic: Traffic) -> None:
-        """A connection begins, if there is room."""
+        """Start a connection, if there is room."""
         self.expect(traffic)
         if self.clients >= self.room:
             self.counts.refused += 1
@@ -173,7 +173,7 @@ class Web:
         traffic.watch(client, selectors.EVENT_WRITE, lambda: self.ask(exchange, traffic))
 
     def ask(self, exchange: Exchange, traffic: Traffic) -> None:
-        """The client sends its request, as much as the kernel takes."""
+        """Send the request, as much as the kernel accepts."""
         try:
             exchange.unasked_bytes -= exchange.client.send(CHUNK[: exchange.unasked_bytes])
         except BlockingIOError:
@@ -188,7 +188,7 @@ class Web:
             )
 
     def accept(self, traffic: Traffic) -> None:
-        """The server takes the connections that have come."""
+        """Accept the connections that have arrived."""
         with suppress(OSError):
             while True:
                 server, (_, port) = self.listener.accept()
@@ -196,13 +196,13 @@ class Web:
                 self.hear_from(self.coming.pop(port), server, traffic)
 
     def hear_from(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """The server waits for a request."""
+        """Wait for a request at the server."""
         exchange.server = server
         self.sockets.add(server)
         traffic.watch(server, selectors.EVENT_READ, lambda: self.hear(exchange, server, traffic))
 
     def hear(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """The server receives; when it has the request, it takes its time."""
+        """Read the request; after its delay, the server responds."""
         length = received(server)
         if length is None:
             return
@@ -215,12 +215,12 @@ class Web:
             traffic.at(ready_s, lambda: self.answer(exchange, server, traffic))
 
     def answer(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """The server begins to send."""
+        """Start the response."""
         traffic.watch(server, selectors.EVENT_WRITE, lambda: self.say(exchange, server, traffic))
         self.say(exchange, server, traffic)
 
     def say(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """The server sends as much as the kernel takes, and closes behind the last byte."""
+        """Send as much as the kernel accepts, and close after the last byte."""
         try:
             exchange.unsaid_bytes -= server.send(CHUNK[: exchange.unsaid_bytes])
         except BlockingIOError:
@@ -231,14 +231,14 @@ class Web:
             self.hang_up(exchange, server, traffic)
 
     def hang_up(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """The server closes; the kernel sends what it has."""
+        """Close the server; the kernel sends the rest."""
         traffic.leave(server)
         self.sockets.discard(server)
         server.close()
         exchange.server = None
 
     def take(self, exchange: Exchange, traffic: Traffic) -> None:
-        """The client receives; it leaves when the server has closed."""
+        """Read the response; close the client after the server has closed."""
         length = received(exchange.client)
         if length is None:
             return
@@ -257,7 +257,7 @@ class Web:
             self.counts.finish(traffic.now_s() - exchange.begun_s)
 
     def leave(self, exchange: Exchange, traffic: Traffic) -> None:
-        """The client closes."""
+        """Close the client."""
         traffic.leave(exchange.client)
         self.sockets.discard(exchange.client)
         exchange.client.close()
@@ -266,17 +266,17 @@ class Web:
             self.counts.break_off()
 
     def stop(self, traffic: Traffic) -> None:
-        """The plan says when no more connections begin."""
+        """Do nothing, since the plan ends by itself."""
 
     def begin_to_count(self) -> None:
         """Count from now on."""
         self.counts.begin_to_count()
 
     def look(self) -> None:
-        """Nothing is sampled."""
+        """Do nothing, since there are no samples."""
 
     def quantities(self) -> dict[str, float]:
-        """What has been measured beside the goodput."""
+        """Return the measured quantities, without the goodput."""
         return self.counts.quantities()
 
     def close(self) -> None:
@@ -286,7 +286,7 @@ class Web:
 
 
 def received(connection: socket.socket) -> int | None:
-    """How much has come, 0 at the end; None if there is nothing yet. [bytes]"""
+    """Return the length of the data that has arrived, 0 at the end; None without data. [bytes]"""
     try:
         return len(connection.recv(len(CHUNK)))
     except BlockingIOError:
@@ -304,14 +304,14 @@ def web(
     *,
     quick_acks: bool,
 ) -> Web:
-    """Make the socket at which a source's connections arrive.
+    """Return a source with the socket at which its connections arrive.
 
     Parameters
     ----------
     flow, ends, algorithms
-        The flow, where it is, and the kernel's names of congestion controls.
+        The flow, its ends, and the kernel's names of congestion controls.
     plan : iterator
-        What the clients ask for: start [s], request [bytes], server's delay [s], response [bytes].
+        Connections: start [s], request [bytes], delay of the server [s], response [bytes].
     room : int
         Most connections at a time.
     quick_acks : bool

@@ -1,7 +1,7 @@
-"""A cell of 802.11n, ac or ax, and its stations: what was seen of each, put into one channel.
+"""A cell of 802.11n, ac or ax with its stations, from the modulations of their frames.
 
-A cell of lasthop has one width and one guard interval, and a station one MCS for both ways. What
-differs from that comes as near as it can, and is told beside the station.
+A cell of lasthop has one width and one guard interval, and a station has one MCS for both
+directions. Other modulations are replaced by the nearest one, with a comment at the station.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,19 +22,19 @@ from lasthop.importing.ppdu import (
 __all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "sighting_text", "streams"]
 
 LEAST_PART = 1e-3
-"""Part of all frames below which a generation or a width is not believed. [-]"""
+"""Part of all frames below which a generation or a width is ignored. [-]"""
 WIDEST_MHZ = {"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160}
 OLDER = {"2.4 GHz": "802.11g", "5 GHz": "802.11a"}
-"""What stations without MCS are; at 6 GHz there are none."""
+"""Preset of stations without MCS by band; 6 GHz has none."""
 USUAL_STREAMS = 2
-"""Streams that are assumed: phones and laptops have two antennas. [-]"""
+"""Assumed number of streams: phones and laptops have two antennas. [-]"""
 
 Pair = tuple[Sighting | None, Sighting | None]
-"""What was seen of a station: upwards, downwards."""
+"""Modulations of a station: uplink, downlink."""
 
 
 class Channel(NamedTuple):
-    """What holds for the whole cell.
+    """Channel of the whole cell.
 
     Attributes
     ----------
@@ -68,11 +68,11 @@ class Place(NamedTuple):
     phy : str
         Its own generation, None if it is the cell's.
     mcs, streams : int
-        Both ways; None for stations without MCS, and where nothing was seen.
+        Of both directions; None for stations without MCS, or without frames.
     up_bps, down_bps : float
         Rates. [bit/s]
     remarks : sequence of str
-        What is not as it was seen.
+        Differences from the frames.
     """
 
     phy: str | None = None
@@ -90,12 +90,12 @@ def channel(
     newest: str | None = None,
     guard: Mapping[Sighting, float] | None = None,
 ) -> Channel | None:
-    """The channel of a cell in which this was seen; None if nothing was that has an MCS.
+    """Return the channel of a cell with these frames; None if no frame has an MCS.
 
     Parameters
     ----------
     weights : mapping
-        How much of each was seen.
+        Weight of each modulation.
     band : str, optional
         If it is known.
     width_mhz : int, optional
@@ -122,7 +122,7 @@ def channel(
 
 
 def _band(rates: Sequence[float], seen: Sequence[Modulation], newest: str | None) -> str:
-    """The likeliest band: 802.11b is at 2.4 GHz, 802.11ac at 5 GHz, 320 MHz are at 6 GHz."""
+    """Return the likeliest band: 802.11b at 2.4 GHz, 802.11ac at 5 GHz, 320 MHz at 6 GHz."""
     fast = newest == "802.11ac" or any(each.phy == "802.11ac" for each in seen)
     widest = max((each.width_mhz for each in seen), default=0)
     if fast or widest > WIDEST_MHZ["2.4 GHz"]:
@@ -132,12 +132,12 @@ def _band(rates: Sequence[float], seen: Sequence[Modulation], newest: str | None
 
 
 def is_in(own: str, band: str) -> bool:
-    """Whether a generation is in a band."""
+    """Return whether a generation is in a band."""
     return own == "802.11ax" or band == "5 GHz" or (own == "802.11n" and band == "2.4 GHz")
 
 
 def nearest_phy(own: str, allowed: Sequence[str]) -> str:
-    """The newest generation of these that is not after this one, else the oldest."""
+    """Return the newest of these generations that is not after this one, else the oldest."""
     if own == AFTER:
         return allowed[-1]
     older = [each for each in allowed if GENERATIONS.index(each) <= GENERATIONS.index(own)]
@@ -145,7 +145,7 @@ def nearest_phy(own: str, allowed: Sequence[str]) -> str:
 
 
 def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
-    """The guard interval of most frames; in an 802.11ax cell of those of 802.11ax. [ns]"""
+    """Return the guard interval of most frames; in an 802.11ax cell of those of 802.11ax. [ns]"""
     counts: dict[int, float] = {}
     for each, weight in weights.items():
         modulation = each.modulation
@@ -159,18 +159,18 @@ def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
 
 
 def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> Place:
-    """A station as it was seen, put into the channel.
+    """Return a station with modulations that the channel allows.
 
     Parameters
     ----------
     within : Channel
         The channel.
     pair : pair of Sighting
-        What was seen upwards and downwards.
+        Modulations of uplink and downlink.
     mostly : str
-        Way of most bytes, ``"up"`` or ``"down"``, whose MCS is taken both ways.
+        Direction of most bytes, ``"up"`` or ``"down"``, whose MCS is used in both directions.
     names : pair of str
-        Upwards and downwards, as remarks call them.
+        Names of uplink and downlink in remarks.
     """
     both = [(name, seen) for name, seen in zip(names, pair, strict=True) if seen is not None]
     if mostly == "down":
@@ -204,7 +204,7 @@ def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> P
 
 
 def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
-    """A station of 802.11a, b or g; at 6 GHz there are none, and it has the slowest MCS."""
+    """Return a station of 802.11a, b or g. 6 GHz has none, so it has the slowest MCS there."""
     older = OLDER.get(within.band)
     if older is None:
         slowest = Modulation(within.phy, 0, 1, within.width_mhz, within.guard_interval_ns)
@@ -225,12 +225,12 @@ def _differs(seen: Sighting, taken: Modulation) -> bool:
 
 
 def sighting_text(seen: Sighting) -> str:
-    """A sighting in words, those of its source where it has any."""
+    """Return a sighting in words, those of its source if it has any."""
     return seen.words or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
 
 
 def shown(modulation: Modulation) -> str:
-    """A modulation for remarks: ``780 Mb/s, MCS 9, 2 streams, 80 MHz, 0.8 us``."""
+    """Return a modulation for remarks: ``780 Mb/s, MCS 9, 2 streams, 80 MHz, 0.8 us``."""
     streams = f"{modulation.streams} stream{'s' if modulation.streams > 1 else ''}"
     guard = f"{modulation.guard_interval_ns / 1e3:g} us"
     parts = f"MCS {modulation.mcs}, {streams}, {modulation.width_mhz} MHz, {guard}"
@@ -238,23 +238,23 @@ def shown(modulation: Modulation) -> str:
 
 
 def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
-    """What must be known of the cell: what lasthop has not, and what was assumed.
+    """Yield notes about the cell: features that lasthop does not have, and assumptions.
 
     Parameters
     ----------
     within : Channel
         The channel.
     pairs : sequence of pairs of Sighting
-        What was seen of each station.
+        Modulations of each station.
     """
     seen = [each for pair in pairs for each in pair if each is not None]
     modulations = [each.modulation for each in seen if each.modulation is not None]
     if any(each.phy == AFTER for each in modulations):
         yield later()
     peculiar = {word for each in seen for word in each.peculiar}
-    for word, sighting_text in NOT_HERE.items():
-        if word in peculiar:
-            yield Note(sighting_text, warns=True)
+    for feature, message in NOT_HERE.items():
+        if feature in peculiar:
+            yield Note(message, warns=True)
     slow = [pair for pair in pairs if any(pair) and all(_is_cck(each) for each in pair)]
     if slow:
         many = "a station has" if len(slow) == 1 else f"{len(slow)} stations have"
@@ -279,11 +279,11 @@ NOT_HERE = {
     "OFDMA": "frames to several stations simultaneously (OFDMA, MU-MIMO) are simulated one by one",
     "80+80 MHz": "80+80 MHz are simulated as 160 MHz",
 }
-"""What a cell has not, and what is done instead."""
+"""Features that a cell does not have, with messages about their replacement."""
 
 
 def later() -> Note:
-    """What must be known of 802.11be."""
+    """Return the note about 802.11be."""
     return Note(
         "802.11be is simulated as 802.11ax, which is the nearest: up to 160 MHz, one "
         "link, MCS 0 to 11; faster stations get MCS and streams of the nearest rate",
@@ -292,7 +292,7 @@ def later() -> Note:
 
 
 def limits(own: str) -> Note:
-    """Where the limits of aggregates come from."""
+    """Return the note about the limits of aggregates."""
     return Note(f"how much aggregates hold is assumed: what {own} allows, see cell.aggregation")
 
 
@@ -300,14 +300,14 @@ def _is_cck(seen: Sighting | None) -> bool:
     return seen is None or (seen.modulation is None and seen.rate_bps in phy.CCK_BPS)
 
 
-def keys(within: Channel, text: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Keys of the cell as a scenario writes them, each with where it comes from.
+def keys(within: Channel, comments: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the keys of the cell in a scenario, each with a comment on its source.
 
     Parameters
     ----------
     within : Channel
         The channel.
-    text : mapping
+    comments : mapping
         Comments by ``"band"``, ``"width"`` and ``"guard_interval"``.
     """
     values = {
@@ -316,11 +316,11 @@ def keys(within: Channel, text: Mapping[str, str]) -> Iterator[tuple[str, tuple[
         "guard_interval": f"{within.guard_interval_ns / 1e3:g} us",
     }
     for key, value in values.items():
-        yield key, (f'"{value}"', text.get(key, "assumed"))
+        yield key, (f'"{value}"', comments.get(key, "assumed"))
 
 
 def streams(within: Channel) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Streams of stations that nothing is known of; their MCS is the highest, or that of `snr`."""
+    """Yield the streams of unknown stations. Their MCS is the highest, or that of `snr`."""
     mcs = highest_mcs(within.phy, within.width_mhz, USUAL_STREAMS)
     text = f"assumed, with MCS {mcs}, as near the access point"
     yield "streams", (str(USUAL_STREAMS), text)

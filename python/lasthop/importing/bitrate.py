@@ -1,7 +1,7 @@
 """Rates as ``iw`` writes them: ``866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2``.
 
-The words are those of ``parse_bitrate`` in iw 6.7; older versions write ``40Mhz``. HT's MCS has the
-streams in it: 8 to 15 are 0 to 7 with two. Widths below 20 MHz are no cell's.
+The words are those of ``parse_bitrate`` in iw 6.7; older versions write ``40Mhz``. HT's MCS
+includes the streams: 8 to 15 are 0 to 7 with two. Cells do not have widths below 20 MHz.
 """
 
 import re
@@ -28,12 +28,12 @@ HT_STREAMS = 4
 
 
 def read_rate(text: str) -> Sighting | None:
-    """A rate with how it is modulated; None if it is none.
+    """Return a rate with its modulation; None if the text has none.
 
     Parameters
     ----------
     text : str
-        What stands behind ``tx bitrate:``.
+        Value of ``tx bitrate:``.
     """
     match = RATE.match(text)
     if match is None:
@@ -45,11 +45,11 @@ def read_rate(text: str) -> Sighting | None:
     if index is None:
         return Sighting(rate_bps, None, (), text)
     own, mcs = PHYS[index[1] or ""], int(index[2])
-    streams = int(messages[1]) if (messages := STREAMS.search(words)) else 1
+    streams = int(match[1]) if (match := STREAMS.search(words)) else 1
     if own == "802.11n":
         mcs, streams = (mcs % 8, 1 + mcs // 8) if mcs < 8 * HT_STREAMS else (0, 1)
-    width = messages[1].upper() if (messages := WIDTH.search(words)) else "20"
-    guard = GUARD_NS.get(messages[1], 800) if (messages := GUARD.search(words)) else 800
+    width = match[1].upper() if (match := WIDTH.search(words)) else "20"
+    guard = GUARD_NS.get(match[1], 800) if (match := GUARD.search(words)) else 800
     if "short GI" in words:
         guard = 400
     peculiar = (

@@ -178,20 +178,20 @@ class Reader:
         if packet.link in RADIO_LINKS:
             self._radio(packet)
         elif packet.link in WIRED_LINKS:
-            result = segment(ip_packet(packet.link, packet.content), packet.missing_bytes)
-            if result is not None:
+            seen = segment(ip_packet(packet.link, packet.content), packet.missing_bytes)
+            if seen is not None:
                 length = len(packet.content) + packet.missing_bytes
-                self._wired(packet.time_s, result, length)
+                self._wired(packet.time_s, seen, length)
         else:
             known.links.add(packet.link)
 
     def _radio(self, packet: Packet) -> None:
         content, radio = packet.content, frames.BARE
         if packet.link == frames.RADIOTAP:
-            messages = frames.radiotap(content)
-            if messages is None:
+            header = frames.radiotap(content)
+            if header is None:
                 return
-            radio, content = messages, content[messages.length :]
+            radio, content = header, content[header.length :]
         elif packet.link in (frames.PRISM, frames.PPI):
             content = frames.past_other_headers(packet.link, content)
         if radio.bad:
@@ -269,9 +269,9 @@ class Reader:
         station.qos += seen.qos
         carried = [segment(of_llc(each)) for each in frames.packets_of(seen)]
         cell.passed[name] += max(len(carried), 1)
-        for result in carried:
-            if result is not None:
-                self._count(at_s, cell, station, name, result)
+        for part in carried:
+            if part is not None:
+                self._count(at_s, cell, station, name, part)
 
     def _cell(self, access_point: bytes) -> Cell | None:
         known = self.capture.cells.get(access_point)
@@ -279,9 +279,9 @@ class Reader:
             known = self.capture.cells[access_point] = Cell()
         return known
 
-    def _wired(self, at_s: float, result: Segment, length: int) -> None:
-        up = self._from_station(result)
-        address = result.source if up else result.sink
+    def _wired(self, at_s: float, seen: Segment, length: int) -> None:
+        up = self._from_station(seen)
+        address = seen.source if up else seen.sink
         cell = self._cell(b"")
         assert cell is not None, "a wired capture has one cell"
         station = cell.station(address, str(ipaddress.ip_address(address)))
@@ -291,17 +291,17 @@ class Reader:
         station.way(name).frames += 1
         station.way(name).payload_bytes += length
         cell.payload_bytes += length
-        cell.passed[name] += max(ceil(result.payload_bytes / ETHERNET_MSS), 1)
-        self._count(at_s, cell, station, name, result)
+        cell.passed[name] += max(ceil(seen.payload_bytes / ETHERNET_MSS), 1)
+        self._count(at_s, cell, station, name, seen)
 
-    def _from_station(self, result: Segment) -> bool:
+    def _from_station(self, seen: Segment) -> bool:
         """Whether a packet comes from a station's side."""
-        ours, theirs = self._is_lan(result.source), self._is_lan(result.sink)
+        ours, theirs = self._is_lan(seen.source), self._is_lan(seen.sink)
         if ours != theirs:
             return ours
-        if result.flags & SYN and result.sport >= WELL_KNOWN > result.dport:
+        if seen.flags & SYN and seen.sport >= WELL_KNOWN > seen.dport:
             return True
-        return result.sport > result.dport  # Who has the larger port has opened the connection.
+        return seen.sport > seen.dport  # Who has the larger port has opened the connection.
 
     def _is_lan(self, address: bytes) -> bool:
         known = self.sides.get(address)
@@ -314,26 +314,26 @@ class Reader:
         return known
 
     def _count(
-        self, at_s: float, cell: Cell, station: StationCounters, way: str, result: Segment
+        self, at_s: float, cell: Cell, station: StationCounters, way: str, seen: Segment
     ) -> None:
-        quic = not result.tcp and QUIC in (result.sport, result.dport)
-        if not result.tcp and not quic:
-            if LOOKUPS & {result.sport, result.dport}:
+        quic = not seen.tcp and QUIC in (seen.sport, seen.dport)
+        if not seen.tcp and not quic:
+            if LOOKUPS & {seen.sport, seen.dport}:
                 return
             datagrams = station.udp_up if way == "up" else station.udp_down
-            datagrams.add(at_s, result.payload_bytes)
+            datagrams.add(at_s, seen.payload_bytes)
             return
-        near = (result.source, result.sport), (result.sink, result.dport)
-        key = (result.tcp, *(near if way == "up" else near[::-1]))
+        near = (seen.source, seen.sport), (seen.sink, seen.dport)
+        key = (seen.tcp, *(near if way == "up" else near[::-1]))
         connection = station.connections.get(key)
         if connection is None:
             if self.capture.connections >= MOST_CONNECTIONS:
                 cell.left_out += 1
                 return
             self.capture.connections += 1
-            connection = station.connections[key] = Connection(result.tcp, at_s)
+            connection = station.connections[key] = Connection(seen.tcp, at_s)
         quiet_s = self.quiet_s if self.capture.radio else None
-        connection.pass_by(at_s, way, result, cell.passed, quiet_s)
+        connection.pass_by(at_s, way, seen, cell.passed, quiet_s)
 
 
 def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes, Cell]:
@@ -372,5 +372,5 @@ def by_size(known: Capture) -> list[bytes]:
 
 
 def others(known: Capture, chosen: bytes) -> Iterator[bytes]:
-    """Access points beside the chosen one that moved anything."""
+    """Return the other access points with traffic."""
     return (each for each in by_size(known) if each != chosen and known.cells[each].payload_bytes)

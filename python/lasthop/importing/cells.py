@@ -173,7 +173,7 @@ def _repeats(way: Way) -> float | None:
 
 
 def _noise(way: Way, least: float) -> float | None:
-    """Part of the frames that noise destroys, beside what all lose."""
+    """Return the part of the frames that noise destroys, in addition to the losses of all."""
     part = _repeats(way)
     if part is None:
         return None
@@ -284,17 +284,17 @@ def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
     What goes out while the far side answers has not waited in front of the answer.
     """
     answering = far_s * cell.passed["down"] / span_s if span_s > 0 else 0.0
-    result = Counter[int]()
+    counts = Counter[int]()
     for tally in cell.stations.values():
         for each in tally.bulk():
             if each.tcp and each.direction == "down" and each.trips.retransmitted:
-                result.update(each.trips.backlog)
-    total = sum(result.values())
+                counts.update(each.trips.backlog)
+    total = sum(counts.values())
     if total < LEAST_FRAMES:
         return None
     below = 0
-    for packets in sorted(result):
-        below += result[packets]
+    for packets in sorted(counts):
+        below += counts[packets]
         if below >= FULL_SHARE * total:
             return max(round(packets - answering), 1)
     return None

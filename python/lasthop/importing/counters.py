@@ -187,8 +187,7 @@ class Connection:
             behind = (seen.ack - self._probe[0]) % (1 << 32)
             if behind < 1 << 31:
                 if behind == 0:
-                    result = at_s - self._probe[1], passed - self._probe[2]
-                    self.far = min(self.far, result)
+                    self.far = min(self.far, (at_s - self._probe[1], passed - self._probe[2]))
                 self._probe = None
 
     @property

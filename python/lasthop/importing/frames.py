@@ -15,7 +15,7 @@ from lasthop.importing.ppdu import SUBCARRIERS, Modulation, Sighting
 __all__ = ["DATA", "RADIOTAP", "WLAN", "Frame", "Radio", "frame", "radiotap"]
 
 WLAN, RADIOTAP, PRISM, PPI = 105, 127, 119, 192
-"""Link types of 802.11: bare, behind radiotap, behind headers that are read past."""
+"""Link types of 802.11: bare, after radiotap, after headers that are skipped."""
 
 FIELDS = (
     (8, 8),  # TSFT
@@ -181,12 +181,12 @@ def _signed(field: bytes | None) -> int | None:
     return None if field is None else int.from_bytes(field, "little", signed=True)
 
 
-def _sent(result: dict[int, bytes]) -> Sighting:
-    """Rate and modulation of a frame."""
+def _sent(fields: dict[int, bytes]) -> Sighting:
+    """Return the rate and the modulation of a frame."""
     for bit, read in ((MCS, _ht), (VHT, _vht), (HE, _he)):
-        if bit in result:
-            return read(result[bit])
-    return _plain(result[RATE][0] & 0x7F) if RATE in result else NOTHING
+        if bit in fields:
+            return read(fields[bit])
+    return _plain(fields[RATE][0] & 0x7F) if RATE in fields else NOTHING
 
 
 @lru_cache(maxsize=128)
@@ -235,7 +235,7 @@ def _seen(modulation: Modulation) -> Sighting:
 
 
 def past_other_headers(link: int, content: bytes) -> bytes:
-    """The frame behind a header of Prism or PPI, of old drivers; empty if it is not whole."""
+    """Return the frame after a header of Prism or PPI of old drivers; empty if incomplete."""
     if link == PRISM and len(content) >= 8:
         length = int.from_bytes(content[4:8], "little")
     elif link == PPI and len(content) >= 4:

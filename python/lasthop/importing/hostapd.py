@@ -121,9 +121,9 @@ def network(path: Path, stations: int) -> Network:
 def _facts(settings: Section, preset: str) -> tuple[Fact, ...]:
     """Return assumed facts about the access point: hostapd.conf does not say how it queues."""
     is_mac80211 = settings.text("driver", "nl80211") == "nl80211"
-    result = queue(preset, of_mac80211=is_mac80211)
-    known = is_mac80211 or preset in GENERATIONS
-    return (FACTS["hostapd-edca"], result) if known else (FACTS["hostapd-edca"],)
+    queues = [queue(preset, of_mac80211=is_mac80211)]
+    is_known = is_mac80211 or preset in GENERATIONS
+    return (FACTS["hostapd-edca"], *(queues if is_known else []))
 
 
 def assumed_station(number: int) -> Station:

@@ -113,7 +113,7 @@ def _spread(tally: StationCounters) -> Iterator[str]:
 
 
 def _others(count: int) -> str:
-    """How many rates there are beside the one that is told."""
+    """Number of rates in addition to the one that is reported."""
     return "another" if count == 2 else f"{count - 1} others"
 
 
@@ -136,10 +136,10 @@ def keys(
         return
     seen = any(each.up.sent or each.down.sent for each in tallies)
     assumed = {"width": "the widest of the frames", "guard_interval": "that of most bytes"}
-    text = assumed if seen else {}
+    comments = assumed if seen else {}
     if within.band is not None:
-        text["band"] = "channel of the capture"
-    yield from aggregating.keys(within.channel, text)
+        comments |= {"band": "channel of the capture"}
+    yield from aggregating.keys(within.channel, comments)
     edca = FACTS["any-edca"]
     yield edca.key, (edca.value, f"assumed: {edca.short}, see above")
     if not seen:

@@ -10,7 +10,7 @@ __all__ = ["Access", "Connections", "Flow", "Network", "Note", "Station", "Strea
 
 @dataclass(frozen=True)
 class Note:
-    """A remark for whoever reads the scenario.
+    """A remark for readers of the scenario.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ def network(
     radio : str, optional
         Name of its section; by default the first that is switched on.
     sqm_file : Path, optional
-        ``/etc/config/sqm``, for the line behind the router.
+        ``/etc/config/sqm``, for the link after the router.
     """
     sections = read(path, "/etc/config/wireless")
     radios = {each.name: each for each in sections if each.kind == "wifi-device"}

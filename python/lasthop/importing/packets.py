@@ -168,7 +168,7 @@ def _check(path: Path, what: str, length: int) -> None:
 
 
 def _blocks(path: Path, file: BinaryIO) -> Iterator[Packet]:
-    """Packets of a pcapng file behind the type of its first block."""
+    """Yield the packets of a pcapng file after the type of its first block."""
     order, interfaces = "<", list[Interface]()
     kind, index = SECTION, 0
     while True:

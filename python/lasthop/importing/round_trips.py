@@ -13,7 +13,7 @@ answers it, both seen at one place, wherever that is and whatever waits in queue
 
 W is followed as a sender has it: slow start and congestion avoidance by the ACKs that pass, no more
 than the receiver's window, and set right where it shows itself: never less than what is seen to be
-under way, and at a retransmission just what was under way behind the lost segment; how fast it
+in flight, and at a retransmission just the data in flight after the lost segment; how fast it
 grows is told from one loss to the next. After Jaiswal,
 Iannaccone, Diot, Kurose and Towsley, "Inferring TCP connection characteristics through passive
 measurements" (INFOCOM 2004).
@@ -56,15 +56,15 @@ PAUSE_S = 1.0
 LONGEST_S = 10.0
 """A sample above this is no round trip but a pause. [s]"""
 CLOCKS_HZ = (1000.0, 100.0, 250.0, 10.0, 1e6)
-"""Rates of clocks behind time stamps. [Hz]"""
+"""Rates of the clocks of time stamps. [Hz]"""
 CLOCK_ERROR = 0.3
-"""Part by which stamps may lag behind a clock of such a rate, since queues grow. [-]"""
+"""Part by which stamps may be late for such a clock, since queues grow. [-]"""
 CLOCK_SPAN_S = 2.0
 """Least time over which the rate of a clock is told from its stamps. [s]"""
 
 
 def ahead(of: int, by: int) -> int:
-    """How far a sequence number is ahead of another one, negative if it is behind. [bytes]"""
+    """Return the distance between two sequence numbers, with its sign. [bytes]"""
     difference = (of - by) % MODULUS
     return difference - MODULUS if difference >= HALF else difference
 
@@ -152,7 +152,7 @@ class RoundTrips:
         sent : Segment
             What.
         passed : int
-            Packets that have passed in this direction before, whoever sent them.
+            Packets that have passed in this direction before, of any sender.
         """
         self.mss_bytes = max(self.mss_bytes, min(sent.payload_bytes, self.longest_bytes(sent)))
         length = sent.payload_bytes + bool(sent.flags & (SYN | FIN))
@@ -224,7 +224,7 @@ class RoundTrips:
             self._cwnd = max(segments, 1.0)  # What a sender begins with shows at once.
 
     def _lose(self, seq: int) -> None:
-        """A segment is sent again: what lies behind it was the window, and recovery begins."""
+        """Process a retransmission: the data after it was the window, and recovery begins."""
         self.losses += 1
         lost = max(ahead(self._next, seq) / max(self.mss_bytes, 1), 1.0)
         fast = self._dupacks >= DUPACKS
@@ -273,7 +273,7 @@ class RoundTrips:
         window_bytes : int
             The receiver's window, scaled; 0 if its scale is not known. [bytes]
         passed : int
-            Packets that have passed towards the receiver so far, whoever sent them.
+            Packets that have passed towards the receiver so far, of any sender.
         """
         if self._next < 0 or not back.flags & ACK:
             return

@@ -61,7 +61,7 @@ class Segment(NamedTuple):
 
 
 def of_ethernet(content: bytes) -> bytes:
-    """The IP packet in an Ethernet frame, past VLAN tags and PPPoE; empty if there is none."""
+    """Return the IP packet in an Ethernet frame, after VLAN tags and PPPoE; empty without one."""
     return _by_type(content, 12)
 
 
@@ -91,7 +91,7 @@ def ip_packet(link: int, content: bytes) -> bytes:
 
 
 def of_llc(payload: bytes) -> bytes:
-    """The IP packet behind LLC and SNAP of an 802.11 frame; empty if there is none."""
+    """Return the IP packet after LLC and SNAP of an 802.11 frame; empty if there is none."""
     return _by_type(payload, 6) if payload.startswith(b"\xaa\xaa\x03") else b""
 
 

@@ -22,7 +22,7 @@ __all__ = ["Settled", "Wanted", "cell_keys", "settle"]
 
 
 class Wanted(NamedTuple):
-    """What settings of an access point ask for.
+    """Channel that settings of an access point ask for.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Wanted(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """The channel that settings make, comments of its keys, and what must be known of it."""
+    """Channel of settings, with comments of its keys and notes."""
 
     within: Channel
     comments: Mapping[str, str]
@@ -52,7 +52,7 @@ class Settled(NamedTuple):
 
 
 def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settled:
-    """The channel of an access point's settings.
+    """Return the channel of an access point's settings.
 
     Parameters
     ----------
@@ -66,16 +66,16 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
     own = nearest_phy(asked, allowed)
     widest = min(WIDEST_MHZ[wanted.band], max(SUBCARRIERS[own]))
     width_mhz = min(wanted.width_mhz, widest)
-    messages = []
+    notes = []
     if asked == AFTER:
-        messages.append(later())
+        notes.append(later())
     elif own != asked:
-        messages.append(Note(f"{asked} is not at {wanted.band}: simulated as {own}", warns=True))
+        notes.append(Note(f"{asked} is not at {wanted.band}: simulated as {own}", warns=True))
     if width_mhz < wanted.width_mhz and asked != AFTER:
         narrower = f"{own} at {wanted.band} has {widest} MHz at most, not {wanted.width_mhz} MHz"
-        messages.append(Note(narrower, warns=True))
+        notes.append(Note(narrower, warns=True))
     if wanted.split:
-        messages.append(Note(NOT_HERE["80+80 MHz"], warns=True))
+        notes.append(Note(NOT_HERE["80+80 MHz"], warns=True))
     if width_mhz < wanted.width_mhz:
         of_width = f"{of_width}, of which {own} here has {width_mhz} MHz at most"
     short = wanted.short and own != "802.11ax"
@@ -85,7 +85,7 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
         "guard_interval": of_guard if short else "assumed",
     }
     within = Channel(own, wanted.band, width_mhz, 400 if short else 800)
-    return Settled(within, lines, [*messages, limits(own)])
+    return Settled(within, lines, [*notes, limits(own)])
 
 
 def cell_keys(settled: Settled) -> Iterator[tuple[str, tuple[str, str]]]:

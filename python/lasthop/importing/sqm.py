@@ -1,4 +1,4 @@
-"""OpenWrt's ``/etc/config/sqm``: the line behind the router, as sqm-scripts shape it.
+"""OpenWrt's ``/etc/config/sqm``: the link after the router, as sqm-scripts shape it.
 
 References: sqm-scripts of June 2024 (commit 95337de): ``run-openwrt.sh`` (a queue starts with
 ``enabled 1``, one for each interface), ``defaults.sh`` (defaults of options),

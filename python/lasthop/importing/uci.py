@@ -25,9 +25,7 @@ __all__ = ["Section", "hint_of", "read"]
 TRUE = {"1", "on", "true", "yes", "enabled"}
 FALSE = {"0", "off", "false", "no", "disabled"}
 
-SHOWN = re.compile(
-    r"(?P<package>[\w-]+)\.(?P<section>@?[\w-]+(?:\[-?\d+\])?)(?:\.(?P<option>[\w-]+))?=(?P<value>.*)"
-)
+SHOWN = re.compile(r"[\w-]+\.(@?[\w-]+(?:\[-?\d+\])?)(?:\.([\w-]+))?=(.*)")
 
 
 @dataclass
@@ -150,7 +148,7 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
                 called = name[0] if name and name[0] else f"@{kind}[{unnamed[kind]}]"
                 unnamed[kind] += called.startswith("@")
                 section = sections.get(called)
-                if section is None or section.kind != kind:  # One of the same name goes on.
+                if section is None or section.kind != kind:  # A section of the same name continues.
                     section = sections[called] = Section(path, kind, called)
             case ["option" | "list" as form, name, value] if section is not None:
                 section.put(name, value, number, listed=form == "list")
@@ -181,12 +179,12 @@ def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
     for number, line in lines:
         match = SHOWN.fullmatch(line)
         assert match is not None, "the caller has matched all lines"
-        value = " ".join(_words(path, number, match["value"]))
-        name = match["section"]
-        if match["option"] is None:
+        name, option, shown = match.groups()
+        value = " ".join(_words(path, number, shown))
+        if option is None:
             sections[name] = Section(path, value, name)
         elif name in sections:
-            sections[name].put(match["option"], value, number)
+            sections[name].put(option, value, number)
         else:
             raise UserError(f"{path}:{number}: `{name}`: no line gives its type")
     yield from sections.values()

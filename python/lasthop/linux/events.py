@@ -39,7 +39,7 @@ TYPE, PORT, INTERFACE, BLOCK = 4, 12, 20, 28
 FIRST_ATTRIBUTE = HEADER.size + 16
 """That of an interface's message, which is its name."""
 FIRST_KIND = HEADER.size + 12
-"""Kind of an action, behind two headers that hold it and its own."""
+"""Kind of an action, after two headers that hold it and its own."""
 
 LOAD_WORD, LOAD_HALF, JUMP, EQUAL, ANSWER = 0x20, 0x28, 0x05, 0x15, 0x06
 ACCEPT, REFUSE = (ANSWER, 0, 0, 0xFFFFFFFF), (ANSWER, 0, 0, 0)
@@ -140,7 +140,7 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
         for kind in kinds:
             program += [(EQUAL, 0, 1, swapped(kind, "=H")), (JUMP, 0, 0, 0)]
     program.append(REFUSE)
-    # Jumps go to the parts, which stand behind one another.
+    # Jumps lead to the parts, which follow one another.
     at, start = 1, len(program)
     for kinds, part in parts:
         for _ in kinds:

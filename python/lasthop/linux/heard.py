@@ -18,7 +18,7 @@ ARP, IPV4, IPV6, ICMPV6 = 0x0806, 0x0800, 0x86DD, 58
 SENDER = slice(14, 18)
 """The sender's address in an ARP packet about IPv4."""
 
-# Classic BPF; packets begin with the header behind Ethernet. Codes are those of linux/filter.h.
+# Classic BPF; packets begin with the header after Ethernet. Codes are those of linux/filter.h.
 PROGRAM = (
     (0x20, 0, 0, 0xFFFFF004),  # packet type
     (0x15, 13, 0, 4),  # outgoing: no

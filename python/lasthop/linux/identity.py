@@ -1,7 +1,7 @@
 """Which network namespace this thread is in: what one has must not be undone in another.
 
 The number of a namespace (`lsns -t net`) is given again once it is gone; its cookie never is, until
-the machine starts anew (Linux 5.14, SO_NETNS_COOKIE).
+the machine starts again (Linux 5.14, SO_NETNS_COOKIE).
 """
 
 import os

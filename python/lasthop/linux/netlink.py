@@ -37,7 +37,7 @@ class Request(NamedTuple):
     kind: int
     """Type, such as RTM_NEWQDISC."""
     flags: int
-    """Flags beside REQUEST and ACK."""
+    """Flags in addition to REQUEST and ACK."""
     body: bytes
     command: str
     """The command that does the same, for messages."""
@@ -130,7 +130,7 @@ class Socket:
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Carry out changes in order; `KernelError` for the first that the kernel refuses.
 
-        The kernel goes on behind a refused one, to the end of the batch.
+        The kernel continues after a refused request, to the end of the batch.
         """
         size = BATCH if self.after_message is None else 1
         for start in range(0, len(requests), size):

@@ -1,6 +1,6 @@
 """Stations that do not answer pings, heard by their flows: looks at the packets of an interface.
 
-What leaves is seen behind every queue of the gateway, and the kernel stamps what it sees. For each
+Packets are captured after every queue of the gateway, with time stamps of the kernel. For each
 station a look takes a few segments, then waits for the ACKs that cover them; the kernel's filter
 lets nothing else through: up to `MOST_SEEN` packets until segments are taken, then as many of what
 covers them or is sent again. With one look each 100 ms that is 640 packets a second, whatever the
@@ -33,12 +33,12 @@ REFUSE: Instruction = (0x06, 0, 0, 0)
 TAKE: Instruction = (0x06, 0, 0, HEADERS_BYTES)
 TYPE, PROTOCOL = 0xFFFFF004, 0xFFFFF000
 NEXT, YES = -1, -2
-"""Jumps behind a block, and to its last instruction, which takes the packet."""
+"""Jumps to the end of a block, and to its last instruction, which accepts the packet."""
 Block = list[tuple[int, int, int, int]]
 
 
 class Overhearing:
-    """Looks at the segments of stations behind an interface.
+    """Captures segments of stations at an interface.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def program_for(
 
 
 def placed(block: Block) -> list[Instruction]:
-    """A block with its jumps counted: the next block begins behind it."""
+    """Return a block with its jumps; the next block follows it."""
 
     def distance(jump: int, at: int) -> int:
         ends = {NEXT: len(block) + 1, YES: len(block)}

@@ -1,4 +1,4 @@
-"""Packets that an interface sees, beside their way: sockets with a filter, and headers."""
+"""Copies of packets at an interface: sockets with a filter, and headers."""
 
 import ctypes
 import socket

@@ -1,4 +1,4 @@
-"""ICMP echo requests: round-trip times to stations, beside every queue of the gateway.
+"""ICMP echo requests: round-trip times to stations, without the queues of the gateway.
 
 The kernel stamps the answers on arrival, so that a busy machine does not make them late. An answer
 counts if it comes from the address that was asked and holds what only that address has been told: a
@@ -159,7 +159,7 @@ class Pinger:
         return True
 
     def answers(self) -> list[Answer]:
-        """Answers that have come in; of a flood so many that other work goes on.
+        """Yield replies that have arrived; of a flood only a part, so that other work continues.
 
         None counts if the clock has been set since the last look: which stamps are before that?
         """

@@ -48,7 +48,7 @@ class Segment(NamedTuple):
     start: int
     """Sequence number of its first byte."""
     end: int
-    """Sequence number behind its last byte."""
+    """Sequence number after its last byte."""
     ack: int | None
     """The next byte that its sender expects."""
     stamp: int | None
@@ -85,7 +85,7 @@ class Taken(NamedTuple):
 
 
 def before(number: int, other: int) -> bool:
-    """Whether a number of a sequence that begins anew after 2^32 is before another."""
+    """Return whether a sequence number modulo 2^32 is before another one."""
     return (other - number - 1) & 0xFFFFFFFF < 1 << 31
 
 
@@ -152,7 +152,7 @@ class RoundTripProbe:
     seen: int = 0
     """Packets so far."""
     highest: int = 0
-    """Number behind the last byte that has left, while segments are taken."""
+    """Number after the last byte that has left, while segments are captured."""
     least: RoundTrip | None = None
 
     def close(self) -> None:

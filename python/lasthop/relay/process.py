@@ -83,7 +83,7 @@ def main(core: str, descriptor: int) -> int:
 
 def is_to_end() -> bool:
     """Wait for some time: whether a signal has come that ends it."""
-    # not sigtimedwait: once a process was stopped and goes on, Python 3.11 returns no real signal
+    # not sigtimedwait: once a process was stopped and continues, Python 3.11 returns no real signal
     time.sleep(LOOK_S)
     return bool(signal.sigpending() & ENDS)
 

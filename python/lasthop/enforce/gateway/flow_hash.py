@@ -34,7 +34,7 @@ def program(first: int, leaves: int) -> list[Instruction]:
         *words(12, 16),
         (STORE, 0, 0, 0),
         (LOAD_HALF, 0, 0, NETWORK + 6),
-        (JUMP_SET, "finish", "next", 0x1FFF),  # a fragment behind the first has no ports
+        (JUMP_SET, "finish", "next", 0x1FFF),  # a fragment after the first has no ports
         (LOAD_BYTE, 0, 0, NETWORK + 9),
         (JUMP_EQUAL, "skip", "next", TCP),
         (JUMP_EQUAL, "next", "finish", UDP),

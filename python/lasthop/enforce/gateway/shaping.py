@@ -85,7 +85,7 @@ class Shaping:
         self.shaper.check()
 
     def down(self) -> list[str]:
-        """Take everything back before all is set up anew; what could not be, in words."""
+        """Revert all changes before setting up again; return what could not be reverted."""
         return self.shaper.down(unload=False)
 
     def is_whole(self, present: Container[str]) -> bool:
