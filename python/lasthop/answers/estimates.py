@@ -31,7 +31,7 @@ class Estimate:
         """Return an estimate that a result contains; None if the result has no mean."""
         if value is None or value.get("mean") is None:
             return None
-        return cls(float(value["mean"]), value["ci95"])
+        return cls(float(value["mean"]), value.get("ci95"))
 
     def text(self, scale: float = 1.0) -> str:
         """Return mean and half width, times a factor, as text."""
