@@ -31,7 +31,7 @@ class Option:
 
     help: str
     takes: str | None = None
-    """What its values are; None for a flag."""
+    """Kind of its values; None for a flag."""
     values: int = 1
     many: bool = False
     """Whether it may be repeated."""

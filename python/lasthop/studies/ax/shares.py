@@ -9,7 +9,7 @@ from typing import Any
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study, about, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 LAWS = ("plain", "vbs", "regulated")
 WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
@@ -141,7 +141,7 @@ PICTURE = Picture(
 STUDY = Study(
     key="ax-shares",
     title="Virtual buffer sharing in front of an aggregating FIFO",
-    points={**BY_ROOM.points(), **BY_DELAY.points(), **FRAMES.points(), **FAIR.points()},
+    points=points_of(BY_ROOM, BY_DELAY, FRAMES, FAIR),
     measure=measure,
     shown=shown,
     findings=about("ax-3", finding),

@@ -12,7 +12,7 @@ from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Runs, Study, about, listed, reading
-from lasthop.studies.sweep import Point, Sweep
+from lasthop.studies.sweep import Point, Sweep, points_of
 
 FAST_S, SLOW_S, GONE_S = 25, 57, 95
 """Times at which the fast and the slow download begin, and at which the slow one ends. [s]"""
@@ -111,7 +111,7 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig04",
     title="Figure 4: the estimated rate while stations come and go",
-    points={**SWEEP.points(), **AGREED.points(), **ALONE.points()},
+    points=points_of(SWEEP, AGREED, ALONE),
     measure=measure,
     shown=shown,
     draw=PICTURE.draw,
