@@ -84,11 +84,6 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | FAIR.values(runs, {"ratio_{phy}_fair": ratio, "total_{phy}_fair": cell.total})
 
 
-def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return what the queue holds, over the wire's delay."""
-    return BY_DELAY.values(runs, {"held_{phy}_{law}_wire{delay}": cell.occupancy / cell.ROOM})
-
-
 def finding(runs: Runs) -> str:
     """Return the determining ratio: the time of the full buffer over that of the wire."""
     mine = BY_DELAY.at(phy="ax", law="vbs")
@@ -143,7 +138,9 @@ STUDY = Study(
     title="Virtual buffer sharing in front of an aggregating FIFO",
     points=points_of(BY_ROOM, BY_DELAY, FRAMES, FAIR),
     measure=measure,
-    shown=shown,
+    shown=lambda runs: BY_DELAY.values(
+        runs, {"held_{phy}_{law}_wire{delay}": cell.occupancy / cell.ROOM}
+    ),
     findings=about("ax-3", finding),
     draw=PICTURE.draw,
 )

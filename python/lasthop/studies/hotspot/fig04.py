@@ -62,11 +62,6 @@ p95 = reading("links", "vsb", "ping_rtt_p95_s") * 1e3
 ALONE = Point("alone", free({"first": "11 Mbps"}))
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return C in each phase. [Mb/s]"""
-    return SWEEP.values(runs, {"capacity_{phase}": cell.capacity})
-
-
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return how long pings take in each phase, and both with C by agreement. [ms, Mb/s]"""
     pings = SWEEP.values(runs, {"ping_p95_{phase}": p95})
@@ -112,7 +107,7 @@ STUDY = Study(
     key="hotspot-fig04",
     title="Figure 4: the estimated rate while stations come and go",
     points=points_of(SWEEP, AGREED, ALONE),
-    measure=measure,
+    measure=lambda runs: SWEEP.values(runs, {"capacity_{phase}": cell.capacity}),
     shown=shown,
     draw=PICTURE.draw,
     findings=about("hotspot-10", finding),

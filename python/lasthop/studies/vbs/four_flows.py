@@ -37,11 +37,6 @@ TRACE_FAR = Point(
 )
 
 
-def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
-    """Return the mean length of the queue at p_w = 0.3."""
-    return {"occupancy": cell.occupancy(SWEEP.run(runs, error=0.3))}
-
-
 def finding_occupancy(runs: Runs) -> str:
     """Return why the mean is below 90."""
     return (
@@ -112,7 +107,7 @@ FIG02 = Study(
     key="vbs-fig02",
     title="Figure 2: the access point's queue over time, four downloads",
     points=points_of(SWEEP, TRACE, TRACE_0, IS_GENTLE),
-    measure=measure_occupancy,
+    measure=lambda runs: {"occupancy": cell.occupancy(SWEEP.run(runs, error=0.3))},
     findings=about("vbs-1", finding_occupancy),
     draw=draw_occupancy,
 )
