@@ -7,10 +7,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from lasthop import _core
 from lasthop.answers.estimates import Estimate
+from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.typed import UdpFlow
 
 if TYPE_CHECKING:
@@ -161,6 +162,18 @@ def is_paced(flow: object) -> bool:
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
 
 
+class _Call(Table):
+    """A direction of a call, as facts contain it."""
+
+    name: str
+    direction: str
+    flows: tuple[str, ...]
+    delay_p99_s: Annotated[Estimate | None, Estimate.read] = None
+    loss: Annotated[Estimate | None, Estimate.read] = None
+    verdict: str
+    waits_at: str = ""
+
+
 def call_of(item: Mapping[str, Any]) -> Call:
     """Return the direction of a call that facts contain.
 
@@ -169,24 +182,43 @@ def call_of(item: Mapping[str, Any]) -> Call:
     KeyError, TypeError, ValueError
         If the item has another shape.
     """
-    if item["verdict"] not in RANKS:
-        raise ValueError(f"not a verdict on a call: {item['verdict']}")
+    call = read_as(_Call, item)
+    if call.verdict not in RANKS:
+        raise ValueError(f"not a verdict on a call: {call.verdict}")
+    loss = call.loss or Estimate(0.0, None)
+    delay_p99_s = call.delay_p99_s
     return Call(
-        name=str(item["name"]),
-        direction=str(item["direction"]),
-        flows=tuple(map(str, item["flows"])),
-        delay_p99_s=Estimate.read(item.get("delay_p99_s")),
-        loss=Estimate.read(item.get("loss")) or Estimate(0.0, None),
-        verdict=item["verdict"],
-        waits_at=item.get("waits_at") or "",
+        call.name, call.direction, call.flows, delay_p99_s, loss, call.verdict, call.waits_at
     )
 
 
+class _Part(Table):
+    """Part of a delay."""
+
+    queue: str
+    wait_s: float
+    share: float
+
+
+class _Delay(Table):
+    """Delay of a flow."""
+
+    flow: str
+    parts: tuple[_Part, ...] = ()
+
+
+class _Facts(Table):
+    """Facts on calls and delays."""
+
+    calls: tuple[Any, ...] = ()
+    delays: tuple[_Delay, ...] = ()
+
+
 def _read(explained: Mapping[str, Any]) -> CallFacts:
-    calls = [call_of(item) for item in explained.get("calls", ())]
+    facts = read_as(_Facts, explained)
     waits = {}
-    for item in explained.get("delays", ()):
-        if parts := item.get("parts", ()):
-            longest = max(parts, key=lambda part: float(part["wait_s"]))
-            waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
-    return CallFacts(calls, waits)
+    for delay in facts.delays:
+        if delay.parts:
+            longest = max(delay.parts, key=lambda part: part.wait_s)
+            waits[delay.flow] = longest.queue, longest.share
+    return CallFacts([call_of(item) for item in facts.calls], waits)

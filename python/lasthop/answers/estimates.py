@@ -1,6 +1,6 @@
 """Means of independent values with their intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
@@ -31,7 +31,7 @@ class Estimate:
         """Return an estimate that a result contains; None if the result has no mean."""
         if value is None or value.get("mean") is None:
             return None
-        return cls(float(value["mean"]), value["ci95"])
+        return cls(float(value["mean"]), value.get("ci95"))
 
     def text(self, scale: float = 1.0) -> str:
         """Return mean and half width, times a factor, as text."""
@@ -45,3 +45,9 @@ class Estimate:
 def estimate_text(value: Estimate | None, scale: float = 1.0) -> str:
     """Return an estimate times a factor as text, `-` if there is none."""
     return "-" if value is None else value.text(scale)
+
+
+def estimates_of(items: Iterable[Mapping[str, Any]], quantity: str) -> dict[str, Estimate]:
+    """Return the values of a quantity by the names of the items that have it."""
+    values = ((item["name"], Estimate.read(item.get(quantity))) for item in items)
+    return {name: value for name, value in values if value is not None}

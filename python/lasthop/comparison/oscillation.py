@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.answers.estimates import estimates_of
+from lasthop.answers.stability import Stability, stabilities
 from lasthop.errors import ConvergenceError
 from lasthop.prediction.prediction import Prediction
 from lasthop.scenario.scenario import Scenario
@@ -94,10 +96,11 @@ def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
         return scenario
     duration = known.duration_s
     interval = duration / COARSEST
-    items = prediction.summary.get("stability", ()) if prediction else ()
-    if items and "period_s" in items[0]:
-        interval = min(interval, items[0]["period_s"]["mean"] / PER_PERIOD)
-    if not items:
+    queues = stabilities(prediction.summary) if prediction else []
+    period = queues[0].period_s if queues else None
+    if period is not None:
+        interval = min(interval, period.mean / PER_PERIOD)
+    if not queues:
         interval = max(interval, duration * flows / MOST_VALUES)
     interval = max(interval, duration / FINEST, 1e-6)
     return scenario.with_(INTERVAL, f"{round(1e9 * interval)} ns")
@@ -112,13 +115,10 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
     if isinstance(known, CellScenario):
         return []
     summary = {} if prediction is None else prediction.summary
-    items = {item["name"]: item for item in summary.get("stability", ())}
+    items = {queue.name: queue for queue in stabilities(summary)}
     routers = {link.name for link in known.routers}
-    used = {
-        link["name"]: float(link["utilisation"]["mean"])
-        for link in simulation.summary["links"]
-        if link["name"] in routers and "utilisation" in link
-    }
+    uses = estimates_of(simulation.summary["links"], "utilisation")
+    used = {name: use.mean for name, use in uses.items() if name in routers}
     busy = [name for name, use in used.items() if use >= BUSY or name in items]
     busy.sort(key=lambda name: (name not in items, -used[name]))
     results = []
@@ -137,21 +137,14 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
     return results
 
 
-def with_fluid(
-    swing: Swing, scenario: Typed, summary: Mapping[str, Any], item: Mapping[str, Any]
-) -> Swing:
+def with_fluid(swing: Swing, scenario: Typed, summary: Mapping[str, Any], item: Stability) -> Swing:
     """Return a trace with what a fluid says of it."""
-    rest = next(
-        float(queue["occupancy_packets"]["mean"])
-        for queue in summary["queues"]
-        if queue["name"] == swing.queue
-    )
-    cycle_s, cycle = (None, None) if item["stable"] else cycle_of(scenario)
+    cycle_s, cycle = (None, None) if item.stable else cycle_of(scenario)
     return replace(
         swing,
-        rest_packets=rest,
-        predicted_s=item["period_s"]["mean"] if "period_s" in item else None,
-        stable=item["stable"],
+        rest_packets=estimates_of(summary["queues"], "occupancy_packets")[swing.queue].mean,
+        predicted_s=None if item.period_s is None else item.period_s.mean,
+        stable=item.stable,
         cycle_s=cycle_s,
         cycle=cycle,
     )
@@ -160,11 +153,8 @@ def with_fluid(
 def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
     """Return the different round-trip times, queues included, of TCP flows through a queue. [s]"""
     through = {flow.name for flow in scenario.flows if queue in flow.forward}
-    measured = sorted(
-        float(flow["rtt_s"]["mean"])
-        for flow in simulation.summary["flows"]
-        if flow["name"] in through and "rtt_s" in flow
-    )
+    rtts = estimates_of(simulation.summary["flows"], "rtt_s")
+    measured = sorted(rtt.mean for name, rtt in rtts.items() if name in through)
     results: list[float] = []
     for rtt in measured:
         if not results or rtt > SAME_RTT * results[-1]:

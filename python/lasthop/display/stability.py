@@ -1,33 +1,12 @@
-"""Stability of queues in an answer, as a model predicts it."""
+"""Stability of the queues of a prediction, as lines of text."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from lasthop.answers.digits import plain
-from lasthop.answers.estimates import Estimate
-from lasthop.scenario.from_json import Table, read_as
+from lasthop.answers.stability import stabilities
 
-__all__ = ["Stability", "stabilities", "stability_lines"]
-
-
-class _Root(Table):
-    """The rightmost characteristic root of a queue."""
-
-    real: float
-
-
-class Stability(Table):
-    """Stability of a queue, as a model predicts it."""
-
-    name: str
-    stable: bool
-    rightmost_root: _Root
-    period_s: Annotated[Estimate | None, Estimate.read] = None
-
-
-def stabilities(summary: Mapping[str, Any]) -> list[Stability]:
-    """Return the stability of each queue, if a model predicts it."""
-    return [read_as(Stability, item) for item in summary.get("stability", ())]
+__all__ = ["stability_lines"]
 
 
 def stability_lines(summary: Mapping[str, Any], *, with_time: bool = False) -> Iterator[str]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.digits import plain, span
-from lasthop.answers.estimates import Estimate
+from lasthop.answers.estimates import Estimate, estimates_of
+from lasthop.answers.stability import stabilities
 from lasthop.display.delays import Delays
-from lasthop.display.stability import stabilities
 from lasthop.scenario.typed import CellScenario, CsmaScenario
 
 if TYPE_CHECKING:
@@ -228,23 +228,17 @@ def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, E
 
 def _links(summary: Mapping[str, Any]) -> str:
     """The busiest link, with its queue."""
-    queues = _known(summary.get("queues", ()), "occupancy_packets")
+    queues = estimates_of(summary.get("queues", ()), "occupancy_packets")
     for quantity, words in BUSY.items():
-        if used := _known(summary.get("links", ()), quantity):
+        if used := estimates_of(summary.get("links", ()), quantity):
             name, value = max(used.items(), key=lambda link: link[1].mean)
             more = f", mean queue {queues[name].text()} packets" if name in queues else ""
             return f"link {name}: {words} {value.text(100)} %{more}"
-    nodes = _known([*summary.get("aps", ()), *summary.get("stations", ())], "queue_packets")
+    nodes = estimates_of([*summary.get("aps", ()), *summary.get("stations", ())], "queue_packets")
     if not nodes:
         return ""
     name, value = max(nodes.items(), key=lambda node: node[1].mean)
     return f"longest queue: {name} {value.text()} packets"
-
-
-def _known(items: Sequence[Item], quantity: str) -> dict[str, Estimate]:
-    """Return the values of a quantity by the names of the items that have it."""
-    values = ((item["name"], Estimate.read(item.get(quantity))) for item in items)
-    return {name: value for name, value in values if value is not None}
 
 
 def _furthest(comparison: "Comparison") -> Iterator[str]:

@@ -16,6 +16,7 @@ from lasthop.answers.quantities import LISTS
 from lasthop.answers.record import Output, StoredOutput, record_text
 from lasthop.errors import UserError, nearest
 from lasthop.progress.steps import step
+from lasthop.scenario.from_json import Table, named, read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.warnings.phase_effects import phase_effects
 from lasthop.warnings.settings import cautions, window_notes
@@ -25,6 +26,39 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Result"]
+
+
+class Recorded(Table):
+    """Something that was recorded of one quantity of one item."""
+
+    list_name: str = named("list")
+    name: str
+    quantity: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """List, name and quantity."""
+        return self.list_name, self.name, self.quantity
+
+
+class Track(Recorded):
+    """A time series."""
+
+    values: Any
+
+
+class Histogram(Recorded):
+    """A distribution."""
+
+    edges_s: Any
+    counts: Any
+
+
+class Series(Table):
+    """Time series of a replication."""
+
+    time_s: Any = ()
+    tracks: tuple[Track, ...] = ()
 
 
 class Result(Answer):
@@ -138,11 +172,10 @@ class Result(Answer):
         import pandas as pd
 
         columns = ["time_s", "list", "name", "quantity", "value"]
-        tree = self._tracks
         rows = [
-            (time, track["list"], track["name"], track["quantity"], value)
-            for track in tree.get("tracks", [])
-            for time, value in zip(tree["time_s"], track["values"], strict=True)
+            (time, *track.key, value)
+            for track in self._series.tracks
+            for time, value in zip(self._series.time_s, track.values, strict=True)
         ]
         return pd.DataFrame(rows, columns=columns)
 
@@ -164,9 +197,9 @@ class Result(Answer):
             If the series was not sampled; the message lists the most similar series.
         """
         asked = list_name, name, quantity
-        for track in self._tracks.get("tracks", []):
-            if (track["list"], track["name"], track["quantity"]) == asked:
-                return self._tracks["time_s"], track["values"]
+        for track in self._series.tracks:
+            if track.key == asked:
+                return self._series.time_s, track.values
         known = [", ".join(each) for each in self.tracks]
         if not known:
             raise UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
@@ -176,17 +209,20 @@ class Result(Answer):
     @property
     def tracks(self) -> list[tuple[str, str, str]]:
         """List, name and quantity of each time series."""
-        every = self._tracks.get("tracks", [])
-        return [(each["list"], each["name"], each["quantity"]) for each in every]
+        return [track.key for track in self._series.tracks]
 
     @property
     def series_tree(self) -> Mapping[str, Any]:
         """Time series as a tree with interval_s, time_s and tracks; empty if none were sampled."""
-        return self._tracks
+        return self._series_tree
 
     @cached_property
-    def _tracks(self) -> dict[str, Any]:
+    def _series_tree(self) -> dict[str, Any]:
         return json.loads(self._output.series_json) or {}
+
+    @cached_property
+    def _series(self) -> Series:
+        return read_as(Series, self._series_tree)
 
     def distributions(self) -> "pd.DataFrame":
         """Histograms of delays over all replications, one row per bin that is not empty.
@@ -202,9 +238,9 @@ class Result(Answer):
 
         columns = ["list", "name", "quantity", "from_s", "to_s", "count"]
         rows = [
-            (each["list"], each["name"], each["quantity"], from_s, to_s, count)
-            for each in self.distribution_list
-            for (from_s, to_s), count in zip(pairwise(each["edges_s"]), each["counts"], strict=True)
+            (*each.key, from_s, to_s, count)
+            for each in (read_as(Histogram, tree) for tree in self.distribution_list)
+            for (from_s, to_s), count in zip(pairwise(each.edges_s), each.counts, strict=True)
             if count
         ]
         return pd.DataFrame(rows, columns=columns)

@@ -8,7 +8,7 @@ from typing import Any
 from lasthop.studies.panel import Line
 from lasthop.studies.study import Quantity, Read, Run, Runs
 
-__all__ = ["Point", "Sweep", "tag"]
+__all__ = ["Point", "Sweep", "points_of", "tag"]
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,11 @@ class Sweep:
             )
             for place, part in zip(others, parts, strict=True)
         ]
+
+
+def points_of(*parts: Sweep | Point) -> dict[str, Mapping[str, Any]]:
+    """Return the scenarios of several sweeps and points by their names."""
+    return {name: tree for part in parts for name, tree in part.points().items()}
 
 
 def _filled(pattern: str, place: Mapping[str, Any]) -> str:

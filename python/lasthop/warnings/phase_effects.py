@@ -37,6 +37,7 @@ from itertools import combinations, islice
 from math import gcd, inf
 from typing import Any
 
+from lasthop.answers.estimates import estimates_of
 from lasthop.errors import listed
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.scenario.csma import CsmaFlow
@@ -87,7 +88,8 @@ def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     """Return warnings about queues of a result that dropped packets that may have come in fixed
     phases.
     """
-    full = {queue["name"] for queue in summary.get("queues", ()) if dropped(queue)}
+    drops = estimates_of(summary.get("queues", ()), "drop_probability")
+    full = {name for name, part in drops.items() if part.mean}
     return [
         *(
             f"queue {name}: phase effects: flows with {rtts} round-trip times share a {kind} "
@@ -134,12 +136,6 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
     for name, result in rtts.items():
         if len(result) > 1:
             yield name, queues[name], len(result)
-
-
-def dropped(queue: Mapping[str, Any]) -> bool:
-    """Return whether a queue of a result dropped packets."""
-    part = queue.get("drop_probability")
-    return part is not None and bool(part["mean"])
 
 
 # -- locks --------------------------------------------------------------------------------------

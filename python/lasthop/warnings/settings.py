@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from lasthop import _core
+from lasthop.answers.estimates import estimates_of
 from lasthop.channel import frame_error, highest_mcs, highest_rate, mcs_frame_error
 from lasthop.errors import listed
 from lasthop.scenario.queues import Vbs
@@ -63,15 +64,10 @@ def window_notes(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     """
     windows = {flow.name: flow.tcp.window_packets for flow in scenario.tcp_flows}
     fractions: dict[int, dict[str, float]] = {}
-    for item in summary.get("flows", ()):
-        limited = item.get("rwnd_limited_fraction")
-        if (
-            limited is not None
-            and limited["mean"] > MIN_LIMITED_FRACTION
-            and item["name"] in windows
-        ):
-            same = fractions.setdefault(windows[item["name"]], {})
-            same[item["name"]] = limited["mean"]
+    limits = estimates_of(summary.get("flows", ()), "rwnd_limited_fraction")
+    for name, limited in limits.items():
+        if limited.mean > MIN_LIMITED_FRACTION and name in windows:
+            fractions.setdefault(windows[name], {})[name] = limited.mean
     return [_window_note(window, limited) for window, limited in fractions.items()]
 
 

@@ -11,6 +11,7 @@ from math import ceil, floor, log10
 from typing import Any
 
 from lasthop.answers.digits import estimate
+from lasthop.answers.estimates import estimates_of
 from lasthop.errors import listed
 from lasthop.scenario.typed import CellScenario, CsmaScenario, Scenario, SensorFlow, TcpFlow
 
@@ -49,12 +50,12 @@ def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: s
 def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[str]:
     """Flows whose round-trip times are long against the warm-up."""
     lasting = _lasting(scenario)
-    rtts = {
-        item["name"]: item["rtt_s"]["mean"]
-        for item in summary.get("flows", ())
-        if item["name"] in lasting and "rtt_s" in item
+    rtts = estimates_of(summary.get("flows", ()), "rtt_s")
+    late = {
+        name: rtt.mean
+        for name, rtt in rtts.items()
+        if name in lasting and ROUND_TRIPS * rtt.mean > scenario.warmup_s
     }
-    late = {name: rtt for name, rtt in rtts.items() if ROUND_TRIPS * rtt > scenario.warmup_s}
     if not late:
         return
     longest = max(late, key=late.__getitem__)

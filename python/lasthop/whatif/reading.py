@@ -8,6 +8,7 @@ from typing import Any
 from lasthop.answers.calls import call_of
 from lasthop.answers.reading import WRONG_SHAPE, base_of
 from lasthop.errors import UserError
+from lasthop.scenario.from_json import Table, read_as
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.values import twice
 from lasthop.whatif.cases import AS_IT_IS, Case
@@ -16,6 +17,21 @@ from lasthop.whatif.measures import of_dict
 from lasthop.whatif.what_if import WhatIf
 
 __all__ = ["read_what_if"]
+
+
+class _Case(Table):
+    """A case of a saved question."""
+
+    name: str
+    settings: tuple[Any, ...]
+    values: tuple[Any, ...]
+    """Values of each column."""
+    is_random: bool
+    only_as_it_is: tuple[str, ...]
+    only_here: tuple[str, ...]
+    is_unchanged: bool
+    never_acts: bool = False
+    calls: tuple[Any, ...] = ()
 
 
 def read_what_if(file: Path, text: str, tree: Mapping[str, Any]) -> WhatIf:
@@ -42,24 +58,24 @@ def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
     """
     measures = [of_dict(each) for each in tree["measures"]]
     runs = []
-    for each in tree["cases"]:
-        settings = tuple((str(path), str(value)) for path, value in each["settings"])
-        if len(each["values"]) != len(measures):
+    for each in (read_as(_Case, case) for case in tree["cases"]):
+        settings = tuple((str(path), str(value)) for path, value in each.settings)
+        if len(each.values) != len(measures):
             raise ValueError("another number of columns than of measures")
         values = {
             measure.key: [None if value is None else float(value) for value in column]
-            for measure, column in zip(measures, each["values"], strict=True)
+            for measure, column in zip(measures, each.values, strict=True)
         }
         runs.append(
             Run(
-                Case(str(each["name"]), settings),
+                Case(each.name, settings),
                 values,
-                bool(each["is_random"]),
-                tuple(map(str, each["only_as_it_is"])),
-                tuple(map(str, each["only_here"])),
-                bool(each["is_unchanged"]),
-                bool(each.get("never_acts")),
-                tuple(map(call_of, each.get("calls", ()))),
+                each.is_random,
+                each.only_as_it_is,
+                each.only_here,
+                each.is_unchanged,
+                each.never_acts,
+                tuple(map(call_of, each.calls)),
             )
         )
     if len(runs) < 2 or not measures:

@@ -21,9 +21,49 @@ FILES = {"scenario": "scenarios", "case": "scenarios", "file": "files", "directo
 MARK = "\x1f"
 """Stands for the cursor: no command line has it."""
 
-Table = Mapping[str, Any]
 Word = tuple[str, str]
 """A word that may stand there, and its description."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command."""
+
+    help: str
+    takes: str | None = None
+    """Kind of its values; None for a flag."""
+    values: int = 1
+    many: bool = False
+    """Whether it may be repeated."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a command."""
+
+    takes: str
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command, or a group of commands."""
+
+    help: str
+    commands: Sequence[str] = ()
+    """Names of the commands inside."""
+    arguments: Sequence[Mapping[str, Any]] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Content of ``words.json``."""
+
+    commands: Mapping[str, Mapping[str, Any]]
+    words: Mapping[str, Sequence[str]]
+    everywhere: Mapping[str, Mapping[str, Any]]
+    """Options of all commands."""
 
 
 @dataclass
@@ -80,7 +120,7 @@ def kept_by_bash(word: str, breaks: str) -> str:
 
 def answered(given: Sequence[str]) -> Answer:
     """Return the possible completions of the last word."""
-    table: Table = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
+    table = Table(**json.loads(Path(__file__).with_name("words.json").read_text("utf-8")))
     *words, typed = given
     line = Line(table)
     for word in words:
@@ -102,15 +142,20 @@ class Line:
         """Whether what follows is the command line of another program."""
 
     @property
-    def entry(self) -> Table:
+    def entry(self) -> Command:
         """Entry of the command in the table."""
-        result: Table = self.table["commands"][self.command]
-        return result
+        return Command(**self.table.commands[self.command])
 
     @property
-    def known(self) -> Table:
+    def arguments_known(self) -> list[Argument]:
+        """Arguments of the command."""
+        return [Argument(**each) for each in self.entry.arguments]
+
+    @property
+    def known(self) -> dict[str, Option]:
         """Options of the command."""
-        return {**self.entry.get("options", {}), **self.table["everywhere"]}
+        options = {**self.entry.options, **self.table.everywhere}
+        return {name: Option(**option) for name, option in options.items()}
 
     def read(self, word: str) -> None:
         """Read a word that is complete."""
@@ -124,10 +169,10 @@ class Line:
             name, equals, _ = word.partition("=")
             self.options.add(name)
             if not equals:
-                option = self.known.get(name, {})
-                values = option.get("values", 1) if "takes" in option else 0
-                self.lacking = [option.get("takes", "")] * values
-        elif word in self.entry.get("commands", ()):
+                option = self.known.get(name)
+                if option is not None and option.takes is not None:
+                    self.lacking = [option.takes] * option.values
+        elif word in self.entry.commands:
             self.command = f"{self.command} {word}".strip()
         else:
             self.arguments.append(word)
@@ -139,34 +184,34 @@ class Line:
         if self.is_program:
             return Answer(files="files", typed=typed)
         name, equals, value = typed.partition("=")
-        if equals and "takes" in self.known.get(name, {}):
-            return self.value(self.known[name]["takes"], value, f"{name}=")
+        option = self.known.get(name)
+        if equals and option is not None and option.takes is not None:
+            return self.value(option.takes, value, f"{name}=")
         if typed.startswith("-") and typed != "-":
             return self.choice(self.further_options(), typed)
-        if "commands" in self.entry:
-            inside = ((name, self.said_of(name)) for name in self.entry["commands"])
+        if self.entry.commands:
+            inside = ((name, self.help_of(name)) for name in self.entry.commands)
             return self.choice(inside, typed)
         if (takes := self.next_argument()) is not None:
             return self.value(takes, typed)
         return self.choice(self.further_options(), typed)
 
-    def said_of(self, command: str) -> str:
+    def help_of(self, command: str) -> str:
         """Return the line about a command inside this one."""
-        return str(self.table["commands"][f"{self.command} {command}".strip()]["help"])
+        return Command(**self.table.commands[f"{self.command} {command}".strip()]).help
 
     def further_options(self) -> Iterable[Word]:
         """Options that are not there yet, or may be repeated."""
         for name, option in self.known.items():
-            if name not in self.options or option.get("many"):
-                yield name, option["help"]
+            if name not in self.options or option.many:
+                yield name, option.help
 
     def next_argument(self) -> str | None:
         """Return the kind of the next argument; None if there are no more."""
-        takes = self.entry.get("arguments", [])
-        at = len(self.arguments)
-        if at < len(takes):
-            return str(takes[at]["takes"])
-        return str(takes[-1]["takes"]) if takes and takes[-1].get("many") else None
+        known, at = self.arguments_known, len(self.arguments)
+        if at < len(known):
+            return known[at].takes
+        return known[-1].takes if known and known[-1].many else None
 
     def choice(self, words: Iterable[Word], typed: str, before: str = "") -> Answer:
         """Return the words that begin with the typed text."""
@@ -181,7 +226,7 @@ class Line:
 
             result = settings(typed, self.arguments[0] if is_file else "", several=takes == "keys")
             return self.choice(result, typed, before)
-        words = self.table["words"].get(takes.removesuffix(" or key"), ())
+        words = self.table.words.get(takes.removesuffix(" or key"), ())
         if takes == "kernel":
             from lasthop.uml.store import built_kernels
 
@@ -196,7 +241,6 @@ class Line:
     @property
     def file_is_scenario(self) -> bool:
         """Whether the first argument is a scenario, not a case of a paper."""
-        takes = self.entry.get("arguments", [{"takes": ""}])[0]["takes"]
-        return (
-            takes in ("scenario", "case") and self.arguments[0] not in self.table["words"]["case"]
-        )
+        takes = self.arguments_known[0].takes if self.arguments_known else ""
+        cases = self.table.words.get("case", ())
+        return takes in ("scenario", "case") and self.arguments[0] not in cases

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS
 from lasthop.studies.study import Quantity, Run, Runs, Study, along
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 LOAD = 0.95
 REPLICATIONS = 10
@@ -100,6 +100,6 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
 STUDY = Study(
     key="acsma-capacity",
     title="Theorem 1: queues at 95 % of the capacity region's border",
-    points={**ADAPTIVE.points(), **LEGACY.points()},
+    points=points_of(ADAPTIVE, LEGACY),
     measure=_measure,
 )

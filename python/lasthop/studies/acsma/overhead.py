@@ -3,6 +3,7 @@
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LIGHT, LINKS, NACK
 from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed
+from lasthop.studies.sweep import points_of
 
 
 def efficiency(run: Run, user: int) -> Quantity:
@@ -37,7 +38,7 @@ def _finding(runs: Runs) -> str:
 STUDY = Study(
     key="acsma-table6_5",
     title="Table 6.5: CPU time of opening and closing connections",
-    points={**NACK.points(), **LIGHT.points()},
+    points=points_of(NACK, LIGHT),
     measure=_measure,
     findings=about("acsma-13", _finding),
 )

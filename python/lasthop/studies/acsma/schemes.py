@@ -18,7 +18,7 @@ from lasthop.studies.acsma.network import (
 )
 from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, listed, mean_of
-from lasthop.studies.sweep import Point, Sweep
+from lasthop.studies.sweep import Point, Sweep, points_of
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps of L-CSMA, table 6.1. [-]"""
@@ -243,7 +243,7 @@ PICTURE = Picture(
 FIG6_2 = Study(
     key="acsma-fig6_2",
     title="Figure 6.2, tables 6.1 and 6.2: throughputs in topologies a, b and c",
-    points={**BY_SCHEME.points(), **ISOLATING.points(), **VARIED.points(), **ALONE.points()},
+    points=points_of(BY_SCHEME, ISOLATING, VARIED, ALONE),
     measure=_measure,
     shown=_shown,
     findings=_findings,
@@ -328,7 +328,7 @@ SETTLED = Picture(
 FIG6_3 = Study(
     key="acsma-fig6_3",
     title="Figures 6.3 and 6.4: aggressiveness and connections, topology a",
-    points={**SETTLING.points(), **IN_A.points(), **network.LIGHT.points()},
+    points=points_of(SETTLING, IN_A, network.LIGHT),
     measure=_measure_settling,
     shown=_shown_connections,
     findings=about("acsma-7", _settling_finding),
@@ -371,7 +371,7 @@ def _mean_finding(runs: Runs) -> str:
 FIG6_4 = Study(
     key="acsma-fig6_4",
     title="Section 6.1.7: aggressiveness and retransmissions of n-ACK, topology a",
-    points={**network.NACK.points(), **IN_A.points()},
+    points=points_of(network.NACK, IN_A),
     measure=_measure_means,
     findings=about("acsma-20", _mean_finding),
 )

@@ -23,7 +23,7 @@ from lasthop.studies.study import (
     mean_of,
     smallest,
 )
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 
 def by_user(labels: Mapping[str, str], what: str = "n-ACK") -> Picture:
@@ -66,7 +66,7 @@ def _dummy_finding(runs: Runs) -> str:
 FIG6_9 = Study(
     key="acsma-fig6_9",
     title="Figure 6.9: dummy packets while a queue is empty",
-    points={**DUMMY.points(), **OF_DUMMIES.points()},
+    points=points_of(DUMMY, OF_DUMMIES),
     measure=lambda runs: DUMMY.values(runs, {"{scheme}_{name}": network.total}),
     findings=about("acsma-9", _dummy_finding),
     draw=by_user(

@@ -6,7 +6,7 @@ from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, SCHEMES
 from lasthop.studies.acsma.settings import by_user
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 
 def _occupancy(run: Run, back: bool) -> Quantity:
@@ -126,7 +126,7 @@ UNITS = Sweep(
 FIG6_5 = Study(
     key="acsma-fig6_5",
     title="Figures 6.5 to 6.8: n-ACK with queues in packets and in bytes",
-    points={**UNITS.points(), **BY_UNIT.points()},
+    points=points_of(UNITS, BY_UNIT),
     measure=_measure_units,
     findings=_unit_findings,
     draw=by_user({unit: f"queues in {unit}" for unit in ("packets", "bytes")}).draw,

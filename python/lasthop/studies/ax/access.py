@@ -8,7 +8,7 @@ from typing import Any
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study, about, listed, mean_reading, reading
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 SIZES: dict[str, dict[str, Any]] = {
     "frames": {"mpdus": 1},
@@ -173,7 +173,7 @@ PICTURE = Picture(
 STUDY = Study(
     key="ax-access",
     title="Access parameters against aggregation",
-    points={**BY_LIMIT.points(), **BY_CWMIN.points(), **BY_PIFS.points(), **ROOMY.points()},
+    points=points_of(BY_LIMIT, BY_CWMIN, BY_PIFS, ROOMY),
     measure=measure,
     shown=shown,
     findings=about("ax-5", finding),

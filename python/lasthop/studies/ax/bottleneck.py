@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, reading
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 CARRIED_MBPS = 530
 """Somewhat more than either cell carries. [Mb/s]"""
@@ -242,13 +242,7 @@ PICTURE = Picture(
 STUDY = Study(
     key="ax-bottleneck",
     title="The virtual shared bottleneck and its estimator",
-    points={
-        **SWEEP.points(),
-        **BARE.points(),
-        **BEFORE_LINUX.points(),
-        **LEAVES.points(),
-        **TRACES.points(),
-    },
+    points=points_of(SWEEP, BARE, BEFORE_LINUX, LEAVES, TRACES),
     measure=measure,
     shown=shown,
     findings=about("ax-4", finding),

@@ -9,7 +9,7 @@ from typing import Any
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study, about, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 LAWS = ("plain", "vbs", "regulated")
 WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
@@ -84,11 +84,6 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | FAIR.values(runs, {"ratio_{phy}_fair": ratio, "total_{phy}_fair": cell.total})
 
 
-def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return what the queue holds, over the wire's delay."""
-    return BY_DELAY.values(runs, {"held_{phy}_{law}_wire{delay}": cell.occupancy / cell.ROOM})
-
-
 def finding(runs: Runs) -> str:
     """Return the determining ratio: the time of the full buffer over that of the wire."""
     mine = BY_DELAY.at(phy="ax", law="vbs")
@@ -141,9 +136,11 @@ PICTURE = Picture(
 STUDY = Study(
     key="ax-shares",
     title="Virtual buffer sharing in front of an aggregating FIFO",
-    points={**BY_ROOM.points(), **BY_DELAY.points(), **FRAMES.points(), **FAIR.points()},
+    points=points_of(BY_ROOM, BY_DELAY, FRAMES, FAIR),
     measure=measure,
-    shown=shown,
+    shown=lambda runs: BY_DELAY.values(
+        runs, {"held_{phy}_{law}_wire{delay}": cell.occupancy / cell.ROOM}
+    ),
     findings=about("ax-3", finding),
     draw=PICTURE.draw,
 )

@@ -16,6 +16,9 @@ PAPER_BAND = "#DDDDDD"
 SHORT_LABEL = 14
 """Longest label with which a legend's three columns fit the page's. [characters]"""
 
+BARS_MM = 46.0
+"""Height of a panel with bars. [mm]"""
+
 BAND = 0.15
 """Relative distance from a test-bed's value that counts as reproduced; ``claims.toml``. [-]"""
 
@@ -59,9 +62,9 @@ def sweep_figure(
         return figure
 
 
-def bar_figure(panels: Sequence[BarPanel], *, panel_mm: float = 46.0) -> Figure:
+def bar_figure(panels: Sequence[BarPanel]) -> Figure:
     """Draw groups of bars, one for each station, with the model's value as a line across it."""
-    with house_style(panel_mm * len(panels) + 8.0) as figure:
+    with house_style(BARS_MM * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
             _draw_bars(axes, panel)

@@ -4,7 +4,7 @@ from lasthop.studies.edca import cell, counters
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Read, Runs, Study
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 STATED = {15: 4.56, 31: 4.46}
 """Aggregate throughput of downloads that the paper prints, by CWmin. [Mb/s]"""
@@ -134,7 +134,7 @@ PICTURE = Picture(
 STUDY = Study(
     key="edca-fig05",
     title="Figure 5: access point and stations with the same CWmin",
-    points={**SWEEP.points(), **FIXED.points(), **SHORT_RTO_SWEEP.points()},
+    points=points_of(SWEEP, FIXED, SHORT_RTO_SWEEP),
     measure=measure,
     regime=cell.lossless,
     draw=PICTURE.draw,

@@ -22,7 +22,7 @@ from lasthop.studies.study import (
     listed,
     smallest,
 )
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 SMALL_AP = (3, 7, 15)
 """Windows of the access point for which a throughput that falls, rises and falls is read. [slots]
@@ -188,7 +188,7 @@ def picture(sweep: Sweep, title: str) -> Picture:
 STUDY = Study(
     key="edca-fig06",
     title="Figure 6: downloads, CWmin of the access point and of the stations",
-    points={**SWEEP.points(), **FIXED.points()},
+    points=points_of(SWEEP, FIXED),
     measure=measure,
     regime=cell.lossless,
     draw=picture(SWEEP, "seven downloads, by CWmin of the AP").draw,

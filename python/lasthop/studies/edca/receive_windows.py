@@ -5,7 +5,7 @@ from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
 from lasthop.studies.edca.fig05 import LONG_RTO, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study, about, largest, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 WINDOWS = (2, 8, 12)
 """Receive windows, of which the footnote names the last. [packets]"""
@@ -152,7 +152,7 @@ PICTURE = Picture(
 STUDY = Study(
     key="edca-windows",
     title="Footnote 2: other receive windows",
-    points={name: tree for sweep in SWEEPS for name, tree in sweep.points().items()},
+    points=points_of(*SWEEPS),
     measure=measure,
     draw=PICTURE.draw,
     findings=about("edca-22", finding),

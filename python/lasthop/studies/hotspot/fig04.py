@@ -12,7 +12,7 @@ from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Runs, Study, about, listed, reading
-from lasthop.studies.sweep import Point, Sweep
+from lasthop.studies.sweep import Point, Sweep, points_of
 
 FAST_S, SLOW_S, GONE_S = 25, 57, 95
 """Times at which the fast and the slow download begin, and at which the slow one ends. [s]"""
@@ -62,11 +62,6 @@ p95 = reading("links", "vsb", "ping_rtt_p95_s") * 1e3
 ALONE = Point("alone", free({"first": "11 Mbps"}))
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return C in each phase. [Mb/s]"""
-    return SWEEP.values(runs, {"capacity_{phase}": cell.capacity})
-
-
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return how long pings take in each phase, and both with C by agreement. [ms, Mb/s]"""
     pings = SWEEP.values(runs, {"ping_p95_{phase}": p95})
@@ -111,8 +106,8 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig04",
     title="Figure 4: the estimated rate while stations come and go",
-    points={**SWEEP.points(), **AGREED.points(), **ALONE.points()},
-    measure=measure,
+    points=points_of(SWEEP, AGREED, ALONE),
+    measure=lambda runs: SWEEP.values(runs, {"capacity_{phase}": cell.capacity}),
     shown=shown,
     draw=PICTURE.draw,
     findings=about("hotspot-10", finding),

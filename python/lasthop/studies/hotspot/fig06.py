@@ -3,14 +3,9 @@
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import CONNECTIONS, connections, picture
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.study import Study
 
 SWEEP = connections("download", "download")
-
-
-def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta."""
-    return SWEEP.values(runs, {"eta_{x}": cell.fairness})
 
 
 PICTURE = picture(
@@ -29,7 +24,7 @@ STUDY = Study(
     key="hotspot-fig06",
     title="Figure 6: X downloads against one download of each other station",
     points=SWEEP.points(),
-    measure=measure,
+    measure=lambda runs: SWEEP.values(runs, {"eta_{x}": cell.fairness}),
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,
 )

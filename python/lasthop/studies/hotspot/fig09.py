@@ -4,7 +4,7 @@ from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import connections, picture
 from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Runs, Study, reading
-from lasthop.studies.sweep import Point
+from lasthop.studies.sweep import Point, points_of
 
 SWEEP = connections("upload", "upload")
 
@@ -83,7 +83,7 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig09",
     title="Figure 9: X uploads against one upload of each other station",
-    points={**SWEEP.points(), **PROMPT.points(), **AT_ONCE.points()},
+    points=points_of(SWEEP, PROMPT, AT_ONCE),
     measure=measure,
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,

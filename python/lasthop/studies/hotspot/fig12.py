@@ -11,7 +11,7 @@ from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import picture
 from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Run, Runs, Study, about
-from lasthop.studies.sweep import Point, Sweep
+from lasthop.studies.sweep import Point, Sweep, points_of
 
 DELAY = "20 ms"
 """Propagation time to the server, one way."""
@@ -102,7 +102,7 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-fig12",
     title="Figure 12: four connections against one over the Internet",
-    points={**SWEEP.points(), **AGREED.points()},
+    points=points_of(SWEEP, AGREED),
     measure=measure,
     shown=shown,
     draw=PICTURE.draw,

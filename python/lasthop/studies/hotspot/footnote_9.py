@@ -7,7 +7,7 @@ from lasthop.studies.hotspot.shared import STILL_RATE
 from lasthop.studies.hotspot.sweeps import picture, windows
 from lasthop.studies.picture import Panel
 from lasthop.studies.study import Quantity, Runs, Study, about, changed
-from lasthop.studies.sweep import Point
+from lasthop.studies.sweep import Point, points_of
 
 OTHERS = 6
 """Receive window of the other stations. [packets]"""
@@ -66,13 +66,7 @@ PICTURE = picture(
 STUDY = Study(
     key="hotspot-footnote_9",
     title="Footnote 9: figure 8 with windows of 6 packets at the other stations",
-    points={
-        **SWEEP.points(),
-        **WITH_VSB.points(),
-        **STILL.points(),
-        **PROMPT.points(),
-        **AGREED.points(),
-    },
+    points=points_of(SWEEP, WITH_VSB, STILL, PROMPT, AGREED),
     measure=measure,
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,

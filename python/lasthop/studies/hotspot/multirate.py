@@ -10,6 +10,7 @@ from lasthop.studies.hotspot.sweeps import (
 )
 from lasthop.studies.picture import Line, Panel
 from lasthop.studies.study import Quantity, Runs, Study, changed, listed
+from lasthop.studies.sweep import points_of
 
 TIMERS = (10, 40, 200, 500)
 """Delayed-ACK timers other than the default of 100 ms, at one connection each. [ms]"""
@@ -66,7 +67,7 @@ def study(number: int, direction: str) -> Study:
             ),
         ],
     )
-    single = {**slow.at(x=1).points(), **fast.at(x=1).points()}
+    single = points_of(slow.at(x=1), fast.at(x=1))
     each_acknowledged = {
         f"each-{point}": changed(tree, tcp={"delayed_ack": False}) for point, tree in single.items()
     }

@@ -24,7 +24,7 @@ from lasthop.studies.study import (
     mean_of,
     smallest,
 )
-from lasthop.studies.sweep import Point, Sweep
+from lasthop.studies.sweep import Point, Sweep, points_of
 
 SWEEPS: Mapping[str, Sweep] = {
     "fig05": connections("upload", "download"),
@@ -191,12 +191,7 @@ BUFFERED = [
 STUDY = Study(
     key="hotspot-vsb",
     title="Figures 5 to 11 with the virtual shared bottleneck",
-    points={
-        **{name: tree for sweep in WITH.values() for name, tree in sweep.points().items()},
-        **{name: tree for sweep in AGREED.values() for name, tree in sweep.points().items()},
-        **{name: tree for sweep in WITHOUT.values() for name, tree in sweep.points().items()},
-        **{name: tree for point in (*STILL, *BUFFERED) for name, tree in point.points().items()},
-    },
+    points=points_of(*WITH.values(), *AGREED.values(), *WITHOUT.values(), *STILL, *BUFFERED),
     measure=measure,
     regime=cell.lossless,
     shown=shown,

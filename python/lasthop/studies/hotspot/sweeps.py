@@ -45,7 +45,7 @@ def connections(first: str, others: str, *, rate: str = FAST, name: str = "{x}")
     )
 
 
-def windows(direction: str, others: int = cell.WINDOW, name: str = "{x}") -> Sweep:
+def windows(direction: str, others: int = cell.WINDOW) -> Sweep:
     """Return one connection of each station, station 1's with windows from 6 to 42 packets.
 
     Parameters
@@ -54,12 +54,10 @@ def windows(direction: str, others: int = cell.WINDOW, name: str = "{x}") -> Swe
         ``upload`` or ``download``.
     others : int
         Window of the other stations. [packets]
-    name : str
-        Names of the points.
     """
     against = {} if others == cell.WINDOW else {"tcp": {"window": others}}
     return Sweep(
-        name,
+        "{x}",
         lambda x: cell.scenario(
             f"{direction}s, window {x} against {others}",
             {direction: 1, "tcp": {"window": x}},

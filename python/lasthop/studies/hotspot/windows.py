@@ -21,7 +21,7 @@ from lasthop.studies.study import (
     listed,
     mean_of,
 )
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 STATED = {
     "upload": [(w, w / cell.WINDOW) for w in WINDOWS],
@@ -178,7 +178,7 @@ LABEL = "receive window of station 1, W₁ [packets]"
 FIG08 = Study(
     key="hotspot-fig08",
     title="Figure 8: downloads, receive window of station 1 from 6 to 42 packets",
-    points={**DOWNLOADS.points(), **RANDOM.points()},
+    points=points_of(DOWNLOADS, RANDOM),
     measure=errors,
     shown=lambda runs: DOWNLOADS.values(runs, cell.STANDING),
     draw=picture(LABEL, [panel("download")]).draw,
@@ -188,7 +188,7 @@ FIG08 = Study(
 FIG11 = Study(
     key="hotspot-fig11",
     title="Figure 11: uploads, receive window of station 1 from 6 to 42 packets",
-    points={**UPLOADS.points(), **ISOLATED.points()},
+    points=points_of(UPLOADS, ISOLATED),
     measure=empty_buffers,
     shown=lambda runs: UPLOADS.values(runs, {"loss_{x}": cell.ap_loss}),
     draw=picture(LABEL, [panel("upload")]).draw,

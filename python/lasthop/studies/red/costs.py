@@ -14,7 +14,7 @@ from lasthop.studies.red.experiment import OVER_RTT
 from lasthop.studies.red.policies import ENDS, ENDS_STATED, EQUAL_RATES, LOT, WORDS, Policies
 from lasthop.studies.red.router import POLICIES
 from lasthop.studies.study import Quantity, Read, Run, Runs, changed, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
 """Round-trip times between which completion times do not rise. [ms]"""
@@ -111,13 +111,13 @@ class Costs(Policies):
         """Return flows without end, flows that end, and in a lot both with equal rates; of Compound
         flows at one router also those with SACK.
         """
-        points = {**self.sweep.points(), **self.transfers.points()}
+        points = points_of(self.sweep, self.transfers)
         if self.sacked is not None:
             points |= self.sacked.points()
         if self.unaveraged is not None:
             points |= self.unaveraged.points()
         if self.is_parking_lot:
-            points |= {**self.equal.points(), **self.equal_transfers.points()}
+            points |= points_of(self.equal, self.equal_transfers)
         return points
 
     def costs_of(

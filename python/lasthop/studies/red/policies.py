@@ -14,7 +14,7 @@ from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.red.router import POLICIES
 from lasthop.studies.study import Quantity, Read, Run, Runs, largest, listed, mean_of
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 WORDS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
 
@@ -200,7 +200,7 @@ class ParkingLot(Policies):
 
     def points(self) -> dict[str, router.Tree]:
         """Return the sweep, RED without web traffic, and equal rates."""
-        return {**self.sweep.points(), **self.calm.points(), **self.equal.points()}
+        return points_of(self.sweep, self.calm, self.equal)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return each policy's longest queue of all, also with equal rates."""

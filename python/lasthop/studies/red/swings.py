@@ -12,7 +12,7 @@ from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.study import Quantity, Read, Runs, changed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 RED = router.red(50, 100)
 PLAIN = router.red(50, 100, averaging=False)
@@ -298,7 +298,7 @@ class Thresholds(Swings):
 
     def points(self) -> dict[str, router.Tree]:
         """Return both pairs, and the runs whose queue is sampled."""
-        return {**self.sweep.points(), **self.sampled.points()}
+        return points_of(self.sweep, self.sampled)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return the oscillations of the queues in packets and relative to their means, their

@@ -14,7 +14,7 @@ from lasthop.studies.red import router
 from lasthop.studies.red.experiment import Experiment
 from lasthop.studies.red.router import BUFFER, FLOWS, Tree
 from lasthop.studies.study import Quantity, Read, Run, Runs, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Sweep, points_of
 
 FLOW_COUNTS = (30, 60, 120)
 """Numbers of flows; 60 are the paper's."""
@@ -66,7 +66,7 @@ class Users(Experiment):
 
     def points(self) -> dict[str, Tree]:
         """Return both sweeps."""
-        return {**self.sweep.points(), **self.fixed_thresholds.points()}
+        return points_of(self.sweep, self.fixed_thresholds)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return the deviation of the queue, and everything over its value with 60 flows."""

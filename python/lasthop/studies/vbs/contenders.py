@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lasthop.studies.study import Quantity, Runs, Study, about, changed, listed, reading
+from lasthop.studies.study import Runs, Study, about, changed, listed, reading
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
@@ -38,11 +38,6 @@ active = reading("cells", "cell", "active_stations")
 """Mean number of stations with a frame to send, over time. [-]"""
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return that mean for each number of devices."""
-    return SWEEP.at(changes="").values(runs, {"active_{count}": active})
-
-
 def finding(runs: Runs) -> str:
     """Return what the mean is over."""
     plain, equal, dense = (
@@ -66,6 +61,6 @@ STUDY = Study(
     key="vbs-contenders",
     title="Section III-B: devices that contend",
     points=SWEEP.points(),
-    measure=measure,
+    measure=lambda runs: SWEEP.at(changes="").values(runs, {"active_{count}": active}),
     findings=about("vbs-18", finding),
 )

@@ -6,7 +6,7 @@ by means.
 
 from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, changed, listed
-from lasthop.studies.sweep import Point, Sweep
+from lasthop.studies.sweep import Point, Sweep, points_of
 from lasthop.studies.vbs import cell
 
 SWEEP = Sweep(
@@ -35,11 +35,6 @@ TRACE_FAR = Point(
     "trace-70ms",
     cell.traced("four downloads, 70 ms, p_w 0.3, over time", cell.classes(0.3, 2), delay_ms=35),
 )
-
-
-def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
-    """Return the mean length of the queue at p_w = 0.3."""
-    return {"occupancy": cell.occupancy(SWEEP.run(runs, error=0.3))}
 
 
 def finding_occupancy(runs: Runs) -> str:
@@ -111,8 +106,8 @@ def draw_windows(runs: Runs) -> Figure:
 FIG02 = Study(
     key="vbs-fig02",
     title="Figure 2: the access point's queue over time, four downloads",
-    points={**SWEEP.points(), **TRACE.points(), **TRACE_0.points(), **IS_GENTLE.points()},
-    measure=measure_occupancy,
+    points=points_of(SWEEP, TRACE, TRACE_0, IS_GENTLE),
+    measure=lambda runs: {"occupancy": cell.occupancy(SWEEP.run(runs, error=0.3))},
     findings=about("vbs-1", finding_occupancy),
     draw=draw_occupancy,
 )
@@ -128,12 +123,7 @@ FIG03 = Study(
 FIG04 = Study(
     key="vbs-fig04",
     title="Figure 4: windows of four downloads over time",
-    points={
-        **SWEEP.at(error=0.3).points(),
-        **TRACE.points(),
-        **TRACE_FAR.points(),
-        **FAR.points(),
-    },
+    points=points_of(SWEEP.at(error=0.3), TRACE, TRACE_FAR, FAR),
     measure=measure_windows,
     findings=about("vbs-3", finding_windows),
     draw=draw_windows,

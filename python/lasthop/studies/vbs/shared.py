@@ -4,7 +4,7 @@ from typing import Any
 
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, listed, reading
-from lasthop.studies.sweep import Point, Sweep, tag
+from lasthop.studies.sweep import Point, Sweep, points_of, tag
 from lasthop.studies.vbs import cell, two_classes
 
 TOLS = {"printed": None, "small": 1.0, "medium": 25.0, "large": 225.0}
@@ -251,7 +251,7 @@ TOLERANCE = Picture(
 FIG07 = Study(
     key="vbs-fig07",
     title="Figure 7: tolerance, time and accuracy of Algorithm 1",
-    points={**TOL.points(), **PARTITION_TOL.points()},
+    points=points_of(TOL, PARTITION_TOL),
     measure=lambda runs: TOL.values(runs, TIME_AND_ACCURACY),
     shown=lambda runs: PARTITION_TOL.values(
         runs, {f"partition_{name}": reading for name, reading in TIME_AND_ACCURACY.items()}
@@ -287,12 +287,7 @@ FIG14 = Study(
 FIG15 = Study(
     key="vbs-fig15",
     title="Figures 14 and 15: goodput of the classes with virtual buffer sharing",
-    points={
-        **SWEEP.points(),
-        **STATED.points(),
-        **ALL_SLOW.points(),
-        **FAIR_QUEUES.points(),
-    },
+    points=points_of(SWEEP, STATED, ALL_SLOW, FAIR_QUEUES),
     measure=measure_fairness,
     shown=shown_fairness,
     findings=about("vbs-10", finding_fairness),

@@ -19,7 +19,7 @@ from lasthop.studies.study import (
     mean_reading,
     reading,
 )
-from lasthop.studies.sweep import Point, Sweep, tag
+from lasthop.studies.sweep import Point, Sweep, points_of, tag
 from lasthop.studies.vbs import cell
 
 if TYPE_CHECKING:
@@ -398,7 +398,7 @@ FIG09 = Study(
 FIG11 = Study(
     key="vbs-fig11",
     title="Figure 11: which setting gives the gap between the classes",
-    points={**SWEEP.points(), **SETTINGS.points(), **FALLBACK.points()},
+    points=points_of(SWEEP, SETTINGS, FALLBACK),
     measure=measure_goodputs,
     shown=shown_goodputs,
     findings=findings_goodputs,
@@ -407,13 +407,13 @@ FIG11 = Study(
 FIG10 = Study(
     key="vbs-fig10",
     title="Figure 10: discards",
-    points={**SWEEP.points(), **STATED.points()},
+    points=points_of(SWEEP, STATED),
     measure=measure_discards,
 )
 FIG12 = Study(
     key="vbs-fig12",
     title="Figure 12: windows over time, p_w 0.3",
-    points={**SWEEP.points(), **TRACE.points()},
+    points=points_of(SWEEP, TRACE),
     measure=measure_windows,
     draw=draw_windows,
 )

@@ -142,11 +142,6 @@ def finding_buffers(runs: Runs) -> str:
     )
 
 
-def measure_balance(runs: Runs) -> dict[str, Quantity]:
-    """Return up over down for each limit, error and buffer. [-]"""
-    return BALANCE.values(runs, {"updown_{attempts}_{error}_{buffer}": ratio})
-
-
 def dropping(runs: Runs) -> None:
     """Require drops at the smallest buffer, and none at the largest."""
     small, large = (BALANCE.at(buffer=room).runs(runs) for room in (BUFFERS[0], LARGE))
@@ -207,7 +202,7 @@ OPPOSITE = Study(
     key="vbs-opposite",
     title="Sections II-B and II-C: losses at the buffer favour uploads, on the channel downloads",
     points=BALANCE.points(),
-    measure=measure_balance,
+    measure=lambda runs: BALANCE.values(runs, {"updown_{attempts}_{error}_{buffer}": ratio}),
     regime=dropping,
     findings=findings_balance,
     draw=Picture(

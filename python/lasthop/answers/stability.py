@@ -1,0 +1,29 @@
+"""Stability of the queues of a prediction."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from lasthop.answers.estimates import Estimate
+from lasthop.scenario.from_json import Table, read_as
+
+__all__ = ["Stability", "stabilities"]
+
+
+class _Root(Table):
+    """The rightmost characteristic root of a queue."""
+
+    real: float
+
+
+class Stability(Table):
+    """Stability of a queue, as a model predicts it."""
+
+    name: str
+    stable: bool
+    rightmost_root: _Root
+    period_s: Annotated[Estimate | None, Estimate.read] = None
+
+
+def stabilities(summary: Mapping[str, Any]) -> list[Stability]:
+    """Return the stability of each queue, if a model predicts it."""
+    return [read_as(Stability, item) for item in summary.get("stability", ())]
