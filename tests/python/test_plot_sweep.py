@@ -56,12 +56,16 @@ def test_numbers_have_their_usual_unit() -> None:
     times = axis("1 s", "10 ms", "100 ms")
     assert times.label == "a.b [s]"
     assert times.texts == ("10 ms", "100 ms", "1 s")  # in order
-    assert times.said("10 ms") == "0.01"
-    assert axis("10 ms", "100 ms").said("10 ms") == "10"
+    assert times.text_of("10 ms") == "0.01"
+    assert axis("10 ms", "100 ms").text_of("10 ms") == "10"
     assert axis("2 Mbps", "500 kbps").label == "a.b [Mb/s]"
     assert not axis("true", "false").is_numeric
     table = axis("100", "{red={min_th=5,max_th=9}}", "{codel={}}")
-    assert [table.said(text) for text in table.texts] == ["100", "red min_th=5, max_th=9", "codel"]
+    assert [table.text_of(text) for text in table.texts] == [
+        "100",
+        "red min_th=5, max_th=9",
+        "codel",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -328,12 +332,12 @@ def test_maps_of_a_quantity_share_scale_and_decimals() -> None:
 
 
 def test_numbers_of_a_map_have_enough_decimals_for_their_differences() -> None:
-    assert [Scale.of([0.0, 100.0]).said(x) for x in (0.0, 7.99, 100.0)] == ["0", "8", "100"]
-    assert [Scale.of([3.0, 33.3]).said(x) for x in (3.0, 33.3)] == ["3.0", "33.3"]
-    assert Scale.of([0.998, 1.0]).said(0.9991) == "0.9991"
-    assert Scale.of([1e-6, 2e-6]).said(1.23e-6) == "1.2e-06"
-    assert Scale.of([5.0, 5.0]).said(5.0) == "5.00"
-    assert Scale.of([float("nan")]).said(0.0) == "0"
+    assert [Scale.of([0.0, 100.0]).text_of(x) for x in (0.0, 7.99, 100.0)] == ["0", "8", "100"]
+    assert [Scale.of([3.0, 33.3]).text_of(x) for x in (3.0, 33.3)] == ["3.0", "33.3"]
+    assert Scale.of([0.998, 1.0]).text_of(0.9991) == "0.9991"
+    assert Scale.of([1e-6, 2e-6]).text_of(1.23e-6) == "1.2e-06"
+    assert Scale.of([5.0, 5.0]).text_of(5.0) == "5.00"
+    assert Scale.of([float("nan")]).text_of(0.0) == "0"
 
 
 def test_a_sweep_is_drawn_into_a_given_figure(queues: lh.Sweep) -> None:

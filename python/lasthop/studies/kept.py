@@ -43,9 +43,9 @@ def studies_of(trees: Mapping[str, Any]) -> dict[str, _Study]:
 
 
 class _Document(Table):
-    """A reproduction that was stored."""
+    """A reproduction that was stored; its runs are in a file of their own."""
 
-    runs: Mapping[str, Any]
+    runs: Mapping[str, Any] | None = None
     studies: Annotated[dict[str, _Study], studies_of]
 
 
@@ -101,8 +101,9 @@ def changed_points(study: Study, remaining: Kept) -> list[str]:
 def runs_of(study: Study, remaining: Kept) -> dict[str, Run]:
     """Return the runs of a study with what its measure read of them."""
     document, runs = read(remaining), {}
+    stored = document.runs or {}
     for name, print_ in document.studies[study.key].points.items():
-        run = read_as(_Run, document.runs[print_])
+        run = read_as(_Run, stored[print_])
         scenario = Scenario(study.points[name]) if run.scenario else {}
         runs[name] = Run(run.samples, run.prediction, series=run.series or {}, scenario=scenario)
     return runs
