@@ -3,8 +3,8 @@
     names.py             check all files; exit with 1 if there is a fault
     names.py --count     print how often each name of `limited` is defined in each file
 
-A definition is that of a module, file of Rust, class, function, field, parameter or variable. The names are in
-`names.toml`, next to this file. Rust is read by `crates/names`, TypeScript by
+A definition is that of a module, file of Rust, class, function, field, parameter or variable. The
+names are in `names.toml`, next to this file. Rust is read by `crates/names`, TypeScript by
 `workbench/names.mjs`.
 """
 

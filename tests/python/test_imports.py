@@ -96,7 +96,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
     # Facts about real networks become scenarios. Nothing is run, and no model is asked.
     "init": {"errors", "scenario"},
-    "importing": {"errors", "extras", "progress", "scenario", "tuning"},
+    "importing": {"_core", "errors", "extras", "progress", "scenario", "tuning"},
     "measured": {"answers", "errors", "scenario"},
     "comparison": {
         *SIMULATED,
