@@ -158,9 +158,14 @@ impl Countdown {
         ready: &mut Vec<u32>,
     ) {
         let (slot, lead) = (self.slot, self.lead);
-        each(&mut self.groups, |group| {
-            group.freeze(start, slot, lead, ready)
-        });
+        // with `each` the closure would not be inlined
+        match &mut self.groups[..] {
+            [only] => only.freeze(start, slot, lead, ready),
+            several => {
+                let several = several.iter_mut();
+                several.for_each(|group| group.freeze(start, slot, lead, ready));
+            }
+        }
         if !self.off_grid.is_empty() {
             self.rejoin(start, contenders, ready);
         }
