@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::scenario::{Scenario, Setting};
-use crate::simulate::{SimulationOutput, TICK, panic_message, python, with_tails};
+use crate::simulate::{SimulationOutput, TICK, panic_message, python};
 
 /// A task of the thread of a session.
 type Task = Box<dyn FnOnce(&mut Option<Stepped<'_>>) + Send>;

@@ -192,14 +192,6 @@ pub fn simulate(
     Ok(SimulationOutput { scenario, result })
 }
 
-/// Returns the measurements in addition to averages.
-pub fn with_tails(tails: bool) -> Beside {
-    match tails {
-        true => Beside::Tails,
-        false => Beside::Nothing,
-    }
-}
-
 /// Returns the registry of the measured quantities as JSON.
 #[pyfunction]
 pub fn quantities() -> String {

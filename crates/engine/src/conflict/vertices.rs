@@ -53,7 +53,7 @@ pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
             },
             CsmaAccess::Dcf { pace, cwmin, cwmax } => Counting {
                 pace,
-                backoff: BackoffRule::Window { cwmin, cwmax },
+                backoff: BackoffRule::Slotted { cwmin, cwmax },
             },
         },
         overhead_ns,

@@ -28,7 +28,7 @@ pub(super) struct Leg {
     pub(super) lead: Span,
     pub(super) place: Place,
     /// Whether a packet enters it with lookahead. A packet that an endpoint sends is there immediately.
-    pub(super) ahead: bool,
+    pub(super) lookahead: bool,
     /// The last link of the leg, whose rank packets have that wait for an event after it.
     pub(super) carrier: u32,
     /// Whether an endpoint with lookahead is after it.
@@ -128,11 +128,11 @@ impl Leg {
         }
     }
 
-    fn to(place: Place, ahead: bool) -> Leg {
+    fn to(place: Place, lookahead: bool) -> Leg {
         Leg {
             lead: Span::ZERO,
             place,
-            ahead,
+            lookahead,
             carrier: 0,
             ends: false,
             delay: Span::ZERO,

@@ -21,7 +21,7 @@
 //! | greedy sources, and the queues that they fill | [`greedy`], [`approach`], [`filling`] |
 //! | packets and endpoints processed before the time of their events | [`lookahead`] |
 //! | the medium and its queues | [`medium`] |
-//! | flows between hosts outside | [`hosts`], [`outside`] |
+//! | flows between hosts outside | [`hosts`], [`open`] |
 //! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
 //! | what others read | [`view`] |
 //! | numbers of links, flows, slots | [`numbers`] |
@@ -50,7 +50,7 @@ mod lookahead;
 mod medium;
 mod network;
 mod numbers;
-mod outside;
+mod open;
 mod pings;
 mod plan;
 mod prefetch;

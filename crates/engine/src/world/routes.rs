@@ -20,7 +20,7 @@ pub(super) const WIRED: u32 = u32::MAX;
 
 /// The route of a flow's packets in one direction.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Route {
     /// Queue of the radio in which they begin, or [`WIRED`].
     first: u32,
     /// Queue of the radio in which they end, or [`WIRED`].
@@ -29,7 +29,7 @@ struct Way {
     start: u32,
     end: u32,
     /// Whether the endpoint has lookahead ([`super::lookahead`]).
-    ahead: bool,
+    lookahead: bool,
 }
 
 /// A place in which packets may wait.
@@ -45,7 +45,7 @@ pub(crate) enum Stop {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
     /// Routes of each flow: `[ACKs, data]`.
-    ways: Vec<[Way; 2]>,
+    routes: Vec<[Route; 2]>,
     /// Numbers of links, route after route.
     links: Vec<u32>,
     /// Legs, route after route.
@@ -59,17 +59,17 @@ impl Routes {
     pub(super) fn new(scenario: &Scenario, cell: Option<&Cell>) -> Routes {
         let mut routes = Routes::default();
         for flow in &scenario.flows {
-            let ways = [false, true].map(|data| routes.lay(flow, data, scenario, cell));
-            routes.ways.push(ways);
+            let pair = [false, true].map(|data| routes.lay(flow, data, scenario, cell));
+            routes.routes.push(pair);
         }
         if scenario.bottleneck.is_some() {
             routes.lay_pings(scenario, cell);
         }
         if let Some(csma) = &scenario.csma {
             for flow in &csma.flows {
-                let ways =
+                let pair =
                     [false, true].map(|data| routes.lay_over_air(flow, data, csma, scenario));
-                routes.ways.push(ways);
+                routes.routes.push(pair);
             }
         }
         routes
@@ -78,18 +78,18 @@ impl Routes {
     /// Adds the routes of the pings of each station: over the air, and back.
     fn lay_pings(&mut self, scenario: &Scenario, cell: Option<&Cell>) {
         let here = self.links.len() as u32;
-        let way = |first, last| Way {
+        let route = |first, last| Route {
             first,
             last,
             start: here,
             end: here,
-            ahead: false,
+            lookahead: false,
         };
         let bss = scenario.only_bss();
         let ap = queue_of(cell, bss.ap, Category::BestEffort);
         for &node in &bss.stations {
             let station = queue_of(cell, node, Category::BestEffort);
-            self.ways.push([way(station, WIRED), way(WIRED, ap)]);
+            self.routes.push([route(station, WIRED), route(WIRED, ap)]);
         }
     }
 
@@ -101,7 +101,7 @@ impl Routes {
         data: bool,
         csma: &Csma,
         scenario: &Scenario,
-    ) -> Way {
+    ) -> Route {
         let back = csma.links.len();
         let on_air = |link| Some(numbers::on_air(link, scenario));
         let number = |hop: &Hop| match (*hop, data, csma.acks) {
@@ -120,11 +120,11 @@ impl Routes {
 
     /// Adds a flow with the routes of flow `like`, or with these routes `reversed`.
     pub(super) fn add(&mut self, like: usize, reversed: bool) {
-        let mut ways = self.ways[like];
+        let mut routes = self.routes[like];
         if reversed {
-            ways.reverse();
+            routes.reverse();
         }
-        self.ways.push(ways);
+        self.routes.push(routes);
         let [acks, data] = self.first_legs[like];
         let legs = if reversed { [data, acks] } else { [acks, data] };
         self.first_legs.push(legs);
@@ -133,7 +133,7 @@ impl Routes {
     /// Returns the queue of the radio in which `packet` begins, or [`WIRED`].
     #[inline]
     pub(super) fn first(&self, packet: &Packet) -> u32 {
-        self.ways[packet.flow as usize][usize::from(packet.is_data())].first
+        self.routes[packet.flow as usize][usize::from(packet.is_data())].first
     }
 
     /// Returns the next leg of `packet` and the legs after it.
@@ -159,17 +159,20 @@ impl Routes {
     /// Cuts all routes into legs.
     pub(super) fn lay_legs(&mut self, links: &[WiredLink]) {
         let mut all = Vec::new();
-        let mut lay = |way: &Way| {
+        let mut lay = |route: &Route| {
             let first = all.len() as u32;
-            let end = match way.last {
-                WIRED if way.ahead => Place::EndAhead,
+            let end = match route.last {
+                WIRED if route.lookahead => Place::EndAhead,
                 WIRED => Place::End,
                 queue => Place::Air(queue),
             };
-            legs::cut(&mut all, self.links_of(way), end, links);
+            legs::cut(&mut all, self.links_of(route), end, links);
             first
         };
-        let first_legs = self.ways.iter().map(|ways| ways.each_ref().map(&mut lay));
+        let first_legs = self
+            .routes
+            .iter()
+            .map(|routes| routes.each_ref().map(&mut lay));
         self.first_legs = first_legs.collect();
         self.legs = all;
     }
@@ -179,14 +182,14 @@ impl Routes {
         self.legs.iter_mut().for_each(Leg::gate);
     }
 
-    fn links_of(&self, way: &Way) -> &[u32] {
-        &self.links[way.start as usize..way.end as usize]
+    fn links_of(&self, route: &Route) -> &[u32] {
+        &self.links[route.start as usize..route.end as usize]
     }
 
     /// Returns the queue of the radio for the data of a station's flow, or of a flow whose route begins on air, in a
     /// network with this number of `wired` links.
     pub(super) fn queue_of(&self, flow: u32, wired: usize) -> u32 {
-        let [_, data] = self.ways[flow as usize];
+        let [_, data] = self.routes[flow as usize];
         match data.first.min(data.last) {
             WIRED => self.links[data.start as usize] - wired as u32,
             contender => contender, // the other one is WIRED
@@ -195,20 +198,20 @@ impl Routes {
 
     /// Returns whether the route of a flow's data begins on links, and not in a queue of the radio.
     pub(super) fn begins_on_wires(&self, flow: u32) -> bool {
-        let [_, data] = self.ways[flow as usize];
+        let [_, data] = self.routes[flow as usize];
         data.first == WIRED
     }
 
     /// Returns the links of a flow's data, in order.
     pub(super) fn data_links(&self, flow: u32) -> &[u32] {
-        let [_, data] = &self.ways[flow as usize];
+        let [_, data] = &self.routes[flow as usize];
         self.links_of(data)
     }
 
     /// Returns the queues of the radio and the links on the route of a flow's data, in order, in a network with this
     /// number of `wired` links.
     pub(super) fn data_stops(&self, flow: u32, wired: usize) -> Vec<Stop> {
-        let [_, data] = &self.ways[flow as usize];
+        let [_, data] = &self.routes[flow as usize];
         let on_air = |queue: u32| (queue != WIRED).then_some(Stop::Air(queue as usize));
         let links = self.links_of(data).iter().map(|&link| {
             let link = link as usize;
@@ -229,19 +232,21 @@ impl Routes {
 
     /// Returns the links of each flow's ACKs and of its data, in order.
     pub(super) fn pairs(&self) -> impl Iterator<Item = [&[u32]; 2]> {
-        let links = |way| self.links_of(way);
-        self.ways.iter().map(move |ways| ways.each_ref().map(links))
+        let links = |route| self.links_of(route);
+        self.routes
+            .iter()
+            .map(move |routes| routes.each_ref().map(links))
     }
 
     /// Sets which receivers and senders of flows have lookahead. Flows beyond the lists have none.
     pub(super) fn act_ahead(&mut self, receivers: &[bool], senders: &[bool]) {
-        for (index, [acks, data]) in self.ways.iter_mut().enumerate() {
-            data.ahead = receivers.get(index).is_some_and(|&ahead| ahead);
-            acks.ahead = senders.get(index).is_some_and(|&ahead| ahead);
+        for (index, [acks, data]) in self.routes.iter_mut().enumerate() {
+            data.lookahead = receivers.get(index).is_some_and(|&lookahead| lookahead);
+            acks.lookahead = senders.get(index).is_some_and(|&lookahead| lookahead);
         }
     }
 
-    fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Way {
+    fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Route {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|&link| of_network(link as usize));
         let passes = scenario
@@ -263,29 +268,29 @@ impl Routes {
                 (WIRED, contender, links.collect())
             }
         };
-        let way = self.store(first, last, links, scenario);
-        match way.start == way.end && first == WIRED {
-            true => Way {
+        let route = self.store(first, last, links, scenario);
+        match route.start == route.end && first == WIRED {
+            true => Route {
                 first: last, // the sender is on the access point
                 last: WIRED,
-                ..way
+                ..route
             },
-            false => way,
+            false => route,
         }
     }
 
     /// Stores and returns a route over `links`, without links that have no effect.
-    fn store(&mut self, first: u32, last: u32, links: Vec<u32>, scenario: &Scenario) -> Way {
+    fn store(&mut self, first: u32, last: u32, links: Vec<u32>, scenario: &Scenario) -> Route {
         let start = self.links.len() as u32;
         let matter = links.into_iter().filter(|&link| matters(link, scenario));
         self.links.extend(matter);
         let end = self.links.len() as u32;
-        Way {
+        Route {
             first,
             last,
             start,
             end,
-            ahead: false,
+            lookahead: false,
         }
     }
 }

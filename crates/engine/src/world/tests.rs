@@ -17,7 +17,7 @@ impl World<'_> {
     pub(crate) fn hop_by_hop(&mut self) {
         let wires = &mut self.network.wires;
         for wired in &mut wires.links {
-            wired.label.ahead = false;
+            wired.label.lookahead = false;
         }
         wires.end_in_own_time();
     }

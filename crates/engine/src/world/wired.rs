@@ -19,7 +19,7 @@ impl WiredLink {
 
     /// Returns whether packets enter it with lookahead.
     pub(super) fn enters_ahead(&self) -> bool {
-        self.label.ahead
+        self.label.lookahead
     }
 
     /// Returns the link, for its counters.
@@ -57,7 +57,7 @@ impl WiredLink {
 /// Properties of a link that are not needed for each packet.
 pub(super) struct Label {
     /// Whether packets enter the link with lookahead.
-    pub(super) ahead: bool,
+    pub(super) lookahead: bool,
     /// Whether results show it.
     pub(super) shown: bool,
     /// Whether its queue may mark packets.

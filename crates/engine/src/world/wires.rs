@@ -251,7 +251,7 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
         let bin = shown.then_some(bin);
         let link = Link::new(settings, streams, measured.clone(), bin);
         let label = Label {
-            ahead: eligible.enter(number, &link),
+            lookahead: eligible.enter(number, &link),
             shown,
             marks: settings.queue.marks(),
             name: settings.name.as_str().into(),
@@ -264,7 +264,7 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
     let shared = scenario.bottleneck.as_ref().map(|settings| WiredLink {
         link: bottleneck::link_of(settings, scenario.hotspot(), streams, measured.clone(), bin),
         label: Box::new(Label {
-            ahead: false,
+            lookahead: false,
             shown: true,
             marks: false,
             name: "vsb".into(),

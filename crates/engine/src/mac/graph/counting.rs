@@ -42,7 +42,7 @@ pub enum BackoffRule {
     /// A distribution with a mean for each backoff.
     Mean(Spread),
     /// Uniform on [0, CW] slots, with a window that doubles after a failure. It requires slots.
-    Window {
+    Slotted {
         /// Smallest contention window, which is the first.
         cwmin: u32,
         /// Largest contention window, at least `cwmin`.
@@ -69,7 +69,7 @@ impl Counting {
                     slot => (backoff + slot / 2) / slot,
                 }
             }
-            BackoffRule::Window { .. } => u64::from(draws.up_to(cw)),
+            BackoffRule::Slotted { .. } => u64::from(draws.up_to(cw)),
         };
         Some(quantum * quanta)
     }
@@ -97,7 +97,7 @@ impl Counting {
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
         match self.backoff {
             BackoffRule::Mean(_) => None,
-            BackoffRule::Window { .. } => Some(idle_since + self.space(unread)),
+            BackoffRule::Slotted { .. } => Some(idle_since + self.space(unread)),
         }
     }
 
@@ -113,7 +113,7 @@ impl Counting {
     pub(super) fn first_window(&self) -> u32 {
         match self.backoff {
             BackoffRule::Mean(_) => 0,
-            BackoffRule::Window { cwmin, .. } => cwmin,
+            BackoffRule::Slotted { cwmin, .. } => cwmin,
         }
     }
 
@@ -122,7 +122,7 @@ impl Counting {
     pub(super) fn next_window(&self, cw: u32) -> u32 {
         match self.backoff {
             BackoffRule::Mean(_) => 0,
-            BackoffRule::Window { cwmax, .. } => (2 * cw + 1).min(cwmax),
+            BackoffRule::Slotted { cwmax, .. } => (2 * cw + 1).min(cwmax),
         }
     }
 }
@@ -138,7 +138,7 @@ mod tests {
             difs: Span(50_000),
             eifs: Span(364_000),
         },
-        backoff: BackoffRule::Window {
+        backoff: BackoffRule::Slotted {
             cwmin: 31,
             cwmax: 100,
         },

@@ -31,7 +31,7 @@ fn line(legs: &[Leg]) -> String {
             Place::End | Place::EndAhead => "end",
         };
         let (before, behind) = (delay(leg.lead), delay(leg.delay));
-        let at_once = if leg.ahead { "at once " } else { "" };
+        let at_once = if leg.lookahead { "at once " } else { "" };
         let ends = if leg.ends { "ends " } else { "" };
         format!("{before}{place} {behind}{at_once}{ends}")
             .trim_end()

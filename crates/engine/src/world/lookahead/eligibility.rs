@@ -156,7 +156,7 @@ fn entered_ahead(
             Feeders::None | Feeders::Links(_) => None,
         }
     };
-    let ahead = |feeders: &Feeders| match feeders {
+    let lookahead = |feeders: &Feeders| match feeders {
         Feeders::Links(links) if links.len() == 1 => true,
         Feeders::Links(links) => {
             let mut origins = links.iter().map(|&link| origin(link));
@@ -165,7 +165,7 @@ fn entered_ahead(
         }
         Feeders::None | Feeders::Endpoints => false,
     };
-    feeders.iter().map(ahead).collect()
+    feeders.iter().map(lookahead).collect()
 }
 
 /// Returns which receivers reply immediately and are the only users of the first link of their ACKs.
@@ -183,11 +183,11 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
 
 /// Returns which senders are the only users of the first link of their segments, if that takes time and an event waits
 /// for the segments after it.
-fn eligible_senders(scenario: &Scenario, routes: &Routes, ahead: &[bool]) -> Vec<bool> {
+fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
         (Transport::Tcp(_), [first, second, ..]) => {
-            is_single(first) && takes_time(*first, scenario) && !ahead[*second as usize]
+            is_single(first) && takes_time(*first, scenario) && !lookahead[*second as usize]
         }
         _ => false,
     };

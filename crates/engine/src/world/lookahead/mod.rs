@@ -69,7 +69,7 @@ impl Network {
         let mut at = at;
         let mut carrier = 0; // no link yet; set before `at` changes
         for leg in self.wires.routes.legs(packet) {
-            if at > now && !leg.ahead {
+            if at > now && !leg.lookahead {
                 break;
             }
             packet.hop += 1;

@@ -16,8 +16,8 @@ impl Routes {
     }
 
     /// Returns whether receiver and sender of a flow have lookahead.
-    pub(in crate::world) fn ahead(&self, flow: usize) -> [bool; 2] {
-        let [acks, data] = self.ways[flow];
-        [data.ahead, acks.ahead]
+    pub(in crate::world) fn lookahead(&self, flow: usize) -> [bool; 2] {
+        let [acks, data] = self.routes[flow];
+        [data.lookahead, acks.lookahead]
     }
 }

@@ -138,9 +138,9 @@ record.series_interval = "10 ms"
 #[test]
 fn entering_ahead_of_time_saves_events_and_changes_nothing() {
     let scenario = scenario(DUMBBELL);
-    let (ahead, fewer) = measured(&scenario, Shortcut::Links);
+    let (with_lookahead, fewer) = measured(&scenario, Shortcut::Links);
     let (plain, more) = measured(&scenario, Shortcut::None);
-    assert_eq!(ahead, plain);
+    assert_eq!(with_lookahead, plain);
     assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
 }
 
@@ -161,7 +161,7 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
             scenario.record.series_interval = None;
         }
         let mut world = World::new(&scenario, 0).expect("a dumbbell");
-        let flow = world.network.wires.routes.ahead(0);
+        let flow = world.network.wires.routes.lookahead(0);
         assert_eq!(flow, [true, true], "receivers and senders have lookahead");
         world.run_unwatched(Time::ZERO + scenario.duration);
         let timeouts = |flow: &FlowState| flow.sender().map_or(0, Sender::timeouts);
@@ -205,7 +205,11 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
             settings.split("\n[").next().unwrap_or_default()
         ));
         let world = World::new(&scenario, 0).expect("a dumbbell");
-        assert_eq!(world.network.wires.routes.ahead(0), expected, "{settings}");
+        assert_eq!(
+            world.network.wires.routes.lookahead(0),
+            expected,
+            "{settings}"
+        );
     }
 }
 
@@ -422,10 +426,10 @@ proptest! {
     #[test]
     fn whoever_halts_and_changes_queues_finds_any_network_at_that_instant(scenario in network(), ms in 1..90_u64, limits in prop::collection::vec(1..60_u32, 1..5)) {
         let stride = Span(ms * 1_000_000);
-        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &[]);
-        prop_assert_eq!(ahead, measured(&scenario, Shortcut::Endpoints));
-        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &limits);
-        prop_assert_eq!(ahead.0, stepped(&scenario, Shortcut::None, stride, &limits).0);
+        let with_lookahead = stepped(&scenario, Shortcut::Endpoints, stride, &[]);
+        prop_assert_eq!(with_lookahead, measured(&scenario, Shortcut::Endpoints));
+        let with_lookahead = stepped(&scenario, Shortcut::Endpoints, stride, &limits);
+        prop_assert_eq!(with_lookahead.0, stepped(&scenario, Shortcut::None, stride, &limits).0);
     }
 }
 
@@ -442,10 +446,10 @@ proptest! {
     #[test]
     fn whoever_halts_and_changes_queues_finds_any_hot_spot_at_that_instant(scenario in hotspot(), ms in 1..90_u64, limits in prop::collection::vec(1..60_u32, 1..5)) {
         let stride = Span(ms * 1_000_000);
-        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &[]);
-        prop_assert_eq!(ahead, measured(&scenario, Shortcut::Endpoints));
-        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &limits);
-        prop_assert_eq!(ahead.0, stepped(&scenario, Shortcut::None, stride, &limits).0);
+        let with_lookahead = stepped(&scenario, Shortcut::Endpoints, stride, &[]);
+        prop_assert_eq!(with_lookahead, measured(&scenario, Shortcut::Endpoints));
+        let with_lookahead = stepped(&scenario, Shortcut::Endpoints, stride, &limits);
+        prop_assert_eq!(with_lookahead.0, stepped(&scenario, Shortcut::None, stride, &limits).0);
     }
 }
 
