@@ -98,11 +98,11 @@ def figures(lists: Lists) -> Figures:
     all flows, segments sent again.
     """
     queue = "ap" if "ap" in lists["queues"] else "bottleneck"
-    whole = lists["cells"].get("cell") or lists["classes"]["flow"]
+    all_flows = lists["cells"].get("cell") or lists["classes"]["flow"]
     drops = lists["queues"][queue]["drop_probability"]
     return {
-        "goodput_bps": whole["goodput_bps"],
-        "loss": whole.get("loss_probability", drops),
+        "goodput_bps": all_flows["goodput_bps"],
+        "loss": all_flows.get("loss_probability", drops),
         "drops": drops,
         "queue_packets": lists["queues"][queue]["occupancy_packets"],
         "jain": jain_index([each["goodput_bps"] for each in lists["flows"].values()]),
@@ -130,9 +130,13 @@ def simulated(
         return seen
     by_period = []
     for seed in range(1, periodic + 1):
-        one = lh.simulate(point.timed(seconds), settings=settings, replications=1, seed=seed)
-        found = figures(by_replication(one, LISTS)[0])
-        by_period.append(loss_of_periods(windows_of(one), found, one.scenario.typed))
+        replication = lh.simulate(
+            point.timed(seconds), settings=settings, replications=1, seed=seed
+        )
+        run_figures = figures(by_replication(replication, LISTS)[0])
+        by_period.append(
+            loss_of_periods(windows_of(replication), run_figures, replication.scenario.typed)
+        )
     known = [each for each in by_period if each is not None]
     return {**seen, "by_period": known if len(known) == periodic else []}
 
@@ -147,17 +151,19 @@ def windows_of(result: lh.Result) -> dict[str, Any]:
     return track(tracks[0][0], windows)
 
 
-def loss_of_periods(windows: Mapping[str, Any], found: Figures, scenario: Scenario) -> float | None:
+def loss_of_periods(
+    windows: Mapping[str, Any], run_figures: Figures, scenario: Scenario
+) -> float | None:
     """Losses of a single flow over whole periods of its window; NaN with too few of them, None
     where it has none. [-]
     """
     measured_s = scenario.duration_s - scenario.warmup_s
     payload_bits = 8.0 * scenario.tcp_flows[0].tcp.payload_bytes
     # what was delivered once, and what was lost and sent again
-    sent_pps = found["goodput_bps"] / payload_bits / (1.0 - min(found["loss"], 0.99))
+    sent_pps = run_figures["goodput_bps"] / payload_bits / (1.0 - min(run_figures["loss"], 0.99))
     return loss_by_period(
         windows,
-        lost_packets=found["loss"] * sent_pps * measured_s,
+        lost_packets=run_figures["loss"] * sent_pps * measured_s,
         sent_pps=sent_pps,
         from_s=scenario.warmup_s,
         to_s=scenario.duration_s,
@@ -177,12 +183,12 @@ def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict
         sysctl={**SYSCTLS, **variant.sysctls},
         watch=watch,
     )
-    found, windows = figures(kept(answer.summary, LISTS)), watch.track()
+    run_figures, windows = figures(kept(answer.summary, LISTS)), watch.track()
     known = lh.Scenario(tree).typed
     is_single = len(known.flows) == 1
     return {
-        "figures": found,
-        "by_period": loss_of_periods(windows, found, known) if is_single else None,
+        "figures": run_figures,
+        "by_period": loss_of_periods(windows, run_figures, known) if is_single else None,
         "late_s": answer.lateness_p99_s,
         "wait": answer.total("processor_wait") or 0.0,
         "at_work": answer.total("at_work_fraction"),
@@ -300,11 +306,11 @@ def emulate_all(runs: Runs, plan: Sequence[Run], manner: Manner) -> None:
 
 def said(run: Run, seen: Mapping[str, Any]) -> str:
     """A run in a line."""
-    found = seen["figures"]
+    run_figures = seen["figures"]
     return (
-        f"{run.key}: {found['goodput_bps'] / 1e6:.2f} Mb/s, {100 * found['loss']:.3f} % lost, "
-        f"queue {found['queue_packets']:.1f}; {1e3 * seen['late_s']:.2f} ms late, "
-        f"sockets waited {100 * seen['wait']:.0f} %"
+        f"{run.key}: {run_figures['goodput_bps'] / 1e6:.2f} Mb/s, "
+        f"{100 * run_figures['loss']:.3f} % lost, queue {run_figures['queue_packets']:.1f}; "
+        f"{1e3 * seen['late_s']:.2f} ms late, sockets waited {100 * seen['wait']:.0f} %"
         + (" (does not count)" if is_late(seen) else "")
     )
 
@@ -446,7 +452,10 @@ def follow(options: argparse.Namespace) -> None:
         )
     if options.list:
         print(*(point.name for point in chosen), sep="\n")
-        print(*(f"--variant {one.name}: {one.words}" for one in VARIANTS.values()), sep="\n")
+        print(
+            *(f"--variant {variant.name}: {variant.words}" for variant in VARIANTS.values()),
+            sep="\n",
+        )
         return
     variants = asked_variants(options)
     done = runs.known()

@@ -36,11 +36,11 @@ def needs_more(point: Point, engine: Seen) -> bool:
         return False
     for key in JUDGED:
         by_period = engine["by_period"] if key == "loss" and engine.get("by_period") else None
-        found = estimate(by_period or [run[key] for run in engine["runs"]])
+        simulated = estimate(by_period or [run[key] for run in engine["runs"]])
         if (
-            found is not None
-            and found.ci95 is not None
-            and found.ci95 > QUANTITIES[key][3] / 2 * abs(found.mean)
+            simulated is not None
+            and simulated.ci95 is not None
+            and simulated.ci95 > QUANTITIES[key][3] / 2 * abs(simulated.mean)
         ):
             return True
     return False
@@ -61,12 +61,12 @@ class Compared(Both):
             return super().difference(key)
         theirs = [run["figures"][key] for run in self.kernel]
         ours = [run[key] for run in self.engine["by_seed"][: len(theirs)]]
-        found = Estimate.of([b - a for a, b in zip(ours, theirs, strict=True)])
+        paired = Estimate.of([b - a for a, b in zip(ours, theirs, strict=True)])
         reference = fmean(ours)
         if reference == 0.0:
             return super().difference(key)
-        half = None if found.ci95 is None else found.ci95 / reference
-        return Difference(found.mean / reference, half, QUANTITIES[key][3])
+        half = None if paired.ci95 is None else paired.ci95 / reference
+        return Difference(paired.mean / reference, half, QUANTITIES[key][3])
 
     def how_far(self, key: str) -> str:
         """Return how far the kernel is from the engine, in words."""

@@ -164,13 +164,13 @@ class Both:
 
     def apart(self, key: str) -> float | None:
         """The kernel's difference as a part of the engine's value; None without one."""
-        found = self.difference(key)
-        return None if found is None or found.part == 0.0 else found.part
+        difference = self.difference(key)
+        return None if difference is None or difference.part == 0.0 else difference.part
 
     def agreement(self, key: str) -> Agreement:
         """Whether the two are equal, apart, or undecided in a quantity."""
-        found = self.difference(key)
-        return Agreement.UNDECIDED if found is None else found.agreement
+        difference = self.difference(key)
+        return Agreement.UNDECIDED if difference is None else difference.agreement
 
     def is_equal(self, key: str) -> bool:
         """Whether the two are equal in a quantity, or it is not judged."""
@@ -178,8 +178,12 @@ class Both:
 
     def how_far(self, key: str) -> str:
         """How far the kernel's is from the engine's, in words."""
-        found = self.difference(key)
-        much = "not run" if found is None else found.words.replace("the reference", "the engine")
+        difference = self.difference(key)
+        much = (
+            "not run"
+            if difference is None
+            else difference.words.replace("the reference", "the engine")
+        )
         return f"{QUANTITIES[key][0].split(' [')[0]} {much}"
 
     def parts(self) -> Iterator[str]:
@@ -218,20 +222,26 @@ class Measured:
 
     def beside(self, point: Point, variant: Variant) -> Both:
         """A variant; a way that was not run anew is that of the point as it is."""
-        base, one = self.of(point), self.of(point, variant)
-        return replace(one, engine=one.engine or base.engine, kernel=one.kernel or base.kernel)
+        base, changed = self.of(point), self.of(point, variant)
+        return replace(
+            changed, engine=changed.engine or base.engine, kernel=changed.kernel or base.kernel
+        )
 
     def all(self) -> list[Both]:
         """Every point as it is, if it was run."""
-        return [one for point in points() if (one := self.of(point)).kernel or one.engine]
+        return [
+            comparison
+            for point in points()
+            if (comparison := self.of(point)).kernel or comparison.engine
+        ]
 
     def variants(self) -> list[Variant]:
         """Those that were run, also of names that only records know."""
-        found: dict[str, Variant] = {}
+        by_name: dict[str, Variant] = {}
         for seen in self.done.values():
             made = seen["variant"]
-            found.setdefault(made["name"], VARIANTS.get(made["name"], Variant(**made)))
-        return [each for name, each in found.items() if name]
+            by_name.setdefault(made["name"], VARIANTS.get(made["name"], Variant(**made)))
+        return [each for name, each in by_name.items() if name]
 
 
 # -- tables -------------------------------------------------------------------------------------
@@ -282,50 +292,54 @@ def of_suite(measured: Measured, suite: str, head: tuple[str, ...]) -> Iterator[
 
 def compared(rows: Sequence[Both], head: tuple[str, ...]) -> Iterator[str]:
     """Both ways, and in what they part; without a simulation the kernel's alone."""
-    known = [one for one in rows if one.kernel or one.engine]
+    known = [comparison for comparison in rows if comparison.kernel or comparison.engine]
     if not known:
         return iter(())
-    has_engine = any(one.engine for one in known)
+    has_engine = any(comparison.engine for comparison in known)
     titles = [words for words, *_ in QUANTITIES.values()]
     if has_engine:
         columns = [f"{words}: {way}" for words in titles for way in ("engine", "Linux")]
-        return table([*head, *columns, NOT_EQUAL], ([*one.point.row, *cells(one)] for one in known))
+        return table(
+            [*head, *columns, NOT_EQUAL],
+            ([*comparison.point.row, *cells(comparison)] for comparison in known),
+        )
     rows_of_kernel = (
-        [*one.point.row, *(shown(one.of_kernel(key), key) for key in QUANTITIES)] for one in known
+        [*comparison.point.row, *(shown(comparison.of_kernel(key), key) for key in QUANTITIES)]
+        for comparison in known
     )
     return table([*head, *titles], rows_of_kernel)
 
 
-def cells(one: Both) -> Iterator[str]:
+def cells(comparison: Both) -> Iterator[str]:
     """Every quantity both ways, and what is apart."""
     for key in QUANTITIES:
-        yield shown(one.of_engine(key), key)
-        yield shown(one.of_kernel(key), key)
-    yield ", ".join(one.parts())
+        yield shown(comparison.of_engine(key), key)
+        yield shown(comparison.of_kernel(key), key)
+    yield ", ".join(comparison.parts())
 
 
-def shown(found: Estimate | None, key: str) -> str:
+def shown(quantity: Estimate | None, key: str) -> str:
     """A quantity with its interval."""
-    if found is None:
+    if quantity is None:
         return ""
     _, factor, digits, _ = QUANTITIES[key]
-    digits += factor * found.mean < SMALL
-    half = "" if found.ci95 is None else f" ± {factor * found.ci95:.{digits}f}"
-    return f"{factor * found.mean:.{digits}f}{half}"
+    digits += factor * quantity.mean < SMALL
+    half = "" if quantity.ci95 is None else f" ± {factor * quantity.ci95:.{digits}f}"
+    return f"{factor * quantity.mean:.{digits}f}{half}"
 
 
 def parted(measured: Measured) -> Iterator[str]:
     """Points where engine and kernel part, with what the kernel counts of its rules."""
     rows = (
         [
-            one.point.title,
-            ", ".join(one.parts()),
-            left_by(measured, one.point, CAUSES.get(one.point.name)),
-            left_by(measured, one.point, "prompt"),
-            *(counted(one, name) for name in COUNTERS),
+            comparison.point.title,
+            ", ".join(comparison.parts()),
+            left_by(measured, comparison.point, CAUSES.get(comparison.point.name)),
+            left_by(measured, comparison.point, "prompt"),
+            *(counted(comparison, name) for name in COUNTERS),
         ]
-        for one in measured.all()
-        if one.is_apart
+        for comparison in measured.all()
+        if comparison.is_apart
     )
     head = (
         "point of the grid",
@@ -343,10 +357,10 @@ def left_by(measured: Measured, point: Point, name: str | None) -> str:
     """
     if name is None or not measured.of(point, VARIANTS[name]).kernel:
         return ""
-    one = measured.beside(point, VARIANTS[name])
+    changed = measured.beside(point, VARIANTS[name])
     keys = [key for key in QUANTITIES if not measured.of(point).is_equal(key)]
-    left = ", ".join(one.how_far(key) for key in keys)
-    return f"{one.variant.words}: {left}"
+    left = ", ".join(changed.how_far(key) for key in keys)
+    return f"{changed.variant.words}: {left}"
 
 
 def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
@@ -379,15 +393,16 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
 
 def counted_as(both: Sequence[Both], key: str) -> str:
     """Points by what is known of them in a quantity: equal, apart, undecided."""
-    found = Counter(one.agreement(key) for one in both)
-    return " / ".join(str(found[each]) for each in Agreement)
+    counts = Counter(point.agreement(key) for point in both)
+    return " / ".join(str(counts[each]) for each in Agreement)
 
 
-def counted(one: Both, name: str) -> str:
+def counted(comparison: Both, name: str) -> str:
     """A counter of the kernel, the mean of its runs."""
     when, end, words = COUNTERS[name]
     sums = [
-        fmean(seen["counters"][when][end].get(word, 0) for seen in one.kernel) for word in words
+        fmean(seen["counters"][when][end].get(word, 0) for seen in comparison.kernel)
+        for word in words
     ]
     return ", ".join(f"{each:.1f}" for each in (sums if when == "warmup" else [sum(sums)]))
 
@@ -404,15 +419,17 @@ def taken_away(measured: Measured) -> Iterator[str]:
         for point in points():
             there = [each for each in variants if taken(measured.of(point, each))]
             for variant in [AS_THEY_ARE, *there] if there else []:
-                one = measured.beside(point, variant)
-                yield [point.title, variant.words, *cells(one)]
+                comparison = measured.beside(point, variant)
+                yield [point.title, variant.words, *cells(comparison)]
 
     return table([*head, *columns, NOT_EQUAL], rows())
 
 
-def taken(one: Both) -> bool:
+def taken(comparison: Both) -> bool:
     """Whether a variant is told of: those of the whole grid are counted instead."""
-    return bool(one.kernel) or (one.point.suite == "router" and one.engine is not None)
+    return bool(comparison.kernel) or (
+        comparison.point.suite == "router" and comparison.engine is not None
+    )
 
 
 def late(measured: Measured) -> Iterator[str]:
@@ -421,8 +438,8 @@ def late(measured: Measured) -> Iterator[str]:
     every += [measured.of(point, each) for each in measured.variants() for point in points()]
     rows = (
         [run.key, f"{1e3 * seen['late_s']:.2f}", f"{100 * seen['wait']:.0f}", str(seen["beside"])]
-        for one in every
-        for run, seen in one.late
+        for comparison in every
+        for run, seen in comparison.late
     )
     return table(
         [
@@ -462,8 +479,14 @@ def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
     axis.axhspan(1 - allowed, 1 + allowed, color=QUIET, alpha=0.2, linewidth=0)
     for number, rtt_ms in enumerate(RTTS_MS):
         for flows, marker in (("1", "o"), ("12", "x")):
-            these = [one for one in mine if one.point.row[:2] == (flows, str(rtt_ms))]
-            known = [(k, apart) for k, one in enumerate(these) if (apart := one.apart(key))]
+            these = [
+                comparison
+                for comparison in mine
+                if comparison.point.row[:2] == (flows, str(rtt_ms))
+            ]
+            known = [
+                (k, apart) for k, comparison in enumerate(these) if (apart := comparison.apart(key))
+            ]
             axis.plot(
                 [k + 0.2 * (number - 1) for k, _ in known],
                 [1 + apart for _, apart in known],
@@ -502,19 +525,19 @@ def keep_small(drawn: Figure, path: Path) -> None:
     """Save a picture of thin lines with few colours, as a quarter of the bytes."""
     rendered = BytesIO()
     drawn.savefig(rendered, dpi=DOTS_PER_INCH)
-    with Image.open(rendered) as whole:
-        few = whole.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    with Image.open(rendered) as picture:
+        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 
-def tracks(axis: Axes, one: Both) -> None:
+def tracks(axis: Axes, comparison: Both) -> None:
     """Windows of the first simulation and of the first emulation."""
     ways = (
-        ("engine", [one.engine] if one.engine else [], SIMULATION),
-        ("Linux", one.kernel[:1], EMULATION),
+        ("engine", [comparison.engine] if comparison.engine else [], SIMULATION),
+        ("Linux", comparison.kernel[:1], EMULATION),
     )
     for label, seen, colour in ways:
         for each in seen:
-            found = each["track"]
-            axis.plot(found["time_s"], found["first"], color=colour, linewidth=0.8, label=label)
+            windows = each["track"]
+            axis.plot(windows["time_s"], windows["first"], color=colour, linewidth=0.8, label=label)
     axis.set_ylim(bottom=0)

@@ -88,13 +88,13 @@ class Fingerprints:
 
 def network_hash() -> str:
     """Return a hash of the engine without its TCP, which no emulation uses, and of the emulator."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in NETWORK:
         for file in sorted((CRATES / part).rglob("*.rs")):
             name = file.relative_to(CRATES).as_posix()
             if not name.startswith(OWN_TCP):
-                found.update(f"{name}\n{file.read_text()}\n".encode())
-    return found.hexdigest()
+                digest.update(f"{name}\n{file.read_text()}\n".encode())
+    return digest.hexdigest()
 
 
 class Store:
@@ -135,10 +135,10 @@ class Store:
 
     def add(self, key: str, fingerprints: Fingerprints, seen: Mapping[str, Any]) -> None:
         """Keep a result."""
-        whole = {**seen, "fingerprints": vars(fingerprints)}
+        record = {**seen, "fingerprints": vars(fingerprints)}
         with self.lock:
-            self.runs.add(key, whole)
-            self.seen[key, fingerprints] = whole
+            self.runs.add(key, record)
+            self.seen[key, fingerprints] = record
 
 
 def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None) -> dict[str, Any]:

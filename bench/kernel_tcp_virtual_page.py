@@ -49,10 +49,10 @@ def keep(work: "Work", path: Path = KEPT) -> None:
                 {"fingerprints": seen["fingerprints"], "cost_s": 0.0, "points": {}},
             )
             kernel["cost_s"] += seen["cost_s"]
-            one = {"figures": seen["figures"], "by_period": seen["by_period"]}
+            record = {"figures": seen["figures"], "by_period": seen["by_period"]}
             name = named(planned.run.point, planned.run.variant)
             point = kernel["points"].setdefault(name, {})
-            point[str(planned.run.seed)] = one
+            point[str(planned.run.seed)] = record
     engine = {
         named(point, variant): {
             key: seen[key] for key in ("runs", "by_period", "by_seed") if key in seen
@@ -144,7 +144,9 @@ def write() -> None:
 def measured(results: Results, law: str, version: str) -> list[Compared]:
     """Return the points of a congestion control that have run on a kernel."""
     mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
-    return [one for point in mine if len((one := results.best(point, version)).kernel) > 1]
+    return [
+        comparison for point in mine if len((comparison := results.best(point, version)).kernel) > 1
+    ]
 
 
 def counted(results: Results) -> Iterator[str]:
@@ -179,15 +181,15 @@ def not_equal(results: Results) -> Iterator[str]:
 
     def rows() -> Iterator[Sequence[str]]:
         for law in COMPARED:
-            for one in measured(results, law, first):
-                if any(one.agreement(key) is not Agreement.EQUAL for key in JUDGED):
-                    values = cells(one)
-                    rule = rule_of(one.point.name) if one.is_apart else ""
-                    differences = ", ".join(one.parts())
-                    runs = str(len(one.kernel))
-                    if one.point.name.endswith(LONG):
-                        runs += f" of {one.point.duration_s / 60:.0f} minutes"
-                    yield [one.point.title, runs, *values, differences, rule]
+            for comparison in measured(results, law, first):
+                if any(comparison.agreement(key) is not Agreement.EQUAL for key in JUDGED):
+                    values = cells(comparison)
+                    rule = rule_of(comparison.point.name) if comparison.is_apart else ""
+                    differences = ", ".join(comparison.parts())
+                    runs = str(len(comparison.kernel))
+                    if comparison.point.name.endswith(LONG):
+                        runs += f" of {comparison.point.duration_s / 60:.0f} minutes"
+                    yield [comparison.point.title, runs, *values, differences, rule]
 
     return table(
         [
@@ -201,12 +203,12 @@ def not_equal(results: Results) -> Iterator[str]:
     )
 
 
-def cells(one: Compared) -> list[str]:
+def cells(comparison: Compared) -> list[str]:
     """Return every quantity of the engine and of the kernel."""
     return [
         shown(estimate, key)
         for key in JUDGED
-        for estimate in (one.of_engine(key), one.of_kernel(key))
+        for estimate in (comparison.of_engine(key), comparison.of_kernel(key))
     ]
 
 
@@ -218,10 +220,10 @@ def with_changes(results: Results) -> Iterator[str]:
         last = ""
         for point, variant in variants():
             for each in (AS_THEY_ARE, variant)[last == point.name :]:
-                one = results.of(point, first, each)
-                if len(one.kernel) > 1:
-                    differences = ", ".join(one.parts())
-                    yield [point.title, each.words, *cells(one), differences]
+                comparison = results.of(point, first, each)
+                if len(comparison.kernel) > 1:
+                    differences = ", ".join(comparison.parts())
+                    yield [point.title, each.words, *cells(comparison), differences]
             last = point.name
 
     return table(
@@ -274,9 +276,9 @@ def between(old: Compared, new: Compared) -> Iterator[str]:
         if estimates[0] is None or estimates[1] is None:
             yield f"{title.split(' [')[0]} unknown"
             continue
-        found = Difference.of(estimates[0], estimates[1], band)
-        if found.agreement is not Agreement.EQUAL:
-            yield f"{title.split(' [')[0]} {found.words}"
+        difference = Difference.of(estimates[0], estimates[1], band)
+        if difference.agreement is not Agreement.EQUAL:
+            yield f"{title.split(' [')[0]} {difference.words}"
 
 
 def bbr(results: Results) -> Iterator[str]:
@@ -284,9 +286,9 @@ def bbr(results: Results) -> Iterator[str]:
     first = results.versions[0]
 
     def rows() -> Iterator[Sequence[str]]:
-        for one in measured(results, "bbr", first):
-            values = [shown(one.of_kernel(key), key) for key in QUANTITIES]
-            yield [*one.point.row, *values]
+        for comparison in measured(results, "bbr", first):
+            values = [shown(comparison.of_kernel(key), key) for key in QUANTITIES]
+            yield [*comparison.point.row, *values]
 
     titles = [words for words, *_ in QUANTITIES.values()]
     return table(["flows", "RTT [ms]", "queue", *titles], rows())

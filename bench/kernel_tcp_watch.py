@@ -73,8 +73,8 @@ class Watch:
             late_s = self.random.uniform(0.0, each.flow.start_spread_s)
             each.flow = replace(each.flow, start_s=each.flow.start_s + late_s)
             if self.congestion is not None:
-                for one in filter(None, (each.client, each.listener)):
-                    set_congestion(one, self.congestion)
+                for socket in filter(None, (each.client, each.listener)):
+                    set_congestion(socket, self.congestion)
         ends = [each.ends for each in self.connections]
         self.ends = {
             "sender": self.opened(each.sender.namespace for each in ends),
@@ -84,10 +84,10 @@ class Watch:
 
     def opened(self, namespaces: Iterable[Namespace]) -> list[TextIO]:
         """Files of counters; each shows those of the namespace in which it was opened."""
-        found = {each.descriptor: each for each in namespaces}.values()
+        distinct = {each.descriptor: each for each in namespaces}.values()
         return [
             self.stack.enter_context(namespace.run(partial(open, path)))
-            for namespace in found
+            for namespace in distinct
             for path in COUNTERS
         ]
 
@@ -133,10 +133,10 @@ class Watch:
 
 def window(connection: Connection) -> int:
     """Its congestion window; 0: it has not begun. [packets]"""
-    one = connection.sender
-    if one is None or one.fileno() < 0:
+    socket = connection.sender
+    if socket is None or socket.fileno() < 0:
         return 0
-    info = tcp_info(one)
+    info = tcp_info(socket)
     return info.cwnd_packets if info.rtt_s > 0 else 0
 
 
@@ -156,15 +156,15 @@ def of_files(files: Iterable[TextIO]) -> Counts:
     TcpExt: SyncookiesSent SyncookiesRecv TW
     TcpExt: 0 0 17
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for file in files:
         file.seek(0)
         lines = file.read().splitlines()
         for names, values in zip(lines[::2], lines[1::2], strict=True):
             group, *words = names.split()
             if group.rstrip(":") in KEPT:
-                found.update(dict(zip(words, map(int, values.split()[1:]), strict=True)))
-    return found
+                counts.update(dict(zip(words, map(int, values.split()[1:]), strict=True)))
+    return counts
 
 
 def grown(before: Mapping[str, Counts], after: Mapping[str, Counts]) -> dict[str, Counts]:

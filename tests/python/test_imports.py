@@ -251,9 +251,9 @@ def references() -> Iterator[tuple[str, str]]:
 
 
 def test_every_reference_leads_to_an_object() -> None:
-    found = list(references())
-    assert len(found) > 30
-    assert all(callable(named(reference)) for _, reference in found)
+    pairs = list(references())
+    assert len(pairs) > 30
+    assert all(callable(named(reference)) for _, reference in pairs)
 
 
 def test_only_objects_of_rooms_that_show_and_read_are_referred_to() -> None:

@@ -218,7 +218,7 @@ def test_the_stable_part_is_reported_before_the_edges() -> None:
     heard = []
 
     class Recorder(Unwatched):
-        def found(self, what: str) -> None:
+        def report_early(self, what: str) -> None:
             heard.append(what)
 
     @contextmanager
