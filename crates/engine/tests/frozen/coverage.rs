@@ -16,11 +16,11 @@ pub fn rare(schema: &Value, texts: &[&str], least: usize) -> Vec<String> {
         if let Ok(table) = DeTable::parse(text) {
             say_table(schema, schema, "", table.get_ref(), &mut said);
         }
-        for one in said {
-            *counts.entry(one).or_default() += 1;
+        for word in said {
+            *counts.entry(word).or_default() += 1;
         }
     }
-    let few = |one: &String| counts.get(one).is_none_or(|count| *count < least);
+    let few = |word: &String| counts.get(word).is_none_or(|count| *count < least);
     wanted.into_iter().filter(few).collect()
 }
 
@@ -76,9 +76,9 @@ fn want(
 }
 
 fn words(form: &Value) -> impl Iterator<Item = &str> {
-    let one = form["const"].as_str();
+    let constant = form["const"].as_str();
     let all = form["enum"].as_array().into_iter().flatten();
-    one.into_iter().chain(all.filter_map(Value::as_str))
+    constant.into_iter().chain(all.filter_map(Value::as_str))
 }
 
 fn join(path: &str, key: &str) -> String {

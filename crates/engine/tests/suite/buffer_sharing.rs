@@ -20,8 +20,12 @@ const EQUAL: &str = "{ near = { station = \"near\", share = 0.5 }, far = { share
 /// Goodput of the stations whose names begin so. [bit/s]
 fn goodput(result: &RunResult, prefix: &str) -> f64 {
     let stations = result.summary["stations"].as_array().into_iter().flatten();
-    let own = stations.filter(|one| one["name"].as_str().is_some_and(|n| n.starts_with(prefix)));
-    own.filter_map(|one| one["goodput_bps"]["mean"].as_f64())
+    let own = stations.filter(|station| {
+        station["name"]
+            .as_str()
+            .is_some_and(|n| n.starts_with(prefix))
+    });
+    own.filter_map(|station| station["goodput_bps"]["mean"].as_f64())
         .sum()
 }
 

@@ -56,9 +56,12 @@ fn saturated(csma: &str, links: &[(&str, &str)]) -> String {
 fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
     // constant times: backoff exp(-1) ms, packet 1 ms
     let text = saturated("beta = 100\nbackoff = \"constant\"", &[("a", "r = 0.01")]);
-    let found = means(&simulated(&text), "links", "airtime_fraction")[0];
+    let fraction = means(&simulated(&text), "links", "airtime_fraction")[0];
     let expected = 1.0 / (1.0 + libm::exp(-1.0));
-    assert!((found - expected).abs() < 1e-4, "{found} for {expected}");
+    assert!(
+        (fraction - expected).abs() < 1e-4,
+        "{fraction} for {expected}"
+    );
 }
 
 #[test]
@@ -130,11 +133,11 @@ fn a_link_that_cannot_be_heard_destroys_what_it_disturbs() {
 #[test]
 fn channel_errors_cost_attempts() {
     let text = saturated("attempts = 3", &[("a", "error = 0.2")]);
-    let found = simulated(&text);
+    let result = simulated(&text);
     // some 19,000 attempts: a standard deviation of 0.003
-    let failed = means(&found, "links", "frame_failure_rate")[0];
+    let failed = means(&result, "links", "frame_failure_rate")[0];
     assert!((failed - 0.2).abs() < 0.012, "{failed}");
-    let lost = means(&found, "flows", "loss_probability")[0];
+    let lost = means(&result, "flows", "loss_probability")[0];
     assert!((lost - 0.008).abs() < 0.003, "{lost}");
 }
 
@@ -142,8 +145,9 @@ fn channel_errors_cost_attempts() {
 fn dummy_packets_keep_an_idle_link_on_the_air() {
     let text = saturated("dummy = true\nbeta = 100", &[("a", "r = 0.05")]);
     let text = text.replace("udp = \"greedy\"", "udp = \"80 kbps\"");
-    let found = simulated(&text);
-    let [air, dummy] = ["airtime_fraction", "dummy_fraction"].map(|q| means(&found, "links", q)[0]);
+    let result = simulated(&text);
+    let [air, dummy] =
+        ["airtime_fraction", "dummy_fraction"].map(|q| means(&result, "links", q)[0]);
     assert!(
         air > 0.99 && (dummy - (air - 0.01)).abs() < 0.001,
         "{air} {dummy}"
@@ -172,7 +176,7 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     for (k, name) in links.iter().enumerate() {
         let others: Vec<String> = links[k + 1..]
             .iter()
-            .map(|one| format!("\"{one}\""))
+            .map(|link| format!("\"{link}\""))
             .collect();
         text += &format!("[csma.link.{name}]\n");
         if !others.is_empty() {
@@ -299,9 +303,9 @@ fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
             text = text.replace(PRICES, "");
         }
         let scenario = scenario(&text);
-        let (one, two) = (result(&scenario, 1), result(&scenario, 2));
-        assert_eq!(one.samples_json(), two.samples_json(), "{setting}");
-        let goodput = means(&one, "flows", "goodput_bps");
+        let (single, double) = (result(&scenario, 1), result(&scenario, 2));
+        assert_eq!(single.samples_json(), double.samples_json(), "{setting}");
+        let goodput = means(&single, "flows", "goodput_bps");
         // beside a hidden node that is always on the air the first flow loses seven packets of ten
         let starves = usize::from(setting.contains("dummy"));
         assert!(
@@ -317,19 +321,19 @@ fn a_series_of_one_interval_has_the_round_trip_times_of_the_table() {
         + "[record]\nseries_interval = \"30 s\"";
     let mut scenario = scenario(&text);
     scenario.replications = 1;
-    let found = result(&scenario, 1);
-    let tracks = found.series.map(|series| series.tracks).unwrap_or_default();
+    let run = result(&scenario, 1);
+    let tracks = run.series.map(|series| series.tracks).unwrap_or_default();
     let in_series = |name: &str| {
         let mut own = tracks.iter().filter(|track| track.name == name);
         own.find(|track| track.quantity == "rtt_s")
             .map(|track| track.values.clone())
     };
-    for item in found.summary["flows"].as_array().into_iter().flatten() {
+    for item in run.summary["flows"].as_array().into_iter().flatten() {
         let of_table = item["rtt_s"]["mean"].as_f64();
         let in_series = in_series(item["name"].as_str().unwrap_or_default());
         // the same sum, divided in another order
         let same = match (in_series.as_deref(), of_table) {
-            (Some([one]), Some(mean)) => (one / mean - 1.0).abs() < 1e-15,
+            (Some([sample]), Some(mean)) => (sample / mean - 1.0).abs() < 1e-15,
             (None, None) => true,
             _ => false,
         };
@@ -341,10 +345,10 @@ fn a_series_of_one_interval_has_the_round_trip_times_of_the_table() {
 #[test]
 fn connections_are_opened_and_closed_and_counted() {
     let text = MIXED.replace("[csma]\nr_", "[csma]\nk = 60\nr_");
-    let found =
+    let run =
         simulated(&text.replace("start = \"3 s\"", "start = \"3 s\", start_spread = \"0 s\""));
     let of = |quantity: &str| {
-        let items = found.summary["flows"].as_array();
+        let items = run.summary["flows"].as_array();
         let near = items.and_then(|items| items.iter().find(|item| item["name"] == "near"));
         near.and_then(|near| near[quantity]["mean"].as_f64())
     };
@@ -358,7 +362,7 @@ fn connections_are_opened_and_closed_and_counted() {
     // from 3 s to 20 s it has at least one; of the link's mean the time before and after is a part
     let mean = of("connections").unwrap_or(0.0);
     assert!((1.0..opened).contains(&mean), "{mean}");
-    let links = found.summary["links"].as_array();
+    let links = run.summary["links"].as_array();
     let link = links.and_then(|links| links.iter().find(|link| link["name"] == "2"));
     let of_link = link.and_then(|link| link["connections"]["mean"].as_f64());
     let of_link = of_link.unwrap_or(0.0);

@@ -50,7 +50,7 @@ fn shares(result: &RunResult) -> [f64; 3] {
     let of = |name| value(result, "stations", name, "airtime_fraction");
     let air = ["fast-1", "fast-2", "slow"].map(of);
     let sum: f64 = air.iter().sum();
-    air.map(|one| one / sum)
+    air.map(|airtime| airtime / sum)
 }
 
 #[test]
@@ -60,8 +60,11 @@ fn three_stations_have_a_third_of_the_air_each_and_behind_a_fifo_the_slow_one_ha
         let far = shares.iter().any(|share| (share - 1.0 / 3.0).abs() > 0.02);
         assert!(!far, "{queue}: {shares:?}");
     }
-    let [one, two, slow] = shares(&three("1000"));
-    assert!(one < 0.1 && two < 0.1 && slow > 0.8, "{one} {two} {slow}");
+    let [first, second, slow] = shares(&three("1000"));
+    assert!(
+        first < 0.1 && second < 0.1 && slow > 0.8,
+        "{first} {second} {slow}"
+    );
 }
 
 #[test]

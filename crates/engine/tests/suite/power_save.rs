@@ -33,10 +33,10 @@ fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
     mean.unwrap_or_else(|| panic!("{name} without {quantity}: {item}"))
 }
 
-fn assert_near(found: f64, expected: f64, tolerance: f64) {
+fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!(
-        (found - expected).abs() <= tolerance,
-        "{found}, not {expected} within {tolerance}"
+        (value - expected).abs() <= tolerance,
+        "{value}, not {expected} within {tolerance}"
     );
 }
 
@@ -92,9 +92,9 @@ fn a_window_passes_with_each_beacon_while_it_takes_less_time_than_the_round_trip
     for flow in ["download", "upload"] {
         for window in [4, 8, 12] {
             let expected = f64::from(window) * 1460.0 * 8.0 / BEACON;
-            let found = goodput(flow, window, 40, "power_save = \"0 s\"");
+            let measured = goodput(flow, window, 40, "power_save = \"0 s\"");
             // the run is no whole number of beacon intervals: one window of 488
-            assert_near(found / expected, 1.0, 0.004);
+            assert_near(measured / expected, 1.0, 0.004);
         }
     }
 }
@@ -158,8 +158,8 @@ fn a_full_buffer_loses_the_oldest() {
 fn beacons_come_as_often_as_is_said() {
     for (interval, wait) in [("51.2 ms", 0.0256), ("204.8 ms", 0.1024)] {
         let result = datagrams(&format!("beacon_interval = \"{interval}\""), EACH_40_MS);
-        let found = mean(&result, "queues", "power-save/a", "sojourn_s");
-        assert_near(found / wait, 1.0, 0.01);
+        let sojourn = mean(&result, "queues", "power-save/a", "sojourn_s");
+        assert_near(sojourn / wait, 1.0, 0.01);
     }
 }
 

@@ -45,8 +45,8 @@ pub(crate) fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
 pub(crate) fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
     let items = result.summary[list].as_array();
     let item = items.and_then(|items| items.iter().find(|item| item["name"] == name));
-    let found = item.and_then(|item| item[quantity]["mean"].as_f64());
-    found.unwrap_or_else(|| panic!("no {quantity} of {name} in {list}"))
+    let value = item.and_then(|item| item[quantity]["mean"].as_f64());
+    value.unwrap_or_else(|| panic!("no {quantity} of {name} in {list}"))
 }
 
 #[test]
@@ -81,10 +81,10 @@ fn pie_holds_the_delay_of_a_link_at_its_target() {
     };
     // twenty windows in sawteeth: the mean is held, the integral part leaves no offset
     for (target, seconds) in [("15 ms", 0.015), ("40 ms", 0.040)] {
-        let found = sojourn(target);
+        let delay = sojourn(target);
         assert!(
-            (found / seconds - 1.0).abs() < 0.15,
-            "{found} for {seconds}"
+            (delay / seconds - 1.0).abs() < 0.15,
+            "{delay} for {seconds}"
         );
     }
 }
@@ -103,10 +103,13 @@ dumbbell = { flows = 60, bottleneck = "15 Mbps", rtt = "160 ms", rtt_spread = "8
     for (target, packets) in [("200", 200.0), ("100", 100.0)] {
         let pi = format!("{{ limit = 800, pi = {target} }}");
         let result = simulate(ROUTER, &[("queue", &pi)]);
-        let found = mean(&result, "queues", "bottleneck", "occupancy_packets");
+        let occupancy = mean(&result, "queues", "bottleneck", "occupancy_packets");
         // p moves by (a - b) times the sum of the distances: were it to move by as much as 0.01 over the
         // 34,000 steps measured, the mean would be 5 packets off
-        assert!((found - packets).abs() < 5.0, "{found} for {packets}");
+        assert!(
+            (occupancy - packets).abs() < 5.0,
+            "{occupancy} for {packets}"
+        );
         assert!(mean(&result, "links", "bottleneck", "utilisation") > 0.99);
     }
 }
@@ -157,8 +160,8 @@ fn ecn_capable_flows_are_marked_and_hardly_lose_anything() {
     ] {
         let queue = format!("{{ limit = 500, {discipline} }}");
         let result = simulate(DUMBBELL, &[("queue", &queue), ("tcp.ecn", "true")]);
-        let found = |quantity| mean(&result, "queues", "bottleneck", quantity);
-        let (marks, drops) = (found("mark_probability"), found("drop_probability"));
+        let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
+        let (marks, drops) = (measured("mark_probability"), measured("drop_probability"));
         assert!(marks > 0.02, "{discipline}: {marks} marked");
         // PIE drops from a probability of 0.1 on, which it reaches now and then
         let most = if discipline.starts_with("pie") {
@@ -176,9 +179,9 @@ fn proportional_drops_lose_the_slope_times_the_queue() {
     let slope = 0.001;
     let table = [("queue", "500"), ("queue.proportional.slope", "0.001")];
     let result = simulate(DUMBBELL, &table);
-    let found = |quantity| mean(&result, "queues", "bottleneck", quantity);
-    let expected = slope * found("occupancy_packets");
+    let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
+    let expected = slope * measured("occupancy_packets");
     // arrivals come in bursts, and so find more than the mean over time
-    let ratio = found("drop_probability") / expected;
+    let ratio = measured("drop_probability") / expected;
     assert!((0.9..1.25).contains(&ratio), "{ratio}");
 }

@@ -74,17 +74,17 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Agg
 }
 
 /// What was kept of a transmission: contender, receiver, and what it sent.
-fn kept(one: &Transmission) -> (u32, u32, Sent) {
-    let mut packets = one.packets.iter().map(|packet| packet.number);
-    let mpdus = one.mpdus.iter().map(|mpdu| {
+fn kept(transmission: &Transmission) -> (u32, u32, Sent) {
+    let mut packets = transmission.packets.iter().map(|packet| packet.number);
+    let mpdus = transmission.mpdus.iter().map(|mpdu| {
         let own = packets.by_ref().take(mpdu.packets as usize);
         (mpdu.number, own.collect())
     });
-    let sent = match one.mpdus.is_empty() {
+    let sent = match transmission.mpdus.is_empty() {
         true => Sent::BlockAckReq,
         false => Sent::Mpdus(mpdus.collect()),
     };
-    (one.contender, one.planned.to.0, sent)
+    (transmission.contender, transmission.planned.to.0, sent)
 }
 
 impl Driver {
@@ -92,7 +92,10 @@ impl Driver {
         self.packets.insert(packet.id, (who, packet));
         let station = who.0.max(packet.to) - 1;
         let categories = self.categories.len() as u32;
-        let category = self.categories.iter().position(|&one| one == who.1);
+        let category = self
+            .categories
+            .iter()
+            .position(|&category| category == who.1);
         let sent = packet::Packet {
             flow: station * categories + category.unwrap_or(0) as u32,
             number: packet.id,
@@ -152,7 +155,7 @@ impl Driver {
         let mut ended = std::mem::take(&mut self.under_way);
         let kept: Vec<(u32, u32, Sent)> = self.cell.transmissions().iter().map(kept).collect();
         let sent = ended.iter();
-        let sent = sent.map(|(contender, one)| (*contender, one.to, one.sent.clone()));
+        let sent = sent.map(|(contender, sender)| (*contender, sender.to, sender.sent.clone()));
         assert_eq!(
             kept,
             sent.collect::<Vec<_>>(),

@@ -144,8 +144,8 @@ impl Sender {
 
     /// Packets to node `to` that are in no MPDU yet.
     fn waiting(&self, to: u32) -> impl Iterator<Item = Packet> + '_ {
-        let fresh = move |one: &&Queued| one.packet.to == to && one.number.is_none();
-        self.queue.iter().filter(fresh).map(|one| one.packet)
+        let fresh = move |queued: &&Queued| queued.packet.to == to && queued.number.is_none();
+        self.queue.iter().filter(fresh).map(|queued| queued.packet)
     }
 
     /// The PPDU has ended, and MPDUs with these numbers were `received`: the others have failed once more.
@@ -158,7 +158,9 @@ impl Sender {
             let mpdu = window.under_way.get_mut(number);
             mpdu.expect("an MPDU that was sent").received = true;
         }
-        let lost = numbers.into_iter().filter(|one| !received.contains(one));
+        let lost = numbers
+            .into_iter()
+            .filter(|number| !received.contains(number));
         self.count_attempts(hop, to, lost.collect(), expected)
     }
 
@@ -258,7 +260,7 @@ impl Sender {
     }
 
     fn leave(&mut self, left: Vec<Packet>) -> Vec<Packet> {
-        let stays = |one: &Queued| left.iter().all(|packet| packet.id != one.packet.id);
+        let stays = |queued: &Queued| left.iter().all(|packet| packet.id != queued.packet.id);
         self.queue.retain(stays);
         left
     }
@@ -271,11 +273,15 @@ impl Sender {
         }
         let oldest = self.queue.first().expect("something to send");
         let number = oldest.number;
-        let same = |one: &&Queued| match number {
-            None => one.packet.id == oldest.packet.id,
-            Some(_) => one.packet.to == oldest.packet.to && one.number == number,
+        let same = |queued: &&Queued| match number {
+            None => queued.packet.id == oldest.packet.id,
+            Some(_) => queued.packet.to == oldest.packet.to && queued.number == number,
         };
-        let doomed = self.queue.iter().filter(same).map(|one| one.packet.id);
+        let doomed = self
+            .queue
+            .iter()
+            .filter(same)
+            .map(|queued| queued.packet.id);
         self.doomed = doomed.collect();
     }
 
@@ -287,7 +293,7 @@ impl Sender {
             let stays = |mpdu: &Mpdu| !mpdu.packets.iter().any(gone);
             window.under_way.retain(|_, mpdu| stays(mpdu));
         }
-        let packets = self.queue.iter().map(|one| one.packet);
+        let packets = self.queue.iter().map(|queued| queued.packet);
         let left = packets.filter(gone).collect();
         self.leave(left)
     }
