@@ -190,7 +190,7 @@ UPLOAD_TREE = {**IDLE_TREE, "flow": {"upload": {}}}
 def test_each_rule_is_on_the_page() -> None:
     page = (ROOT / "docs" / "guide" / "explain.md").read_text()
     for rule in rules():
-        assert f"`{rule.id}`" in page, rule["id"]
+        assert f"`{rule.id}`" in page, rule.id
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,13 @@ def test_bad_arguments_are_one_line(
     assert done.returncode == 2
     assert message in done.stderr.splitlines()[0]
     assert "Traceback" not in done.stderr
+
+
+def test_users_of_a_conflict_graph_are_refused(lasthop: Lasthop) -> None:
+    done = lasthop("explain", str(ROOT / "examples" / "csma.toml"), "--list")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: [csma]: users of a conflict graph cannot be explained")
+    assert done.stdout == ""
 
 
 def test_a_target_must_exist() -> None:

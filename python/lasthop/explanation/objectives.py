@@ -34,7 +34,7 @@ from lasthop.answers.calls import DELAY_P99_S, LOSS
 from lasthop.answers.calls import is_paced as has_rate
 from lasthop.errors import UserError, nearest
 from lasthop.scenario.scenario import Scenario
-from lasthop.scenario.typed import Flow, SensorFlow, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 from lasthop.simulation.result import Result
 
 __all__ = ["OBJECTIVES", "Objective", "PrintedQuantity", "default_objective", "objective_for"]
@@ -546,6 +546,12 @@ def objective_for(
     UserError
         There is no such objective or target, or it does not apply to the scenario.
     """
+    if isinstance(scenario.typed, CsmaScenario):
+        raise UserError(
+            "[csma]: users of a conflict graph cannot be explained; expected a scenario of cells "
+            "or links",
+            "run `lasthop compare FILE`, which compares users with the optimum",
+        )
     if name is None:
         name = default_objective(scenario, target)
     if name not in OBJECTIVES:
