@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from lasthop.answers import kinds
 from lasthop.errors import UserError
 
 __all__ = ["CAPTURE", "is_ours", "refuse_foreign", "refuse_if_foreign"]
@@ -36,18 +37,7 @@ MARKS = {
 }
 """Marks in each kind; in a capture the name of the program, in its first block."""
 
-KINDS = {
-    "comparison",
-    "emulation",
-    "prediction",
-    "progress",
-    "record",
-    "simulation",
-    "sweep",
-    "sweep manifest",
-    "tuning",
-    "what-if",
-}
+KINDS = {kind.name for kind in kinds.KINDS} | {"progress", "record", "sweep manifest"}
 """Values of ``kind`` in JSON that lasthop writes."""
 
 TABLE = b"lasthop"
