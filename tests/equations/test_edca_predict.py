@@ -179,7 +179,8 @@ def spoil(scenario, how):
         case "small station queue":
             station["queue_packets"] = 3
         case "managed queue":
-            cell["ap"]["queue"] = {"discipline": "codel"}
+            codel = {"target_s": 0.005, "interval_s": 0.1, "ce_threshold_s": None}
+            cell["ap"]["queue"] = {"discipline": "codel", **codel}
         case "wire loss":
             scenario["wire"]["loss"] = 0.01
         case "wire delay":

@@ -11,7 +11,9 @@ from lasthop.models.hotspot.fairness import (
 )
 from lasthop.models.hotspot.lossy import solve
 from lasthop.models.hotspot.padhye import received_per_rtt
-from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad, station
+from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad
+
+from .hotspot_station import station
 
 PAIR = [station(3, 1, 42, 1.2), station(0, 2, 20, 0.9)]
 AT = Equilibrium(75.0, 0.02, (40.0, 5.0), lossless=False)

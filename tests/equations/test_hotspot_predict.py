@@ -216,11 +216,20 @@ def test_a_small_station_buffer_is_refused(hotspot, refused):
     refused(scenario, "a2", "would queue 177 packets in room for 100")
 
 
-@pytest.mark.parametrize("discipline", ["pie", "codel"])
-def test_a_managed_queue_is_refused(hotspot, refused, discipline):
+PIE = {
+    "target_s": 0.015,
+    "update_s": 0.015,
+    "alpha_per_s": 0.125,
+    "beta_per_s": 1.25,
+    "max_burst_s": 0.15,
+}
+CODEL = {"target_s": 0.005, "interval_s": 0.1, "ce_threshold_s": None}
+
+
+@pytest.mark.parametrize(("discipline", "settings"), [("pie", PIE), ("codel", CODEL)])
+def test_a_managed_queue_is_refused(hotspot, refused, discipline, settings):
     scenario = hotspot((1, 0), (0, 1))
-    pie = {"target_s": 0.015, "update_s": 0.015, "alpha_per_s": 0.125, "max_burst_s": 0.15}
-    scenario["cell"]["ap"]["queue"] = {"discipline": discipline, **pie}
+    scenario["cell"]["ap"]["queue"] = {"discipline": discipline, **settings}
     refused(scenario, "a5", f"`cell.ap_queue.{discipline}` manages the queue")
 
 

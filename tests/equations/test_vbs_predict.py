@@ -52,6 +52,8 @@ def shared(changes=None, classes=None, **queue):
         "discipline": "vbs",
         "limit_packets": 100,
         "occupancy": 0.6,
+        "tol_packets2": 0.0001,
+        "update_s": None,
         "share_of": "queue",
         "algorithm": "corrected",
         **queue,

@@ -96,7 +96,7 @@ def test_tune_counts_the_calls_of_the_file() -> None:
     assert calls_of(with_call) == Calls("phone", own=True)
     both = lh.Scenario({**CELL, "station": {"phone": {"call": 1, "upload": 1}}})
     assert calls_of(both) == Calls("call", own=False)
-    few = calls_of(both).of(calls_of(both).beside(both), 3)
+    few = calls_of(both).of(calls_of(both).alongside(both), 3)
     own = [flow for flow in few.typed.udp_flows if flow.station.startswith("call-")]
     assert [flow.name for flow in own][:2] == ["call-1/audio-up/1", "call-1/audio-down/1"]
     assert len(own) == 6

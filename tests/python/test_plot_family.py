@@ -95,7 +95,7 @@ def test_values_of_the_abscissa_are_at_their_positions_with_their_labels():
 
 def test_labels_may_be_side_by_side_on_a_logarithmic_ordinate():
     lines = [line(name, [0, 1], 0.2, 2.0, predicted=False) for name in ("up", "down")]
-    [axes] = drawn(Panel("y", lines, log_from=0.05), beside=0.2).axes
+    [axes] = drawn(Panel("y", lines, log_from=0.05), offset=0.2).axes
     up, down = (container.lines[0] for container in axes.containers)
     assert list(up.get_xdata()) == pytest.approx([-0.1, 0.9])
     assert list(down.get_xdata()) == pytest.approx([0.1, 1.1])

@@ -18,6 +18,8 @@ from lasthop.errors import UserError
 from lasthop.uml import boot, init, kernel, store
 from lasthop.uml.boot import State
 
+from .conftest import Lasthop
+
 NEEDED = "".join(f"CONFIG_{name}=y\n" for name in ("UML", *kernel.NEEDED))
 
 
@@ -224,8 +226,9 @@ def test_the_command_line_has_the_same_defaults() -> None:
     assert command_line.MAX_PROCESSOR_S == boot.MAX_PROCESSOR_S
 
 
-def test_a_limit_of_processor_time_needs_simulated_time(tmp_path: Path) -> None:
+def test_a_limit_of_processor_time_needs_simulated_time(lasthop: Lasthop, tmp_path: Path) -> None:
     file = tmp_path / "cell.toml"
     file.write_text('duration = "5 s"\ncell = { phy = "802.11g" }\nstation.a = { download = 1 }\n')
-    with pytest.raises(UserError, match="`--max-time` limits runs in simulated time"):
-        command_line.emulate(str(file), max_time=5.0)
+    done = lasthop("emulate", str(file), "--max-time", "5s")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: --max-time limits runs in simulated time")

@@ -57,7 +57,8 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # The queue of a Linux access point, DualPI2, DCTCP and Prague are 23 kB, the explanation 25 kB.
     # Aggregation by category, greedy downlinks and counting by cohort are 12 kB, groups 6 kB.
     # A type for each medium, the trait of congestion controls and pacing are 7 kB.
-    assert engine <= 620_000
+    # 1 % above the size before them, 619,213 bytes.
+    assert engine <= 625_405
     assert page <= 300_000
 
 

@@ -86,10 +86,10 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     """Run a command and return its exit code; any error but `KeyboardInterrupt` becomes a line."""
     be_quiet(False)
     closed = open_streams()
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
     try:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # It flushes, which fails on a full disk.
         if closed:
             raise UserError("standard output is closed")
         for arg in args:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from ..conftest import SMALL
 
 LASTHOP = [sys.executable, "-c", "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"]
@@ -24,16 +26,20 @@ def test_a_closed_pipe_ends_the_command_quietly(small: Path) -> None:
     assert stderr == b""
 
 
-def test_a_full_disk_is_one_line(small: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_line(small: Path, unbuffered: str) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [*LASTHOP, "simulate", str(small), "--json"],
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
     assert done.returncode == 2
-    assert done.stderr == b"error: standard output: No space left on device\n"
+    *warnings, error = done.stderr.splitlines()
+    assert error == b"error: standard output: No space left on device"
+    assert all(line.startswith(b"warning: ") for line in warnings)
 
 
 def in_shell(small: Path, command: str) -> subprocess.CompletedProcess[str]:

@@ -100,11 +100,15 @@ def test_verbose_without_version_is_refused(lasthop: Lasthop, args: list[str]) -
     )
 
 
-def test_a_full_disk_is_reported_by_version_too() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_reported_by_version_too(unbuffered: str) -> None:
     program = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-c", program, "--version"], stdout=full, stderr=subprocess.PIPE
+            [sys.executable, "-c", program, "--version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
     assert done.returncode == 2
     assert done.stderr == b"error: standard output: No space left on device\n"
