@@ -1,6 +1,7 @@
 //! Number of stations with a frame to send, over time.
 
 use crate::kernel::time::Time;
+use crate::mac::{Bss, NodeId};
 
 /// Stations with a frame to send: the sum of the ends of their backlogged periods, less the sum of
 /// the beginnings.
@@ -8,49 +9,52 @@ use crate::kernel::time::Time;
 pub(super) struct Activity {
     sum: u64,
     stations: u64,
+    /// Backlogs by number of the node.
     backlogs: Vec<Backlog>,
 }
 
-/// Backlog of one station.
+/// Backlog of one node.
 #[derive(Clone, Debug, Default)]
 struct Backlog {
-    /// Queues that hold a frame.
+    /// Queues that hold a frame. The number of an access point is one larger, so that the access
+    /// point never counts as a station that begins or ends a backlogged period.
     queues: u32,
     /// End of the last backlogged period: that of a MAC ACK, which may be in the future.
     until: Time,
 }
 
 impl Activity {
-    pub(super) fn new(stations: usize) -> Activity {
+    pub(super) fn new(bss: &Bss) -> Activity {
+        let nodes = bss.nodes().map(|node| node.0 as usize + 1).max();
+        let mut backlogs = vec![Backlog::default(); nodes.unwrap_or(0)];
+        backlogs[bss.ap.0 as usize].queues = 1;
         Activity {
             sum: 0,
             stations: 0,
-            backlogs: vec![Backlog::default(); stations],
+            backlogs,
         }
     }
 
-    /// Records that a queue of `station` (`None`: the access point) holds a frame from `at` on.
-    pub(super) fn begin(&mut self, station: Option<usize>, at: Time) {
-        if let Some(station) = station {
-            let backlog = &mut self.backlogs[station];
-            backlog.queues += 1;
-            if backlog.queues == 1 {
-                self.stations += 1;
-                self.sum = self.sum.wrapping_sub(at.max(backlog.until).0);
-            }
+    /// Records that a queue of `node` holds a frame from `at` on.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, node: NodeId, at: Time) {
+        let backlog = &mut self.backlogs[node.0 as usize];
+        backlog.queues += 1;
+        if backlog.queues == 1 {
+            self.stations += 1;
+            self.sum = self.sum.wrapping_sub(at.max(backlog.until).0);
         }
     }
 
-    /// Records that a queue of `station` (`None`: the access point) is empty from `at` on.
-    pub(super) fn end(&mut self, station: Option<usize>, at: Time) {
-        if let Some(station) = station {
-            let backlog = &mut self.backlogs[station];
-            backlog.queues -= 1;
-            if backlog.queues == 0 {
-                backlog.until = at;
-                self.stations -= 1;
-                self.sum = self.sum.wrapping_add(at.0);
-            }
+    /// Records that a queue of `node` is empty from `at` on.
+    #[inline(always)]
+    pub(super) fn end(&mut self, node: NodeId, at: Time) {
+        let backlog = &mut self.backlogs[node.0 as usize];
+        backlog.queues -= 1;
+        if backlog.queues == 0 {
+            backlog.until = at;
+            self.stations -= 1;
+            self.sum = self.sum.wrapping_add(at.0);
         }
     }
 

@@ -99,7 +99,7 @@ impl Cell<Aggregating> {
             && let senders = &mut self.exchange.senders
             && let Some(minimum) = senders.minimum_exchange(now, number, queue, &self.medium)
         {
-            self.activity.begin(self.roles.station_of(port.node), now);
+            self.activity.begin(port.node, now);
             let begins = self
                 .medium
                 .backlog(now, number, minimum, &mut self.exchange);
@@ -231,7 +231,7 @@ impl Cell<Aggregating> {
         let senders = &mut self.exchange.senders;
         let minimum = senders.minimum_exchange(now, contender, queue, &self.medium);
         if minimum.is_none() {
-            self.activity.end(self.roles.station_of(port.node), free);
+            self.activity.end(port.node, free);
         }
         self.medium.proceed(contender, minimum, &mut self.exchange);
         if self.exchange.senders.adapts && port_node == self.ap {

@@ -95,7 +95,7 @@ impl<X: CellExchange> Cell<X> {
             ap: bss.ap,
             roles: bss.roles,
             stations: stations_of_flows,
-            activity: Activity::new(stations.len()),
+            activity: Activity::new(bss),
             mixing: mixed.then(|| streams.stream("ap/order")),
             shares: !cell.sharing_classes.is_empty(),
             power_save,

@@ -80,7 +80,7 @@ impl Cell<SingleFrame> {
     #[inline(always)]
     fn contend(&mut self, now: Time, number: u32, packet: &Packet) {
         let node = self.ports[number as usize].node;
-        self.activity.begin(self.roles.station_of(node), now);
+        self.activity.begin(node, now);
         let frame = frame(self.ap, &self.stations, node, packet);
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
@@ -152,7 +152,7 @@ impl Cell<SingleFrame> {
         let next = port.queue.head();
         let next = next.map(|next| frame(self.ap, &self.stations, port.node, next));
         if next.is_none() {
-            self.activity.end(self.roles.station_of(port.node), done);
+            self.activity.end(port.node, done);
         }
         self.medium.proceed(contender, next, &mut self.exchange);
         if may_drop {
