@@ -43,17 +43,17 @@ pub struct Calendar<T> {
     /// Number of the first day that has not begun.
     today: u64,
     /// First entry of each day in sight, at the number of the day modulo [`DAYS`], with the flag
-    /// [`MORE`] if the day has further events. The next field has the further events.
+    /// [`MORE`] if the day has further events. The further events are in `rest`.
     days: Box<[u32; DAYS]>,
     rest: Vec<Vec<Due>>,
     /// Whether a day with many events has begun since the last call of [`Calendar::takes_fresh`].
     fresh: bool,
-    /// A bit for each day in sight that has an entry. The next field has a bit for each word of
-    /// `marked` that is not 0.
+    /// A bit for each day in sight that has an entry. `words` has a bit for each word of `marked`
+    /// that is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
-    /// Events of the years after the present year, at the number of the year modulo [`YEARS`]. The
-    /// next field has a bit for each year with events.
+    /// Events of the years after the present year, at the number of the year modulo [`YEARS`].
+    /// `marked_years` has a bit for each year with events.
     years: Box<[Vec<Due>; YEARS as usize]>,
     marked_years: u64,
     later: BinaryHeap<Reverse<Due>>,
@@ -90,7 +90,7 @@ impl Due {
 }
 
 impl<T: Copy> Calendar<T> {
-    /// Returns an empty calendar. `reach` is the time by which most events are put in ahead.
+    /// Returns an empty calendar. Most events are put in at most `reach` before they are due.
     pub fn new(reach: Span) -> Calendar<T> {
         let day_ns = (8 * reach.0 / DAYS as u64)
             .max(SHORTEST_DAY)
