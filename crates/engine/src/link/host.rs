@@ -20,7 +20,7 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// A link that only delays.
+/// Link of the host of a flow.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Rate; 0: packets have no serialisation time. [bit/s]

@@ -6,7 +6,7 @@
 //!            a   a   x   a   .   -   -   -   -   -    a: acknowledged, x: lost, . : not sent yet
 //!                    ^           ^
 //!          start S --+           +-- first number that may not be sent: S + window
-//!          expected E: the receiver has handed up all below, and holds 3
+//!          expected E: the receiver has handed up all MPDUs below E, and holds 3
 //! ```
 //!
 //! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver

@@ -40,13 +40,13 @@
 //! Differs from the standard in:
 //!
 //! - The ACK timeout is by default as long as EIFS less AIFS, so that colliding nodes and the other
-//! nodes resume at the same time (`ack_timeout` sets another value).
+//!   nodes resume at the same time (`ack_timeout` sets another value).
 //! - Counters decrease as in the DCF unless `countdown` sets EDCA.
 //! - Immediate access does not wait for a slot boundary.
 //! - MAC ACK, RTS, CTS and CF-End frames are never corrupted.
 //! - Propagation takes no time.
 //! - A node that sends again before the reservation by its own RTS is over ends this reservation.
-//! This is possible only if `ack_timeout` is shorter than a MAC ACK.
+//!   This is possible only if `ack_timeout` is shorter than a MAC ACK.
 
 mod ending;
 mod planning;

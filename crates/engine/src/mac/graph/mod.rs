@@ -3,10 +3,10 @@
 //! Each link is a vertex. It counts down a backoff while none of its neighbours transmits, freezes
 //! while one does, and transmits when the backoff is zero. There are three kinds of backoffs:
 //!
-//! **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` times
-//! the air time of the packet. The backoff can also be in slots and after DIFS and EIFS, as in a
-//! modified 802.11 module.
-//! **Legacy** (section 4.1): like adaptive, but with the same mean backoff for all links.
+//! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` times
+//!   the air time of the packet. The backoff can also be in slots and after DIFS and EIFS, as in a
+//!   modified 802.11 module.
+//! - **Legacy** (section 4.1): like adaptive, but with the same mean backoff for all links.
 //! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]. CW + 1 doubles after
 //!   a failure. A new backoff follows each exchange whether or not the link has a packet
 //!   (post-backoff). A link whose post-backoff is zero immediately sends a packet that arrives at an
