@@ -1,4 +1,4 @@
-//! The steps of a cell, and those of its steps that depend on the contents of exchanges.
+//! The steps of a cell. Some of these steps depend on the contents of exchanges.
 
 use super::{Cell, ExchangeCounters, Hotspot, OffAir};
 use crate::channel::Channel;
@@ -34,7 +34,7 @@ pub trait CellExchange: FrameExchange + ExchangeCounters {
     ) -> OffAir;
 
     /// Returns whether the access point has a packet for a station that sleeps, in its queues or in
-    /// service. `sleeper` is the index of the station among those that sleep.
+    /// service. `sleeper` is the index of the station among the stations that sleep.
     fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool;
 
     /// Makes receivers stop waiting for missing MPDUs whose timeout has passed at `now`.

@@ -109,7 +109,7 @@ impl<X: ?Sized> Cell<X> {
         ap.for_each(|port| port.queue.carried(flow));
     }
 
-    /// Returns whether a packet was lost that [`Cell::take_lost`] has not returned yet.
+    /// Returns whether [`Cell::take_lost`] has a packet to return.
     #[inline(always)]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
@@ -228,7 +228,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         own.map_or(&[], |own| own)
     }
 
-    /// Returns the exchange of `contender` on the air, from its begin to its end.
+    /// Returns the exchange of `contender` on the air; `None` if the contender has no exchange on
+    /// the air.
     pub fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
         self.aggregates()?.senders.on_air(contender)
     }

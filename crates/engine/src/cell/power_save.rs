@@ -19,10 +19,11 @@
 //!   station only for its MAC ACK.
 //!
 //! Beacons are sent at multiples of their interval. Released packets join the queue after the
-//! packets in it. Their order is the order of arrival, for all stations together. The discipline of
-//! the queue treats them as if they came from the wire. A Linux access point (mac80211) keeps and
-//! loses packets in the same way, up to 64 packets per station and category. It passes released
-//! packets to its driver after the packets that the driver already has, and before later packets.
+//! packets that are already in the queue. They are released in order of arrival, for all stations
+//! together. The discipline of the queue treats released packets as if they came from the wire. A
+//! Linux access point (mac80211) keeps and loses packets in the same way, up to 64 packets per
+//! station and category. It passes released packets to its driver after the packets that the driver
+//! already has, and before later packets.
 //!
 //! Differs from the standard in: beacons take no air time, are never lost, and are never late
 //! because the medium is busy; every station wakes for each beacon (listen interval 1); no PS-Poll

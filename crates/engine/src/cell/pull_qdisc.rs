@@ -1,4 +1,5 @@
-//! Packets in front of a device that forms aggregates. A queue discipline decides when they leave.
+//! Packets in front of a device that forms aggregates. A queue discipline decides when packets
+//! leave.
 //!
 //! ```text
 //!   offer --> pull qdisc: Mac80211, or a scheduler --pull--> txqs --an exchange begins--> PPDU

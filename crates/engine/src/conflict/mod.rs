@@ -175,7 +175,7 @@ impl Conflict {
         }
     }
 
-    /// Returns whether a packet was given up that [`Conflict::take_lost`] has not returned yet.
+    /// Returns whether [`Conflict::take_lost`] has a packet to return.
     #[inline(always)]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()

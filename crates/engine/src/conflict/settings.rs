@@ -379,7 +379,7 @@ pub enum Connections {
         /// Number of connections divided by the round-trip time. [1/s]
         k: f64,
     },
-    /// The number of connections is the number that realises a utility.
+    /// The number of connections makes the rate of the flow optimal for its utility.
     Utility {
         /// Factor k of the number of connections, as for [`Connections::Rtt`]. [1/s]
         k: f64,

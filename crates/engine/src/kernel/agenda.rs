@@ -14,13 +14,13 @@ fn leaves(slots: usize) -> usize {
     slots.next_power_of_two().max(2)
 }
 
-/// Returns the latest instant that fits into a key in addition to `slot_bits` bits for the slot.
+/// Returns the latest instant that fits into a key with `slot_bits` bits for the slot.
 #[inline]
 fn latest(slot_bits: u32) -> Time {
     Time((u64::MAX >> slot_bits) - 1)
 }
 
-/// Deadlines of a fixed number of slots.
+/// Deadlines of all slots.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// Tournament tree: `tree[1]` is the root, and the leaves begin at index `leaves`. A key is

@@ -377,7 +377,7 @@ mod tests {
     }
 
     proptest! {
-        /// Events are put in at any distance, also before the earliest pending event.
+        /// Events are put in for any time ahead, including times before the earliest pending event.
         #[test]
         fn events_leave_as_from_a_plain_list(
             reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],

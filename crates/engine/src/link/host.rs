@@ -68,8 +68,8 @@ impl Host {
         }
     }
 
-    /// Returns when `packet` arrives at the far end. It enters at `at`, not before the packet in
-    /// front of it.
+    /// Returns when `packet` arrives at the far end. The packet enters at `at`, not before the
+    /// packet in front of it.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
         let mut departs = at;

@@ -22,7 +22,7 @@ pub struct Served {
     scheduler: Scheduler,
     /// Packet in service, and the time of its departure.
     in_service: Option<(Time, Packet)>,
-    /// Time at which the scheduler will have a packet, while no packet is in service.
+    /// Time at which the scheduler will have a packet again, if no packet is in service.
     ready: Time,
     counters: QueueCounters,
     waits: Waits,

@@ -8,8 +8,8 @@
 //! An opportunity without a packet is wasted. If the queue becomes empty, the rest of the present
 //! opportunity is wasted too. A packet that arrives at the time of an opportunity is too late for
 //! this opportunity. A packet that begins in an opportunity may end in a later opportunity, and
-//! then leaves at the time of the later opportunity. The queue works as it does before a link with
-//! a rate: the link takes the next packet when the packet before has left. A packet stays in the
+//! then leaves at the time of the later opportunity. The queue works as in front of a link with a
+//! rate: the link takes the next packet when the packet before has left. A packet stays in the
 //! queue until it is sent.
 
 use std::collections::VecDeque;

@@ -99,7 +99,7 @@ impl BackoffRing {
     }
 
     /// Returns the node that contends for the slot `ahead` slots after the present slot; `None` if
-    /// no node contends for it, or several nodes.
+    /// no node or several nodes contend for this slot.
     #[inline]
     pub fn only_at(&self, ahead: u64) -> Option<u32> {
         let first = self.heads[self.bucket(self.passed + ahead)];

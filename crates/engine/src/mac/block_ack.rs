@@ -219,8 +219,8 @@ impl BlockAckWindow {
         from..from + usize::from(mpdu.packets)
     }
 
-    /// Ends the PPDU on the air if all its MPDUs are received and neither end has another MPDU.
-    /// Returns whether neither end had another MPDU.
+    /// Ends the PPDU on the air, if neither end has an MPDU that is not in this PPDU. All its MPDUs
+    /// are received. Returns whether the PPDU has ended.
     #[inline]
     pub fn receive_all(&mut self, events: &mut impl BlockAckEvents) -> bool {
         if self.on_air as usize != self.mpdus.len() || self.start != self.expected {
@@ -272,8 +272,8 @@ impl BlockAckWindow {
         received
     }
 
-    /// Does the work of [`BlockAckWindow::receive`] in the case that all MPDUs inside are on the
-    /// air and the receiver holds no MPDU. MPDUs before the first lost MPDU are removed
+    /// Does the work of [`BlockAckWindow::receive`] in the case that all MPDUs in the window are on
+    /// the air and the receiver holds no MPDU. MPDUs before the first lost MPDU are removed
     /// immediately.
     #[inline]
     fn receive_in_order(
@@ -463,8 +463,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Skips the number of the next packet, which was given up before an MPDU was begun for it. The
-    /// window contains no MPDU.
+    /// Skips the number of the next packet. This packet was given up before an MPDU was begun for
+    /// it. The window contains no MPDU.
     pub fn skip_packet(&mut self) {
         self.packets_base += 1;
     }
@@ -506,8 +506,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns all packets inside: those not yet settled at the sender, and those that the receiver
-    /// holds.
+    /// Returns all packets in the window: packets that are not yet settled at the sender, and
+    /// packets that the receiver holds.
     pub fn inside(&self) -> impl Iterator<Item = &Packet> {
         let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits || mpdu.held);
         mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))

@@ -62,9 +62,9 @@ impl Cell {
     }
 }
 
-/// Checks that CWmin is not above CWmax in any category. Only nodes are checked that set CWmin or
-/// CWmax in their own tables. The problem is reported at the nearest table that sets one of the two
-/// keys.
+/// Checks that CWmin is not above CWmax in any category. Only nodes that set CWmin or CWmax in
+/// their own tables are checked. The problem is reported at the nearest table that sets one of the
+/// two keys.
 fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     let cell = &node[node.len() - 1..];
     let Ok(defaults) = AccessDefaults::of(&Layers(cell), at_ap) else {

@@ -255,8 +255,8 @@ fn may_follow(access: &Access) -> u32 {
     access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }
 
-/// Returns the contenders of `bss`. The first are best effort at each node. The other categories
-/// follow that flows use, at the access point and at the station. `categories` has the index of the
+/// Returns the contenders of `bss`: first best effort at each node, then the other categories in
+/// use, at the access point and at the stations of the flows. `categories` has the index of the
 /// station of each flow, counted from 0, and the category of the flow.
 pub(super) fn contenders_of(
     bss: &Bss,

@@ -131,7 +131,7 @@ impl Countdown {
         }
     }
 
-    /// Adds the contenders to `ready` whose counters will be zero at `start`, which is the start of
+    /// Adds to `ready` the contenders whose counters will be zero at `start`, which is the start of
     /// the next transmission.
     pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
         for group in &self.groups {
@@ -174,7 +174,7 @@ impl Countdown {
         }
     }
 
-    /// Adds the off-grid contenders to `ready` whose counters are zero. The other off-grid
+    /// Adds to `ready` the off-grid contenders whose counters are zero. The other off-grid
     /// contenders return to their groups.
     #[cold]
     #[inline(never)]
@@ -204,9 +204,9 @@ impl Countdown {
         self.groups[state.group].ring.add(contender, state.target);
     }
 
-    /// Makes `contender` wait for AIFS from `from` on after a failure. If this differs from its
-    /// group, the contender is off the grid. Otherwise it joins the ring of the group if it has a
-    /// frame.
+    /// Makes `contender` wait for AIFS from `from` on after a failure; `None`: like its group. If
+    /// it then begins to count at another time than its group, it is off the slot grid. Otherwise
+    /// it joins the ring of the group if it has a frame.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,
@@ -230,7 +230,7 @@ impl Countdown {
 
     /// Lets `contender`, which had no frame, contend for a frame that arrives. Returns true if its
     /// post-backoff has ended and the medium is idle, so that it may send immediately. Otherwise
-    /// the contender is added to the ring.
+    /// the contender joins the ring of its group.
     #[inline(always)]
     pub(super) fn arrive(
         &mut self,

@@ -5,10 +5,10 @@
 //!
 //! A node that has a frame waits for AIFS (after a collision or a corrupted frame for EIFS). It
 //! then counts down a backoff, which is uniform on [0, CW], in idle slots. The countdown stops
-//! while the medium is busy. The node sends when the counter is zero. After a failure it doubles CW
-//! + 1, and after its attempt limit it gives up the frame. The node draws a new backoff after each
-//! exchange even if it has nothing more to send (post-backoff). A frame may arrive at a node whose
-//! post-backoff has ended, while the medium has been idle for AIFS. Such a frame is sent
+//! while the medium is busy. The node sends when the counter is zero. The sum CW + 1 is doubled
+//! after a failure, and the frame is given up after the attempt limit. The node draws a new backoff
+//! after each exchange even if it has nothing more to send (post-backoff). A frame may arrive at a
+//! node whose post-backoff has ended, while the medium has been idle for AIFS. This frame is sent
 //! immediately.
 //!
 //! Each access category of a node contends separately. Categories of one node that are ready in the
@@ -197,8 +197,8 @@ impl Dcf {
     }
 
     /// Returns the time at which the next exchange ends, or at which it begins if its contents are
-    /// chosen then. This method plans the next transmission, so that it must be called whenever
-    /// frames have arrived or an exchange has ended.
+    /// chosen then. This method plans the next transmission. It must be called whenever frames have
+    /// arrived or an exchange has ended.
     #[inline]
     pub fn deadline<X: FrameExchange>(&mut self, _kind: &X) -> Time {
         if self.stale {
@@ -215,7 +215,8 @@ impl Dcf {
     }
 
     /// Informs the medium that `contender`, which had nothing to send, has `next` to send from
-    /// `now` on. Returns whether an exchange begins immediately whose contents must be chosen now.
+    /// `now` on. Returns whether an exchange begins immediately and its contents must be chosen
+    /// now.
     #[inline]
     pub fn backlog<X: FrameExchange>(
         &mut self,

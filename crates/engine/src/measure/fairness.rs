@@ -129,8 +129,7 @@ mod tests {
     #[test]
     fn datagrams_under_way_are_not_missing_unless_they_pile_up() {
         let none = FlowCounters::default();
-        // one tenth of the datagrams is under way, as expected for a delay of 1 s in a period of 10
-        // s
+        // one tenth of the datagrams is under way, as expected for a delay of 1 s in a run of 10 s
         assert!(met(&none, &counted(1_000, 900, 0, 1_000)));
         // a queue that grows: the last datagram takes 1 s, and the mean delay is 0.5 s
         assert!(!met(&none, &counted(1_000, 900, 0, 500)));

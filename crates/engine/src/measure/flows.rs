@@ -71,8 +71,8 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Returns the time average of cwnd over these TCP flows. Each flow counts for the part of the
-    /// period in which it existed; `None` if no flow existed. [packets]
+    /// Returns the mean cwnd of these TCP flows, averaged over the time for which each flow existed
+    /// in the period; `None` if no flow existed in the period. [packets]
     pub(super) fn mean_cwnd(&self, flows: impl Iterator<Item = usize>) -> Option<f64> {
         let (mut count, mut area, mut life_ns) = (0_u32, 0.0, 0);
         for flow in flows {

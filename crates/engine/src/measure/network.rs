@@ -116,8 +116,9 @@ impl Period<'_> {
         matches!(transport, Transport::Tcp(_))
     }
 
-    /// Returns the mean round-trip time of the TCP flows among `members`, and the one-way delay of
-    /// the other flows. All replications of a scenario have the same of these two values.
+    /// Returns the mean round-trip time of the TCP flows among `members`, and the mean one-way
+    /// delay of the other flows. A value is left out if there are no such flows, which is the same
+    /// in all replications of a scenario.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {

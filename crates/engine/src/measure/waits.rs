@@ -57,7 +57,8 @@ impl Period<'_> {
                             .as_ref()
                             .map(|waits| waits.of(flow));
                         let asleep = waits.of(flow).since(from.unwrap_or_default());
-                        // a packet that arrives while the station is awake waits for no time
+                        // a packet that arrives while the station is awake is not kept, but counts
+                        // in the mean
                         add(name, asleep.ns, own.packets);
                     }
                     add(world.radio().queue_name(queue), own.ns, own.packets);
@@ -68,7 +69,8 @@ impl Period<'_> {
     }
 
     /// Returns the packets that are kept for the station that receives the data of `flow`: index of
-    /// the station, name in results, and times. `None` if no receiving station sleeps.
+    /// the station, name in results, and times. `None` if the receiver is not a station that
+    /// sleeps.
     fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
         let Ends::Station { station, direction } =
             self.world.scenario().flows.get(flow as usize)?.ends

@@ -50,7 +50,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Returns a capture of the cell of the scenario, and appends the begin of the capture to
+    /// Returns a capture of the cell of the scenario, and appends the beginning of the capture to
     /// `out`.
     pub fn begin(scenario: &Scenario, out: &mut Vec<u8>) -> Capture {
         block::section_header(out, &scenario.name);

@@ -100,7 +100,7 @@ impl Cell {
 
     /// Returns the sequence number of a data frame, and whether the frame repeats the last data
     /// frame of its transmitter. After a failed RTS, the record is a retry, but the data frame is
-    /// not.
+    /// not a repetition.
     fn sequence(&mut self, record: &FrameRecord, packet: &Packet) -> (u16, bool) {
         let node = &mut self.nodes[record.from.index()];
         let this = Some((*packet, record.to));

@@ -12,11 +12,11 @@ use crate::scenario::Scenario;
 /// column.
 ///
 /// Names are those of the scenario. `receiver` is null for a frame to all nodes. `flow` and
-/// `packet` are set for frames that carry or announce a packet. They are null if the packets of a
-/// PPDU differ in them. `flow` is null for a connection that has no name in the scenario. `mpdus`
-/// and `mpdus_lost` are null for control frames. In a cell that aggregates, `sequence` has the
-/// sequence numbers of the MPDUs, and `lost` has those of the MPDUs that were not received. `mcs`
-/// is set for PPDUs with an MCS.
+/// `packet` are set for frames that carry or announce a packet. Each is null if the packets of a
+/// PPDU differ in this property. `flow` is null for a connection that has no name in the scenario.
+/// `mpdus` and `mpdus_lost` are null for control frames. In a cell that aggregates, `sequence` has
+/// the sequence numbers of the MPDUs, and `lost` has the sequence numbers of the MPDUs that were
+/// not received. `mcs` is set for PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
     // frames of one exchange are next to each other, and a response follows the frame to which it
     // responds
@@ -57,7 +57,7 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
     .to_string()
 }
 
-/// Returns a property of the packets in a frame; `None` if the packets differ in it.
+/// Returns a property of the packets in a frame; `None` if the packets differ in this property.
 fn common<T: PartialEq>(frame: &FrameRecord, of: impl Fn(&Packet) -> T) -> Option<T> {
     let first = of(frame.packet.as_ref()?);
     let ppdu = frame.ppdu.as_ref();

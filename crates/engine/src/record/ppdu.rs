@@ -147,8 +147,8 @@ fn mpdus(
         Outcome::Collided | Outcome::Begins => &[],
         Outcome::Delivered { .. } | Outcome::Corrupted => cell.judged(),
     };
-    // with a block acknowledgement, the attempt limit of an MPDU is its own; without one, it is
-    // that of the contender
+    // with a block acknowledgement agreement, each MPDU has its own attempt limit; without an
+    // agreement, the limit of the contender applies
     let used_up = cell.medium().discarded().contains(&sent.contender);
     let mut rest = &sent.packets[..];
     let numbered = sent.mpdus.iter().enumerate();

@@ -147,8 +147,9 @@ impl Dcf {
             .filter(move |contender| start + air(contender) == end)
     }
 
-    /// Returns whether the wait of a collider is that of nodes that only listened. This is the case
-    /// if another colliding frame ended at `own_end`, the end of the collider's frame, or later.
+    /// Returns whether a collider waits as long as the nodes that only listened. This is the case
+    /// if the frame of another collider ended at `own_end`, the end of the frame of this collider,
+    /// or later.
     fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
         self.collider_wait == ColliderWait::Eifs
             && (own_end < self.exchange.end || self.ending_last(transmitters).count() > 1)

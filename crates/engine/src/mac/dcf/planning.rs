@@ -1,4 +1,4 @@
-//! Plan and begin of the next transmission.
+//! Plan and start of the next transmission.
 
 use super::{Contender, Dcf, FrameExchange, Phase, Span, Time, outranked};
 

@@ -17,7 +17,7 @@ impl Dcf {
         access: &Access,
         _kind: &X,
     ) {
-        // an exchange that has begun draws with the windows that applied at its begin
+        // an exchange that has begun draws with the windows that applied when it began
         if !X::FORMED_AT_START && self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();
         }
@@ -25,8 +25,9 @@ impl Dcf {
         self.countdown.widen(access.cwmax.max(access.cwmin));
     }
 
-    /// Loads frames again at `now` that wait for the link between the access point and station
-    /// `node`. The channel of this link has changed. A frame on the air is judged at its end.
+    /// Loads again, at `now`, the frames that wait for the link between the access point and
+    /// station `node`. The channel of this link has changed. A frame on the air is judged at its
+    /// end.
     pub fn reload<X: FrameExchange<Next = Frame>>(
         &mut self,
         now: Time,

@@ -1,7 +1,8 @@
 //! CSMA on a conflict graph: medium access of links that sense only some of the other links.
 //!
 //! Each link is a vertex. It counts down a backoff while none of its neighbours transmits, freezes
-//! while one does, and transmits when the backoff is zero. There are three kinds of backoffs:
+//! while a neighbour transmits, and transmits when the backoff is zero. There are three kinds of
+//! backoffs:
 //!
 //! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` times
 //!   the air time of the packet. The backoff can also be in slots and after DIFS and EIFS, as in a
