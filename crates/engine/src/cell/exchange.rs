@@ -92,8 +92,9 @@ impl<X: CellExchange> Cell<X> {
         X::set_channel(self, now, station, channel);
     }
 
-    /// Changes contention windows, TXOP limits and queues at `now`, from those of the hot-spot
-    /// `from` to those of `to`, as far as they can change during a run.
+    /// Changes the settings of the cell from the hot-spot `from` to the hot-spot `to` at `now`.
+    /// Only contention windows, TXOP limits and queues can change, as far as they may change during
+    /// a run.
     #[cold]
     #[inline(never)]
     pub fn change(&mut self, now: Time, [from, to]: [Hotspot; 2]) {

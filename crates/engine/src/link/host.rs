@@ -2,7 +2,7 @@
 //! has no losses and no counters.
 //!
 //! A host may add a random delay to each packet that it sends, as real hosts do. Without this
-//! delay, deterministic packets meet a drop-tail queue in a fixed phase, and the phase decides
+//! delay, deterministic packets meet a drop-tail queue in a fixed phase. The phase then decides
 //! which flow finds the queue full (Floyd and Jacobson, "On traffic phase effects in
 //! packet-switched gateways", Internetworking: Research and Experience 3, 1992).
 //!

@@ -19,10 +19,10 @@
 //! A contender that wins the medium holds it for a transmission opportunity (TXOP). Its next frame
 //! follows SIFS after the MAC ACK, without RTS, on two conditions: the frame arrives before the MAC
 //! ACK ends, and the MAC ACK of the next frame would end within the TXOP limits. The first frame is
-//! always allowed. A failure ends the TXOP. With `cf_end`, a contender that has time left in its
-//! TXOP but nothing more to send ends the TXOP with a CF-End frame, SIFS after the last MAC ACK
-//! (10.22.2.9). A post-backoff is drawn after each frame, and again after each further frame in the
-//! same TXOP.
+//! always allowed. A failure ends the TXOP. With `cf_end`, a contender may have time left in its
+//! TXOP but nothing more to send. It then ends the TXOP with a CF-End frame, SIFS after the last
+//! MAC ACK (10.22.2.9). A post-backoff is drawn after each frame, and again after each further
+//! frame in the same TXOP.
 //!
 //! A type that implements [`FrameExchange`] decides what an exchange carries. With [`SingleFrame`]
 //! the contents are known before the exchange begins. The next transmission is planned up to the
@@ -39,8 +39,8 @@
 //!
 //! Differs from the standard in:
 //!
-//! - The ACK timeout is by default as long as EIFS less AIFS, so that colliding nodes and the other
-//!   nodes resume at the same time (`ack_timeout` sets another value).
+//! - The ACK timeout is by default as long as EIFS less AIFS (`ack_timeout` sets another value).
+//!   With the default, colliding nodes and the other nodes resume at the same time.
 //! - Counters decrease as in the DCF unless `countdown` sets EDCA.
 //! - Immediate access does not wait for a slot boundary.
 //! - MAC ACK, RTS, CTS and CF-End frames are never corrupted.

@@ -1,5 +1,5 @@
 //! Computation of measured quantities from the counters at the end of the warm-up and at the end of
-//! the run, and the conservation laws that every run must obey.
+//! the run. Also the conservation laws that every run must obey.
 //!
 //! A world is read by its methods and is never changed. [`snapshot`] has all counters at one
 //! instant. [`period`] has the period between two instants. Each list of a result is made from the

@@ -14,8 +14,8 @@
 //!   not received, a comment on the packet has its fate: `collided` or `corrupted`, and `discarded`
 //!   if it was the last attempt.
 //! - The engine counts segments, and the capture shows bytes. Packets that external hosts have sent
-//!   have the bytes of these hosts. For other packets, both ends begin at sequence number 0 with the
-//!   SYN, the payload is zeros, and each segment advances the sequence number by one MSS.
+//!   have the bytes of these hosts. For other packets, both ends begin at sequence number 0 with
+//!   the SYN, and the payload is zeros. Each segment advances the sequence number by one MSS.
 //! - Stations have the addresses 10.0.0.1 and up. The server has 198.18.0.1 (RFC 2544) and port 9
 //!   (discard). A virtual shared bottleneck sends pings from 198.19.255.254.
 //! - Headers are standard headers of the size nearest to the size in the scenario. If the number of

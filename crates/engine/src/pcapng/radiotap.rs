@@ -1,6 +1,6 @@
 //! The radiotap header in front of each frame (radiotap.org), with rate or modulation, and channel.
-//! In a cell that aggregates, the header also has the time at which the MAC receives the first bit,
-//! and the position of an MPDU in its PPDU.
+//! In a cell that aggregates, the header also has the position of an MPDU in its PPDU, and the time
+//! at which the MAC receives the first bit.
 
 use crate::kernel::time::Time;
 use crate::mac::Band;
