@@ -1,10 +1,10 @@
-//! Number of stations with a frame to send, over time.
+//! Number of stations that have a frame to send, over time.
 
 use crate::kernel::time::Time;
 use crate::mac::{Bss, NodeId};
 
-/// Stations with a frame to send: the sum of the ends of their backlogged periods, less the sum of
-/// the beginnings.
+/// Number of stations that have a frame to send, over time. `sum` is the sum of the ends of all
+/// backlogged periods, less the sum of the beginnings.
 #[derive(Clone, Debug)]
 pub(super) struct Activity {
     sum: u64,
@@ -13,13 +13,13 @@ pub(super) struct Activity {
     backlogs: Vec<Backlog>,
 }
 
-/// Backlog of one node.
+/// Backlog of one node, in all its queues.
 #[derive(Clone, Debug, Default)]
 struct Backlog {
-    /// Queues that hold a frame. The number of an access point is one larger, so that the access
-    /// point never counts as a station that begins or ends a backlogged period.
+    /// Number of queues that hold a frame. The number of an access point is one larger, so that the
+    /// access point never counts as a station that begins or ends a backlogged period.
     queues: u32,
-    /// End of the last backlogged period: that of a MAC ACK, which may be in the future.
+    /// End of the last backlogged period. It is the end of a MAC ACK, which may be in the future.
     until: Time,
 }
 
@@ -58,7 +58,7 @@ impl Activity {
         }
     }
 
-    /// Returns the time integral of the number of stations with a frame to send. [ns]
+    /// Returns the time integral of the number of stations that have a frame to send. [ns]
     pub(super) fn integral_ns(&self, now: Time) -> u64 {
         self.sum.wrapping_add(self.stations * now.0)
     }

@@ -1,5 +1,5 @@
-//! Exchanges with aggregates, whose contents are chosen when they begin, and the counters of a cell
-//! that depend on the contents of its exchanges.
+//! Exchanges with aggregates, whose contents are chosen when they begin. Also the counters of a
+//! cell that depend on the contents of exchanges.
 
 use super::Transmission;
 use super::pull_qdisc::PullQdisc;
@@ -11,15 +11,16 @@ use crate::mac::dcf::{
 };
 use crate::queue::{HeadQueue, TxQueues};
 
-/// Exchanges that carry aggregates.
+/// State of exchanges that carry aggregates.
 #[derive(Clone, Debug)]
 pub struct Aggregating {
     pub(super) senders: Senders,
-    /// Packets in front of the devices, if a discipline decides when packets leave.
+    /// Packets in front of the devices; `None` if no discipline of the cell decides when packets
+    /// leave.
     pub(super) pull_qdisc: Option<Box<PullQdisc>>,
-    /// Contents of the exchange that began last, if they are recorded.
+    /// Contents of the exchange that began last; `None` if contents are not recorded.
     pub(super) transmissions: Option<Vec<Transmission>>,
-    /// Whether any data of the exchange that ends are received.
+    /// Whether the receiver has received any data of the exchange that ends.
     pub(super) received: bool,
 }
 
@@ -43,8 +44,8 @@ impl FrameExchange for Aggregating {
     fn on_discard(&mut self, _: &Contender) {}
 }
 
-/// Returns the transmit queues of a contender that aggregates; every contender of such a cell has
-/// them.
+/// Returns the transmit queues (txqs) of a contender that aggregates. Every contender of a cell
+/// that aggregates has transmit queues.
 #[inline(always)]
 pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
     match queue {
@@ -53,18 +54,19 @@ pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
     }
 }
 
-/// Counters that depend on the contents of exchanges.
+/// Counters of a cell that depend on the contents of exchanges.
 pub trait ExchangeCounters {
-    /// Returns the counters of queue `number`, given those of the medium.
+    /// Returns the counters of queue `number`. `of_medium` has the counters of the contender at the
+    /// medium.
     fn frames(&self, _number: u32, of_medium: NodeCounters) -> NodeCounters {
         of_medium
     }
 
-    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`,
-    /// counted from 0.
+    /// Returns the counters of the frames, or MPDUs, from the access point to the station with
+    /// index `station`, counted from 0.
     fn down_counters(&self, station: usize) -> DownCounters;
 
-    /// Returns the aggregates, if exchanges carry them.
+    /// Returns the state of the aggregates; `None` in a cell of single frames.
     fn aggregates(&self) -> Option<&Aggregating> {
         None
     }

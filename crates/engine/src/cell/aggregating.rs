@@ -1,9 +1,9 @@
-//! A cell that aggregates: exchanges carry several packets, and their contents are chosen when they
-//! begin.
+//! A cell that aggregates: each exchange may carry several packets, and its contents are chosen
+//! when it begins.
 //!
 //! ```text
 //!   offer --> pull qdisc, or nothing --> txqs --an exchange begins--> senders: PPDU on the air
-//!   --the exchange ends--> received, settled, lost --> minimum exchange of what comes next
+//!   --the exchange ends--> received, settled, lost --> minimum exchange of the next packets
 //! ```
 
 use super::aggregates::txqs;
@@ -49,7 +49,7 @@ impl CellExchange for Aggregating {
         _packet: &mut Packet,
     ) -> OffAir {
         if cell.timer(now) {
-            return OffAir::Several; // a receiver may have held some
+            return OffAir::Several; // receivers may have handed up packets that they held
         }
         let outcome = cell.begin_or_end(now);
         if let Some(watch) = watch {
@@ -89,7 +89,7 @@ impl CellExchange for Aggregating {
 
 impl Cell<Aggregating> {
     /// Lets the contender of queue `number` contend, if the queue has a packet and the contender
-    /// has declared nothing yet.
+    /// does not contend yet.
     pub(super) fn contend(&mut self, now: Time, number: u32) {
         if self.medium.is_backlogged(number) {
             return;
@@ -104,12 +104,12 @@ impl Cell<Aggregating> {
                 .medium
                 .backlog(now, number, minimum, &mut self.exchange);
             if begins {
-                self.form(); // packets that come in the same instant are too late
+                self.form(); // packets that arrive at the same instant are too late for the exchange
             }
         }
     }
 
-    /// Chooses the contents of the exchange that begins.
+    /// Chooses the contents of the exchange that begins, for all transmitters.
     fn form(&mut self) {
         let Aggregating {
             senders,
@@ -139,13 +139,13 @@ impl Cell<Aggregating> {
         self.medium.launch();
     }
 
-    /// Records from now on what transmitters have on the air.
+    /// Records the contents of exchanges from now on.
     pub fn record_transmissions(&mut self) {
         self.exchange.transmissions = Some(Vec::new());
     }
 
-    /// Begins the exchange that is due, or ends the one on the air, exactly at the deadline, `now`.
-    /// The caller then calls [`Cell::settle`].
+    /// Begins the exchange that is due, or ends the exchange on the air. `now` is exactly the
+    /// deadline. The caller then calls [`Cell::settle`].
     pub fn begin_or_end(&mut self, now: Time) -> Outcome {
         if self.medium.begins(&self.exchange) {
             self.form();
@@ -165,8 +165,8 @@ impl Cell<Aggregating> {
         self.medium.end_exchange(&mut self.exchange)
     }
 
-    /// Settles the packets of the exchange that ended at `now`, and lets its contenders declare
-    /// what comes next.
+    /// Settles the packets of the exchange that ended at `now`. Lets its contenders declare their
+    /// next exchange.
     pub fn settle(&mut self, now: Time, outcome: Outcome, sources: &mut impl Greedy) -> OffAir {
         if outcome == Outcome::Begins {
             return OffAir::Nothing;
@@ -245,8 +245,8 @@ impl Cell<Aggregating> {
         self.timer = self.beacon.min(self.exchange.senders.deadline);
     }
 
-    /// Reports packets that have been handed up at `now` to the shared queues and to stations that
-    /// sleep.
+    /// Reports the packets that were handed up at `now` to the shared queues and to the stations
+    /// that sleep.
     fn wake_all(&mut self, now: Time, done: Time) -> OffAir {
         let count = self.exchange.senders.received.len();
         let listens = self.shares || self.power_save.is_some();
@@ -267,8 +267,9 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Exchanges the list of packets that have come off the air, each with its place, for
-    /// `received`, an empty list, after [`OffAir::Several`].
+    /// Swaps the list of packets that have come off the air with `received`, which must be an empty
+    /// list. The list has the place of each packet. The caller calls this method after
+    /// [`OffAir::Several`].
     pub fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
         std::mem::swap(&mut self.exchange.senders.received, received);
     }

@@ -1,4 +1,4 @@
-//! Cells that are made from settings.
+//! Construction of cells from settings.
 
 use super::activity::Activity;
 use super::power_save::PowerSave;
@@ -12,8 +12,9 @@ use crate::mac::{NodeId, QueueOrder};
 use crate::queue::{HeadQueue, TxQueues};
 
 impl Cell<SingleFrame> {
-    /// Returns the cell of a hot-spot, idle, with empty queues. If stations are `pinged`, each has
-    /// a flow of pings after the others.
+    /// Returns the cell of a hot-spot of single frames. The cell is idle, and its queues are empty.
+    /// If stations are `pinged`, each station also has a flow of pings, with a number after those
+    /// of the scenario.
     pub fn new(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell<SingleFrame> {
         let exchange = SingleFrame::new(hotspot.bss, hotspot.stations, streams);
         let medium = hotspot.medium(streams);
@@ -23,8 +24,9 @@ impl Cell<SingleFrame> {
 }
 
 impl Cell<Aggregating> {
-    /// Returns the cell of a hot-spot that aggregates, idle, with empty queues. If stations are
-    /// `pinged`, each has a flow of pings after the others.
+    /// Returns the cell of a hot-spot that aggregates. The cell is idle, and its queues are empty.
+    /// If stations are `pinged`, each station also has a flow of pings, with a number after those
+    /// of the scenario.
     pub fn aggregating(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell<Aggregating> {
         let medium = hotspot.medium(streams);
         let exchange = Aggregating {
@@ -53,7 +55,7 @@ impl Cell<Aggregating> {
 }
 
 impl<X: CellExchange> Cell<X> {
-    /// Returns a cell whose queues are those of their settings, changed by `queue` for each
+    /// Returns a cell with the queues of its settings. `queue` may change the queue of each
     /// contender.
     fn assemble(
         hotspot: Hotspot,

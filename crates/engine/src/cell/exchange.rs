@@ -1,4 +1,4 @@
-//! The steps of a cell, and the part of them that depends on the contents of its exchanges.
+//! The steps of a cell. Some of these steps depend on the contents of exchanges.
 
 use super::{Cell, ExchangeCounters, Hotspot, OffAir};
 use crate::channel::Channel;
@@ -8,23 +8,23 @@ use crate::mac::dcf::{FrameExchange, Outcome};
 use crate::packet::Packet;
 use crate::queue::{Greedy, QueueSetting};
 
-/// An observer of exchanges that have ended, their frames still in their queues.
+/// Observer of exchanges that have ended. The frames of the exchange are still in their queues.
 pub type OnExchange<'a> = dyn FnMut(&Cell, Outcome) + 'a;
 
-/// The steps of a cell that depend on the contents of its exchanges.
+/// Steps of a cell that depend on the contents of exchanges.
 pub trait CellExchange: FrameExchange + ExchangeCounters {
-    /// Puts `packet` into queue `number`; returns false if it is refused.
+    /// Puts `packet` into queue `number`. Returns false if the queue refuses the packet.
     fn enqueue(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool;
 
-    /// Puts `packet` into queue `number` of a cell with stations that sleep or with a pull qdisc;
-    /// returns false if it is refused.
+    /// Puts `packet` into queue `number` of a cell that has stations that sleep, or a pull qdisc.
+    /// Returns false if the queue refuses the packet.
     fn enqueue_guarded(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool;
 
     /// Lets greedy sources begin to fill queue `number`.
     fn fill(cell: &mut Cell<Self>, now: Time, number: u32, sources: &mut impl Greedy);
 
-    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
-    /// is only one, to `packet`.
+    /// Handles the event at the deadline, `now`. If exactly one packet has been received, writes
+    /// the packet to `packet`.
     fn advance(
         cell: &mut Cell<Self>,
         now: Time,
@@ -33,18 +33,18 @@ pub trait CellExchange: FrameExchange + ExchangeCounters {
         packet: &mut Packet,
     ) -> OffAir;
 
-    /// Returns whether the access point has a packet in its queues or in service for a station that
-    /// sleeps, the number of which is `sleeper`.
+    /// Returns whether the access point has a packet for a station that sleeps, in its queues or in
+    /// service. `sleeper` is the index of the station among the stations that sleep.
     fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool;
 
-    /// Lets receivers stop waiting for missing MPDUs if they have waited long enough at `now`.
+    /// Makes receivers stop waiting for missing MPDUs whose timeout has passed at `now`.
     fn time_out(_cell: &mut Cell<Self>, _now: Time) {}
 
-    /// Sets the channel of station number `station`, counted from 0, at `now`.
+    /// Sets the channel of the station with index `station`, counted from 0, at `now`.
     fn set_channel(cell: &mut Cell<Self>, now: Time, station: usize, channel: &Channel);
 
-    /// Changes the discipline of `contender` of `node` to `to`, if packets wait under it in front
-    /// of the device. Returns whether they do.
+    /// Changes the discipline of `contender` of `node` to `to`, if the packets of the contender
+    /// wait in a pull qdisc. Returns whether they do.
     fn change_qdisc(&mut self, _contender: u32, _node: NodeId, _to: &QueueSetting) -> bool {
         false
     }
@@ -57,8 +57,8 @@ impl<X: CellExchange> Cell<X> {
         self.medium.deadline(&self.exchange).min(self.timer)
     }
 
-    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are
-    /// lost are fetched with [`Cell::take_lost`].
+    /// Offers `packet` to queue `number`. Returns false if the packet is refused.
+    /// [`Cell::take_lost`] returns other packets that are lost.
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         if self.guarded {
@@ -73,9 +73,9 @@ impl<X: CellExchange> Cell<X> {
         X::fill(self, now, number, sources);
     }
 
-    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
-    /// is only one, to `packet`. An exchange ends before a beacon of the same instant. `watch` sees
-    /// each exchange when it has ended.
+    /// Handles the event at the deadline, `now`. If exactly one packet has been received, writes
+    /// the packet to `packet`. An exchange ends before a beacon of the same instant. `watch` is
+    /// called for each exchange when it has ended.
     #[inline(always)]
     pub fn advance(
         &mut self,
@@ -87,13 +87,14 @@ impl<X: CellExchange> Cell<X> {
         X::advance(self, now, sources, watch, packet)
     }
 
-    /// Sets the channel of station number `station`, counted from 0, at `now`.
+    /// Sets the channel of the station with index `station`, counted from 0, at `now`.
     pub fn set_channel(&mut self, now: Time, station: usize, channel: &Channel) {
         X::set_channel(self, now, station, channel);
     }
 
-    /// Applies the differences between two hot-spots in windows, opportunities and queues from
-    /// `now` on, as far as they may change.
+    /// Changes the settings of the cell from the hot-spot `from` to the hot-spot `to` at `now`.
+    /// Only contention windows, TXOP limits and queues can change, as far as they may change during
+    /// a run.
     #[cold]
     #[inline(never)]
     pub fn change(&mut self, now: Time, [from, to]: [Hotspot; 2]) {

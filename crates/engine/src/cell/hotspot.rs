@@ -1,4 +1,4 @@
-//! A cell in settings.
+//! Settings of a cell.
 
 use crate::app::Flow;
 use crate::kernel::streams::{Stream, Streams};
@@ -7,19 +7,19 @@ use crate::mac::dcf::Dcf;
 use crate::mac::{Bss, Category, Node, NodeId, Station};
 use crate::queue::{Discipline, Egress, HeadQueue, SharedBuffer};
 
-/// An access point and its stations, with the flows over them, as settings describe them.
+/// Settings of an access point, its stations, and the flows that cross the cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Hotspot<'a> {
-    /// The BSS.
+    /// Basic service set of the cell.
     pub bss: &'a Bss,
-    /// Its stations.
+    /// Stations of the BSS.
     pub stations: &'a [Station],
-    /// All flows, also those that do not cross the air.
+    /// All flows, including flows that do not cross the air.
     pub flows: &'a [Flow],
 }
 
 impl<'a> Hotspot<'a> {
-    /// Returns the medium, idle.
+    /// Returns the medium of the cell, idle.
     pub fn medium(&self, streams: &Streams) -> Dcf {
         let categories = self.flows.iter();
         let categories = categories.filter_map(|flow| Some((flow.station()?, flow.category)));
@@ -45,7 +45,7 @@ impl<'a> Hotspot<'a> {
         }
     }
 
-    /// Returns the empty queue of a contender of `node`.
+    /// Returns an empty queue for a contender of `node`.
     pub(super) fn queue(&self, node: NodeId, draws: Stream) -> HeadQueue {
         let setting = &self.node(node).queue;
         if node == self.bss.ap
@@ -64,7 +64,7 @@ impl<'a> Hotspot<'a> {
         HeadQueue::new(setting, self.egress(node), draws)
     }
 
-    /// Returns the egress of the queues of `node`: the cell's fastest data rate.
+    /// Returns the egress of the queues of `node`. Its rate is the fastest data rate of the cell.
     fn egress(&self, node: NodeId) -> Egress {
         let rate_bps = match self.bss.roles.station_of(node) {
             None => self.stations.iter().map(|s| s.downlink_rate_bps).max(),

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! A cell is given packets and the time, and returns its next deadline. It does not depend on TCP,
-//! on wires or on an agenda, so that the simulator's world and the emulator's clock use the same
-//! object. The type of its exchanges, [`SingleFrame`] or [`Aggregating`], is a parameter of the
-//! type [`Cell`]. Readers of results use `&Cell`, which is a cell of either kind.
+//! on wires or on an agenda, so that the simulator and the emulator use the same type. The type of
+//! its exchanges, [`SingleFrame`] or [`Aggregating`], is a parameter of the type [`Cell`]. Code
+//! that reads results uses `&Cell`, which is a cell of either kind.
 //!
 //! | question | place |
 //! |---|---|
@@ -55,33 +55,33 @@ use crate::queue::HeadQueue;
 
 pub use crate::mac::dcf::SingleFrame;
 
-/// A medium with its queues, one for each contender, and with exchanges of one kind.
+/// Medium with one queue per contender, and with exchanges of one kind.
 #[derive(Clone, Debug)]
 pub struct Cell<X: ?Sized = dyn ExchangeCounters> {
     medium: Dcf,
     ports: Vec<Port>,
-    /// The access point.
+    /// Node number of the access point.
     ap: NodeId,
     roles: Roles,
-    /// Station of each flow, the access point for flows without a station. The flows of pings, one
-    /// for each station, follow those of the scenario.
+    /// Station of each flow; the access point for a flow without a station. The flows of the
+    /// scenario come first. The flows of pings follow, one per station.
     stations: Vec<NodeId>,
     activity: Activity,
-    /// Picks the next packet of an access point that serves in mixed order.
+    /// Random numbers for the next packet, if the access point serves its packets in random order.
     mixing: Option<Stream>,
-    /// Whether classes share the access point's queue.
+    /// Whether several classes share the queue of the access point.
     shares: bool,
-    /// Whether packets may have to wait in front of the queues: some stations sleep, or there is a
-    /// pull qdisc.
+    /// Whether packets may have to wait in front of the queues, because some stations sleep or
+    /// there is a pull qdisc.
     guarded: bool,
-    /// Packets kept for stations that sleep, if some do.
+    /// Packets that are kept for stations that sleep; `None` if no station sleeps.
     power_save: Option<Box<PowerSave>>,
-    /// The next beacon for which a packet waits.
+    /// Time of the next beacon for which a packet waits.
     beacon: Time,
-    /// The earlier of that beacon and the time at which a receiver stops waiting for a missing
-    /// MPDU.
+    /// Time of the next timer: `beacon`, or the earlier time at which a receiver stops waiting for
+    /// a missing MPDU.
     timer: Time,
-    /// Packets lost since [`Cell::take_lost`] was last called.
+    /// Packets lost since the last call of [`Cell::take_lost`].
     lost: Vec<Packet>,
     exchange: X,
 }
@@ -89,7 +89,7 @@ pub struct Cell<X: ?Sized = dyn ExchangeCounters> {
 /// The queue of a contender.
 #[derive(Clone, Debug)]
 struct Port {
-    /// The contender's node.
+    /// Node of the contender.
     node: NodeId,
     queue: HeadQueue,
     /// Whether the queue may mark packets.
@@ -101,27 +101,29 @@ struct Port {
 }
 
 impl<X: ?Sized> Cell<X> {
-    /// Counts data of `flow` that the air has carried in the access point's queues that classes
-    /// share.
+    /// Counts a data packet of `flow` that the air has carried, in the queues of the access point
+    /// that classes share.
     #[inline(never)]
     fn count_shares(&mut self, flow: u32) {
         let ap = self.ports.iter_mut().filter(|port| port.node == self.ap);
         ap.for_each(|port| port.queue.carried(flow));
     }
 
-    /// Returns whether [`Cell::take_lost`] has a packet.
+    /// Returns whether [`Cell::take_lost`] has a packet to return.
     #[inline(always)]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Returns a packet that was given up on the air, or dropped by a queue that had taken it.
+    /// Returns a packet that was given up on the air, or that a queue dropped after it had accepted
+    /// the packet; `None` if there is no such packet.
     #[inline]
     pub fn take_lost(&mut self) -> Option<Packet> {
         self.lost.pop()
     }
 
-    /// Returns the medium: its counters, and the contender of each queue.
+    /// Returns the medium. It has counters, and the number of a contender is also the number of its
+    /// queue.
     pub fn medium(&self) -> &Dcf {
         &self.medium
     }
@@ -141,55 +143,57 @@ impl<X: ?Sized> Cell<X> {
         self.ports[number].marks
     }
 
-    /// Returns the name of queue `number`: its node's, with the category if that is not best
-    /// effort.
+    /// Returns the name of queue `number`: the name of its node, followed by the category if this
+    /// is not best effort.
     pub fn queue_name(&self, number: usize) -> &str {
         &self.ports[number].name
     }
 
-    /// Returns the station of the flow of `packet`; the access point if it has none.
+    /// Returns the station of the flow of `packet`; the access point if the flow has no station.
     #[inline]
     pub fn station_of(&self, packet: &Packet) -> NodeId {
         self.stations[packet.flow as usize]
     }
 
-    /// Returns the time integral of the number of stations with a frame to send. [ns]
+    /// Returns the time integral of the number of stations that have a frame to send. [ns]
     pub fn activity_ns(&self, now: Time) -> u64 {
         self.activity.integral_ns(now)
     }
 }
 
 impl<X: ExchangeCounters + ?Sized> Cell<X> {
-    /// Returns the aggregates, if exchanges carry them.
+    /// Returns the state of the aggregates; `None` in a cell of single frames.
     pub fn aggregates(&self) -> Option<&Aggregating> {
         self.exchange.aggregates()
     }
 
-    /// Returns the counters of queue `number` at the medium.
+    /// Returns the transmission counters of queue `number`.
     pub fn frames(&self, number: usize) -> NodeCounters {
         let number = number as u32;
         self.exchange.frames(number, self.medium.counters(number))
     }
 
-    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`,
-    /// counted from 0.
+    /// Returns the counters of the frames, or MPDUs, from the access point to the station with
+    /// index `station`, counted from 0.
     pub fn down_counters(&self, station: usize) -> DownCounters {
         self.exchange.down_counters(station)
     }
 
-    /// Returns the counters of aggregates from queue `number`, if exchanges carry them.
+    /// Returns the counters of the aggregates from queue `number`; `None` in a cell of single
+    /// frames.
     pub fn sent(&self, number: usize) -> Option<AggregateCounters> {
         Some(self.aggregates()?.senders.sent(number as u32))
     }
 
-    /// Returns the counters of the access point's aggregates to station number `station`, counted
-    /// from 0.
+    /// Returns the counters of the aggregates from the access point to the station with index
+    /// `station`, counted from 0; `None` in a cell of single frames.
     pub fn sent_to(&self, station: usize) -> Option<AggregateCounters> {
         Some(self.aggregates()?.senders.sent_to(station))
     }
 
-    /// Returns the time for which PPDUs with data to or from station number `station`, counted from
-    /// 0, were on the air by `now`, if exchanges carry aggregates. [ns]
+    /// Returns the time for which PPDUs with data to or from a station were on the air by `now`;
+    /// `None` in a cell of single frames. `station` is the index of the station, counted from 0.
+    /// [ns]
     pub fn air_ns(&self, station: usize, now: Time) -> Option<u64> {
         let senders = &self.aggregates()?.senders;
         Some(senders.air_ns(station, now, &self.medium))
@@ -203,34 +207,35 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         in_device.chain(self.in_pull_qdisc(Some(number as u32)))
     }
 
-    /// Returns the packets in no queue: on the air in an aggregate, held until earlier packets have
-    /// come, or in the pull qdisc.
+    /// Returns the packets that are in no queue: packets in an aggregate on the air, packets that a
+    /// receiver holds until earlier packets arrive, and packets in the pull qdisc.
     pub fn in_aggregates(&self) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().into_iter();
         let inside = own.flat_map(|own| own.senders.inside());
         inside.chain(self.in_pull_qdisc(None))
     }
 
-    /// Returns the number of packets in the pull qdisc that count in queue `number`, and that the
-    /// discipline judges when they leave it.
+    /// Returns the number of packets in the pull qdisc that count as packets of queue `number` and
+    /// whose fate the discipline decides only on departure.
     pub fn unjudged_in_pull_qdisc(&self, number: usize) -> u64 {
         self.in_pull_qdisc(Some(number as u32)).count() as u64
     }
 
-    /// Returns what each transmitter of the exchange that began last sends, or sent, if it is
-    /// recorded.
+    /// Returns the contents of the exchange that began last, one entry per transmitter. The list is
+    /// empty if contents are not recorded.
     pub fn transmissions(&self) -> &[Transmission] {
         let own = self.aggregates().and_then(|own| own.transmissions.as_ref());
         own.map_or(&[], |own| own)
     }
 
-    /// Returns what `contender` has on the air, from the begin of its exchange to its end.
+    /// Returns the exchange of `contender` on the air; `None` if the contender has no exchange on
+    /// the air.
     pub fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
         self.aggregates()?.senders.on_air(contender)
     }
 
-    /// Returns which MPDUs of the exchange that ended last were received, if there was a single
-    /// transmitter.
+    /// Returns whether each MPDU of the exchange that ended last was received. The list is empty if
+    /// there were several transmitters.
     pub fn judged(&self) -> &[bool] {
         self.aggregates().map_or(&[], |own| &own.senders.judged)
     }

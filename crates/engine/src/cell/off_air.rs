@@ -1,20 +1,21 @@
-//! Packets that have come off the air, and the place where they are.
+//! Packets that have come off the air, with the place where they are.
 
-/// Packets that have come off the air.
+/// Number and place of the packets that have come off the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OffAir {
-    /// No packet.
+    /// No packet has come off the air.
     Nothing,
-    /// A packet, at its station.
+    /// One packet is at its station.
     AtStation,
-    /// A packet, at the access point.
+    /// One packet is at the access point.
     AtAccessPoint,
-    /// Any number of packets ([`super::Cell::swap_received`]).
+    /// Any number of packets, which [`super::Cell::swap_received`] returns.
     Several,
 }
 
 impl OffAir {
-    /// Returns the place at which packets come off the air, which go `down` or up.
+    /// Returns the place of a packet that comes off the air: a station if the packet goes `down`,
+    /// else the access point.
     pub(super) fn of(down: bool) -> OffAir {
         match down {
             true => OffAir::AtStation,

@@ -10,22 +10,26 @@
 //!
 //! A station is awake
 //!
-//! - while the access point's queues have a packet for it: each frame announces more (More Data);
-//! - for a time after its last frame in either direction, if [`Station::power_save`] sets this
-//!   time, as Linux stays in active mode for its `dynamic_ps_timeout` of 100 ms. The access point
-//!   learns from the station's first frame that it is awake, and immediately releases the packets
-//!   that it has kept. If this time is zero, a frame of the station wakes it only for its MAC ACK.
+//! - while the access point has a packet for the station in its queues: each frame announces
+//!   whether another frame follows (More Data);
+//! - for a time after the last frame to or from the station, if [`Station::power_save`] sets this
+//!   time. Linux likewise stays in active mode for its `dynamic_ps_timeout` of 100 ms. The first
+//!   frame of the station tells the access point that the station is awake. The access point then
+//!   immediately releases the kept packets. If the time is zero, a frame of the station wakes the
+//!   station only for its MAC ACK.
 //!
-//! Beacons come at multiples of their interval. Released packets join the queue after those in it,
-//! in order of arrival for all stations together. The queue's discipline judges them as if they
-//! came from the wire. Linux's access point (mac80211) keeps and loses packets in the same way, up
-//! to 64 per station and category. It passes released packets to its driver after those that the
-//! driver has, and before later ones.
+//! Beacons are sent at multiples of their interval. Released packets join the queue after the
+//! packets that are already in the queue. They are released in order of arrival, for all stations
+//! together. The discipline of the queue treats released packets as if they came from the wire. A
+//! Linux access point (mac80211) keeps and loses packets in the same way, up to 64 packets per
+//! station and category. It passes released packets to its driver after the packets that the driver
+//! already has, and before later packets.
 //!
 //! Differs from the standard in: beacons take no air time, are never lost, and are never late
-//! because the medium is busy; every station wakes for each of them (listen interval 1); no PS-Poll
-//! and no null frame is sent, so that released packets need no further frame; kept packets do not
-//! age; the limit is per station, not per category of a station; nothing is group-addressed.
+//! because the medium is busy; every station wakes for each beacon (listen interval 1); no PS-Poll
+//! and no null frame is sent, so that the release of packets needs no further frame; kept packets
+//! do not expire; the limit is per station, not per category of a station; there are no
+//! group-addressed frames.
 
 use std::collections::VecDeque;
 
@@ -35,29 +39,30 @@ use crate::mac::bss::{Bss, NodeId};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, Waits};
 
-/// Stations that sleep, and the packets kept for them.
+/// Stations that sleep, and the packets that are kept for these stations.
 #[derive(Clone, Debug)]
 pub(super) struct PowerSave {
     interval: Span,
     limit_packets: usize,
-    /// Packets that have been kept so far.
+    /// Number of packets that have been kept so far.
     taken: u64,
     pub(super) sleepers: Vec<Sleeper>,
-    /// Index of each station in `sleepers`.
+    /// Index of each station in `sleepers`; `None` if the station never sleeps.
     pub(super) of_station: Vec<Option<usize>>,
 }
 
-/// A station that sleeps.
+/// State of a station that sleeps.
 #[derive(Clone, Debug)]
 pub(super) struct Sleeper {
     pub(super) node: NodeId,
     pub(super) name: Box<str>,
-    /// Time for which it stays awake after its last frame.
+    /// Time for which the station stays awake after its last frame.
     pub(super) awake: Span,
-    /// End of that time.
+    /// Time until which the station stays awake after its last frame.
     pub(super) until: Time,
     pub(super) packets: VecDeque<Kept>,
-    /// Packets for it in the access point's queues, in a cell without aggregates.
+    /// Number of packets for the station in the queues of the access point. It is used only in a
+    /// cell of single frames.
     pub(super) waiting: u32,
     pub(super) counters: QueueCounters,
     pub(super) waits: Waits,
@@ -66,21 +71,21 @@ pub(super) struct Sleeper {
 /// A packet that is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    /// Number of the packet among all that have been kept.
+    /// Number of the packet among all packets that have been kept.
     order: u64,
-    /// The queue that it is for.
+    /// Number of the queue that the packet is released to.
     pub(super) queue: u32,
     pub(super) packet: Packet,
 }
 
 impl PowerSave {
-    /// Returns the number of packets in the access point's queues for a sleeper, in a cell of
+    /// Returns the number of packets for a sleeper in the queues of the access point, in a cell of
     /// single frames.
     pub(super) fn waiting(&self, sleeper: usize) -> u32 {
         self.sleepers[sleeper].waiting
     }
 
-    /// Returns the stations that sleep, with no packets yet; `None` if no station sleeps.
+    /// Returns the stations that sleep, without kept packets; `None` if no station sleeps.
     pub(super) fn new(bss: &Bss, stations: &[Station]) -> Option<Box<PowerSave>> {
         let sleeper = |(&node, station): (&NodeId, &Station)| {
             Some(Sleeper {
@@ -111,13 +116,14 @@ impl PowerSave {
         (!own.sleepers.is_empty()).then(|| Box::new(own))
     }
 
-    /// Returns the first beacon after `now`.
+    /// Returns the time of the first beacon after `now`.
     pub(super) fn beacon_after(&self, now: Time) -> Time {
         let passed = now.0 / self.interval.0;
         Time::ZERO + self.interval * (passed + 1)
     }
 
-    /// Keeps `packet`, which is for `queue`; returns the packet that is lost in its place, if any.
+    /// Keeps `packet`, which is for queue `queue`. If the limit is exceeded, returns the oldest
+    /// packet of the station, which is lost.
     pub(super) fn keep(
         &mut self,
         now: Time,
@@ -144,7 +150,7 @@ impl PowerSave {
         packets.pop_front().map(|oldest| oldest.packet)
     }
 
-    /// Takes all packets that have been kept, in order of arrival.
+    /// Removes and returns all packets that are kept, in order of arrival.
     pub(super) fn take_all(&mut self, now: Time) -> Vec<Kept> {
         let each = self.sleepers.iter_mut();
         let mut all: Vec<Kept> = each.flat_map(|sleeper| sleeper.take(now)).collect();
@@ -154,7 +160,7 @@ impl PowerSave {
 }
 
 impl Sleeper {
-    /// Takes all packets that have been kept for it.
+    /// Removes and returns all packets that are kept for this station.
     pub(super) fn take(&mut self, now: Time) -> VecDeque<Kept> {
         let packets = std::mem::take(&mut self.packets);
         for Kept { packet, .. } in &packets {

@@ -1,4 +1,4 @@
-//! Packets in front of a device that forms aggregates, under a discipline that decides when they
+//! Packets in front of a device that forms aggregates. A queue discipline decides when packets
 //! leave.
 //!
 //! ```text
@@ -7,11 +7,11 @@
 //!                +----------- packets that the device still holds, air time ----------------+
 //! ```
 //!
-//! The device pulls packets whenever one arrives and whenever an exchange of its own has ended. It
-//! sends them in the order in which it has pulled them, those for one receiver together. The queue
-//! of a Linux access point serves the whole radio (`pull_qdisc/linux.rs`). Any other discipline has
-//! a queue of its own for each contender (`pull_qdisc/scheduled.rs`), from which the device pulls
-//! as much as two aggregates.
+//! The device pulls packets whenever a packet arrives, and whenever an exchange of the device has
+//! ended. It sends packets in the order in which it has pulled them, and packets for one receiver
+//! together. The queue of a Linux access point serves the whole radio (`pull_qdisc/linux.rs`). Any
+//! other discipline has one queue per contender (`pull_qdisc/scheduled.rs`), from which the device
+//! pulls as many packets as fill two aggregates.
 
 mod linux;
 mod scheduled;
@@ -26,19 +26,20 @@ use crate::mac::dcf::Dcf;
 use crate::packet::Packet;
 use crate::queue::{QueueSetting, Scheduler};
 
-/// Packets in front of the devices of a cell.
+/// Packets in front of all devices of a cell.
 #[derive(Clone, Debug)]
 pub(super) struct PullQdisc {
-    /// The access point.
+    /// Node number of the access point.
     ap: NodeId,
     pub(super) linux: Option<Linux>,
-    /// Packets of each contender under a discipline of its own, if that decides when packets leave.
+    /// Packets of each contender under its own discipline; `None` if the discipline does not decide
+    /// when packets leave.
     pub(super) scheduled: Vec<Option<Scheduled>>,
     pub(super) dropped: Vec<Packet>,
 }
 
 impl PullQdisc {
-    /// Returns the empty pull qdisc of a cell; `None` if no queue of the cell decides when packets
+    /// Returns an empty pull qdisc for a cell; `None` if no queue of the cell decides when packets
     /// leave.
     pub(super) fn new(
         hotspot: Hotspot,
@@ -75,7 +76,8 @@ impl PullQdisc {
         }
     }
 
-    /// Returns whether packets of a txq of `contender`, of the access point, wait.
+    /// Returns whether packets wait in front of the device for txq `txq` of `contender`, a
+    /// contender of the access point.
     pub(super) fn has_for(&self, contender: u32, txq: u32) -> bool {
         match (&self.linux, &self.scheduled[contender as usize]) {
             (Some(linux), _) => linux.has_for(contender, txq),
@@ -84,15 +86,15 @@ impl PullQdisc {
         }
     }
 
-    /// Records that the contents of the device of `contender` have changed.
+    /// Records that the packets in the device of `contender` have changed.
     pub(super) fn begin(&mut self, contender: u32) {
         if let Some(own) = &mut self.scheduled[contender as usize] {
             own.held = None;
         }
     }
 
-    /// Changes the setting of `contender` of `node` to `to`, as far as it may change. Returns
-    /// whether its packets wait here.
+    /// Changes the queue setting of `contender` of `node` to `to`, as far as it can change during a
+    /// run. Returns whether the packets of the contender wait in the pull qdisc.
     pub(super) fn change(&mut self, contender: u32, node: NodeId, to: &QueueSetting) -> bool {
         match self.place(contender, node) {
             Place::Linux(linux) => linux.change(to),
@@ -107,6 +109,6 @@ impl PullQdisc {
 pub(super) enum Place<'a> {
     Linux(&'a mut Linux),
     Scheduled(&'a mut Scheduled),
-    /// Only in the txqs.
+    /// Packets wait only in the txqs of the device.
     Device,
 }

@@ -7,8 +7,8 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl Cell<Aggregating> {
-    /// Puts a packet into queue `number`, in front of the device or in it; returns false if it is
-    /// refused.
+    /// Puts a packet into queue `number`, in front of the device or in the device. Returns false if
+    /// the packet is refused.
     #[inline(never)]
     pub(super) fn enqueue_in_qdisc(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut self.ports[number as usize];
@@ -37,9 +37,10 @@ impl Cell<Aggregating> {
         true
     }
 
-    /// Lets the device of queue `number` pull, and contend if it was empty. A contender that gives
-    /// up its packet inside the node keeps it until the exchange on the air ends, and must not
-    /// contend before.
+    /// Lets the device of queue `number` pull packets. If the device was empty, its contender then
+    /// contends. A contender that has given up its packet in an internal collision keeps it until
+    /// the exchange on the air ends. Until then its device is not empty, so that it does not
+    /// contend.
     fn pull_and_contend(&mut self, now: Time, number: u32, was_empty: bool) {
         self.pull(now, number);
         if was_empty {
@@ -59,7 +60,7 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Updates the rates of stations in the queue of a Linux access point.
+    /// Updates the rates of `stations` in the queue of a Linux access point.
     pub(super) fn update_rates(&mut self, stations: std::ops::Range<usize>) {
         if let Some(qdisc) = &mut self.exchange.pull_qdisc
             && let Some(linux) = &mut qdisc.linux
@@ -68,7 +69,7 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Lets the device of queue `number` pull the packets that it may.
+    /// Lets the device of queue `number` pull as many packets as it may.
     fn pull(&mut self, now: Time, number: u32) {
         let port = &mut self.ports[number as usize];
         let senders = &self.exchange.senders;
@@ -89,8 +90,9 @@ impl Cell<Aggregating> {
         qdisc.dropped = dropped;
     }
 
-    /// Charges the air time of an exchange in which `contender` sent, or gave up a packet of txq
-    /// `given_up` without sending it. The device then pulls more.
+    /// Charges the air time of an exchange in which `contender` sent. If `given_up` is a txq, the
+    /// contender sent nothing, and gave up a packet of this txq. The device then pulls more
+    /// packets.
     pub(super) fn pull_after_exchange(&mut self, now: Time, contender: u32, given_up: Option<u32>) {
         let port = &mut self.ports[contender as usize];
         let senders = &self.exchange.senders;
@@ -102,13 +104,13 @@ impl Cell<Aggregating> {
                     Some(_) => {}
                 }
             }
-            qdisc.begin(contender); // it holds less
+            qdisc.begin(contender); // the device holds fewer packets now
         }
         self.pull(now, contender);
     }
 
-    /// After an exchange: lets the device of the access point pull for the categories that were not
-    /// part of it.
+    /// Lets the device of the access point pull packets after an exchange, for the categories that
+    /// took no part in the exchange.
     pub(super) fn pull_others(&mut self, now: Time) {
         let count = self.linux().map_or(0, |linux| linux.contenders.len());
         for index in 0..if count > 1 { count } else { 0 } {
@@ -127,7 +129,7 @@ impl Cell<Aggregating> {
 }
 
 impl<X: ExchangeCounters + ?Sized> Cell<X> {
-    /// Returns the packets in front of the device, of queue `number` or of all.
+    /// Returns the packets in front of the device for queue `number`; `None`: for all queues.
     pub(super) fn in_pull_qdisc(&self, number: Option<u32>) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().and_then(|own| own.pull_qdisc.as_ref());
         own.into_iter().flat_map(move |qdisc| {

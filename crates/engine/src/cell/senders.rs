@@ -7,9 +7,9 @@
 //!      received in order: handed up  <---------- reordering <--+
 //! ```
 //!
-//! A contender's exchange is for the receiver of its oldest packet. Its contents are chosen when it
-//! begins; packets that come in that instant are too late. A BlockAckReq that is due is sent before
-//! data.
+//! The exchange of a contender is for the receiver of its oldest packet. The contents are chosen
+//! when the exchange begins. Packets that arrive at this instant are too late. A BlockAckReq that
+//! is due is sent before data.
 
 mod air;
 mod filling;
@@ -35,11 +35,11 @@ use crate::mac::dcf::{AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 
-/// All contenders of a cell.
+/// State of all contenders of a cell.
 #[derive(Clone, Debug)]
 pub(super) struct Senders {
     cell: mac::Cell,
-    /// The access point.
+    /// Node number of the access point.
     ap: NodeId,
     roles: Roles,
     senders: Vec<Sender>,
@@ -47,53 +47,54 @@ pub(super) struct Senders {
     pub(super) adapts: bool,
     /// Random numbers of the rate control.
     stream: Stream,
-    /// Links whose receiver holds packets until a missing MPDU comes: contender, txq.
+    /// Links whose receiver holds packets until a missing MPDU arrives. A link is given by its
+    /// contender and txq.
     reordering: Vec<(u32, u32)>,
-    /// Time at which the first of these receivers stops waiting.
+    /// Time at which the first receiver of `reordering` stops waiting.
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
     pub(super) received: Received,
-    /// Packets given up on the air, and packets that came too late.
+    /// Packets that were given up on the air, and packets that arrived too late.
     pub(super) lost: Vec<Packet>,
     /// Counters of MPDUs to each station.
     pub(super) down: Vec<DownCounters>,
-    /// Time for which a PPDU to each station collided with one from it. [ns]
+    /// Time for which PPDUs to each station collided with PPDUs from the same station. [ns]
     overlaps_ns: Vec<u64>,
-    /// Which MPDUs of the exchange that ended last were received, if there was a single
-    /// transmitter.
+    /// Whether each MPDU of the exchange that ended last was received; empty if there were several
+    /// transmitters.
     pub(super) judged: Vec<bool>,
 }
 
-/// One contender.
+/// State of one contender.
 #[derive(Clone, Debug)]
 struct Sender {
     node: NodeId,
     /// Link of each txq.
     links: Vec<Link>,
-    /// Contents of its exchange on the air.
+    /// Contents of the exchange of the contender on the air.
     sending: Sending,
-    /// The txq for which a BlockAckReq is due, and the attempts at it so far.
+    /// Txq for which a BlockAckReq is due, and the number of attempts at the BlockAckReq so far.
     bar: Option<(u32, u32)>,
-    /// Txq of the exchange that began last, and air time of its PPDU with data.
+    /// Txq of the exchange that began last, and air time of the PPDU with data in this exchange.
     last: (u32, Span),
-    /// Packets acknowledged, and given up.
+    /// Number of packets acknowledged. `discarded` is the number of packets given up.
     delivered: u64,
     discarded: u64,
 }
 
-/// Contents of an exchange.
+/// Contents of the exchange of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sending {
-    /// Nothing.
+    /// No exchange is on the air.
     Nothing,
-    /// MPDUs of a txq.
+    /// MPDUs of a txq, given by its number.
     Data(u32),
-    /// A BlockAckReq to the receiver of a txq.
+    /// A BlockAckReq to the receiver of a txq, given by its number.
     Bar(u32),
 }
 
 impl Senders {
-    /// Returns the senders of a cell, with nothing sent.
+    /// Returns the contenders of a cell, before anything is sent.
     pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Senders {
         let Hotspot { bss, stations, .. } = hotspot;
         let cell = &bss.cell;
@@ -133,7 +134,7 @@ impl Senders {
         }
     }
 
-    /// Returns the number of txqs of a contender of `node`, and the txq of each flow.
+    /// Returns the number of txqs of a contender of `node`, and the number of the txq of each flow.
     pub(super) fn txqs(hotspot: Hotspot, node: NodeId, stations: &[NodeId]) -> (usize, Arc<[u32]>) {
         let bss = hotspot.bss;
         if node != bss.ap {
@@ -143,7 +144,7 @@ impl Senders {
         (bss.stations.len(), stations.iter().map(txq).collect())
     }
 
-    /// Sets the channel of station number `station`, counted from 0.
+    /// Sets the channel of the station with index `station`, counted from 0.
     pub(super) fn set_channel(&mut self, station: usize, channel: &Channel) {
         let node = self.roles.node_of(station);
         for sender in &mut self.senders {
@@ -157,7 +158,8 @@ impl Senders {
         }
     }
 
-    /// Returns the counters of `contender`, in packets where they are acknowledged or given up.
+    /// Returns the counters of `contender`. Acknowledged and given-up frames are counted in
+    /// packets.
     pub(super) fn counters(&self, contender: u32, medium: NodeCounters) -> NodeCounters {
         let sender = &self.senders[contender as usize];
         NodeCounters {
@@ -167,21 +169,21 @@ impl Senders {
         }
     }
 
-    /// Returns the counters of aggregates of `contender`.
+    /// Returns the counters of the aggregates of `contender`.
     pub(super) fn sent(&self, contender: u32) -> AggregateCounters {
         let links = self.senders[contender as usize].links.iter();
         let sum = AggregateCounters::default();
         links.fold(sum, |sum, link| sum.with(link.counters))
     }
 
-    /// Returns the counters of aggregates of the access point to a station.
+    /// Returns the counters of the aggregates from the access point to a station.
     pub(super) fn sent_to(&self, station: usize) -> AggregateCounters {
         let of_ap = self.senders.iter().filter(|sender| sender.node == self.ap);
         let sum = AggregateCounters::default();
         of_ap.fold(sum, |sum, sender| sum.with(sender.links[station].counters))
     }
 
-    /// Returns what `contender` has on the air.
+    /// Returns the exchange of `contender` on the air.
     pub(super) fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
         let sender = &self.senders[contender as usize];
         let (txq, is_bar) = match sender.sending {
@@ -206,38 +208,39 @@ impl Senders {
         })
     }
 
-    /// Returns the packets in service, and those that receivers hold.
+    /// Returns the packets in service, and the packets that receivers hold.
     pub(super) fn inside(&self) -> impl Iterator<Item = &Packet> {
         let links = self.senders.iter().flat_map(|sender| &sender.links);
         links.flat_map(|link| link.window.inside())
     }
 
-    /// Returns whether `contender` has packets of `txq` in service.
+    /// Returns whether `contender` has packets of txq `txq` in service.
     pub(super) fn is_serving(&self, contender: u32, txq: u32) -> bool {
         let sender = &self.senders[contender as usize];
         sender.links[txq as usize].window.waits()
     }
 
-    /// Returns the packets in service of a contender.
+    /// Returns the packets in service of `contender`.
     pub(super) fn in_service(&self, contender: u32) -> impl Iterator<Item = &Packet> {
         let links = self.senders[contender as usize].links.iter();
         links.flat_map(|link| link.window.unsettled())
     }
 }
 
-/// The exchange that a contender has on the air.
+/// Exchange that a contender has on the air.
 #[derive(Clone, Copy, Debug)]
 pub struct OnAir<'a> {
-    /// Receiving node.
+    /// Node that receives the exchange.
     pub to: NodeId,
-    /// The window with the MPDUs, [`BlockAckWindow::ppdu`]; `None`: a BlockAckReq.
+    /// Window of the MPDUs on the air ([`BlockAckWindow::ppdu`]); `None`: the exchange is a
+    /// BlockAckReq.
     pub mpdus: Option<&'a BlockAckWindow>,
-    /// The window of the link to the receiver.
+    /// Block acknowledgement window of the link to the receiver.
     pub window: &'a BlockAckWindow,
-    /// Modulation of data on that link; `None`: that of frames of 802.11a, b or g.
+    /// Modulation of data on the link; `None`: data are sent in frames of 802.11a, b or g.
     pub modulation: Option<Modulation>,
-    /// Length of a BlockAck in response. [bytes]
+    /// Length of the BlockAck in response. [bytes]
     pub block_ack_bytes: u32,
-    /// Attempts made before at the BlockAckReq that is due.
+    /// Number of earlier attempts at the BlockAckReq that is due.
     pub bar_attempts: u32,
 }

@@ -1,4 +1,4 @@
-//! A cell of single frames: a contender sends the head of its queue.
+//! A cell of single frames: each exchange of a contender carries the first packet of its queue.
 
 use super::{Cell, CellExchange, OffAir, OnExchange, SingleFrame};
 use crate::channel::Channel;
@@ -76,7 +76,8 @@ impl CellExchange for SingleFrame {
 }
 
 impl Cell<SingleFrame> {
-    /// Lets a contender contend for `packet`, the first of a queue that was empty.
+    /// Lets a contender contend for `packet`. Its queue was empty before, and `packet` is the first
+    /// packet in the queue.
     #[inline(always)]
     fn contend(&mut self, now: Time, number: u32, packet: &Packet) {
         let node = self.ports[number as usize].node;
@@ -85,8 +86,8 @@ impl Cell<SingleFrame> {
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
 
-    /// Takes from their queues the packets of the exchange that ended at `now`: the packet that was
-    /// received, if any, which is written to `packet`, and those given up ([`Cell::take_lost`]).
+    /// Removes the packets of the exchange that ended at `now` from their queues. A packet that was
+    /// received is written to `packet`. [`Cell::take_lost`] returns the packets that were given up.
     #[inline(always)]
     fn clear(
         &mut self,
@@ -113,7 +114,7 @@ impl Cell<SingleFrame> {
         off
     }
 
-    /// Takes away the packets that the medium has given up.
+    /// Removes the packets that the medium has given up from their queues.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
@@ -126,8 +127,8 @@ impl Cell<SingleFrame> {
     }
 
     /// Removes the packet that `contender` has delivered or given up, and writes it to `packet`.
-    /// Its place is free from `done` on. A contender that sends has a packet: the medium was
-    /// informed of it.
+    /// Its place in the queue is free from `done` on. The queue of a contender that sends always
+    /// has a packet.
     fn take_head(
         &mut self,
         contender: u32,
@@ -160,7 +161,7 @@ impl Cell<SingleFrame> {
         }
     }
 
-    /// Takes the packets that a queue has dropped after it had taken them.
+    /// Records the packets that a queue has dropped after it had accepted them.
     #[inline(never)]
     fn take_dropped(&mut self, number: u32) {
         while let Some(packet) = self.ports[number as usize].queue.take_dropped() {
@@ -168,7 +169,7 @@ impl Cell<SingleFrame> {
         }
     }
 
-    /// Records that `packet` is lost from queue `number`.
+    /// Records that `packet` from queue `number` is lost.
     fn lose(&mut self, number: u32, packet: Packet) {
         if self.power_save.is_some() {
             self.uncount(number, &packet);

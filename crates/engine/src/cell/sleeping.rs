@@ -8,8 +8,8 @@ use crate::packet::Packet;
 use crate::queue::{QueueCounters, Waits};
 
 impl<X: CellExchange> Cell<X> {
-    /// Offers `packet` to queue `number` of a cell with stations that sleep, or with a pull qdisc;
-    /// returns false if it is refused.
+    /// Offers `packet` to queue `number` of a cell that has stations that sleep, or a pull qdisc.
+    /// Returns false if the packet is refused.
     #[cold]
     #[inline(never)]
     pub(super) fn offer_or_keep(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
@@ -25,9 +25,10 @@ impl<X: CellExchange> Cell<X> {
         true
     }
 
-    /// Handles the timers that are due at `now`, which is the deadline: a beacon releases the
-    /// packets that are kept, and receivers release the packets that they hold. Returns whether a
-    /// timer was due; if not, an exchange ends, or begins.
+    /// Handles the timers that are due at the deadline, `now`. At a beacon, the access point
+    /// releases the packets that it keeps. At the timeout of a missing MPDU, a receiver hands up
+    /// the packets that it holds. Returns whether a timer was due. If not, an exchange begins or
+    /// ends.
     #[inline(always)]
     pub fn timer(&mut self, now: Time) -> bool {
         self.timer <= now && self.expire(now)
@@ -61,8 +62,8 @@ impl<X: CellExchange> Cell<X> {
         }
     }
 
-    /// Wakes the station of `packet`, which has come `off` the air in a frame whose MAC ACK ends at
-    /// `done`, and releases the packets kept for it.
+    /// Wakes the station of `packet` and releases the packets that are kept for it. `packet` has
+    /// come off the air, at the place `off`, in a frame whose MAC ACK ends at `done`.
     #[cold]
     #[inline(never)]
     pub(super) fn wake(&mut self, now: Time, done: Time, off: OffAir, packet: &Packet) {
@@ -72,7 +73,7 @@ impl<X: CellExchange> Cell<X> {
         };
         let station = &mut own.sleepers[sleeper];
         if off == OffAir::AtAccessPoint && station.awake == Span::ZERO {
-            return; // it continues to sleep
+            return; // the station continues to sleep
         }
         station.until = done + station.awake;
         let packets = station.take(now);
@@ -94,7 +95,8 @@ impl<X: CellExchange> Cell<X> {
         station.packets.is_empty() && (now < station.until || has_packet)
     }
 
-    /// Returns whether the access point has a packet for `node`, by a search of all its packets.
+    /// Returns whether the access point has a packet for `node`. This method searches all packets
+    /// of the access point.
     fn is_found(&self, node: NodeId) -> bool {
         self.queues_of_access_point().any(|queue| {
             let waiting = self.ports[queue as usize].queue.packets();
@@ -105,7 +107,8 @@ impl<X: CellExchange> Cell<X> {
 }
 
 impl<X: ?Sized> Cell<X> {
-    /// Subtracts `packet`, which has left queue `number`, in a cell of single frames.
+    /// Updates the number of packets for a sleeper after `packet` has left queue `number`, in a
+    /// cell of single frames.
     #[cold]
     #[inline(never)]
     pub(super) fn uncount(&mut self, number: u32, packet: &Packet) {
@@ -114,8 +117,9 @@ impl<X: ?Sized> Cell<X> {
         }
     }
 
-    /// Returns the number of packets in the access point's queues for the station of `packet`, if
-    /// that station sleeps and queue `number` is of the access point.
+    /// Returns the counter of packets in the queues of the access point for the station of
+    /// `packet`; `None` if this station does not sleep, or queue `number` does not belong to the
+    /// access point.
     pub(super) fn waiting_like(&mut self, number: u32, packet: &Packet) -> Option<&mut u32> {
         let sleeper = self.sleeper(self.station_of(packet))?;
         let own = self
@@ -130,7 +134,7 @@ impl<X: ?Sized> Cell<X> {
         own.of_station[self.roles.station_of(node)?]
     }
 
-    /// Returns the station, counted from 0, that a sleeper is.
+    /// Returns the index of the station, counted from 0, that is sleeper number `sleeper`.
     pub(super) fn station_of_sleeper(&self, sleeper: usize) -> Option<u32> {
         let own = self.power_save.as_ref()?;
         Some(self.roles.index_of(own.sleepers[sleeper].node) as u32)
@@ -140,20 +144,20 @@ impl<X: ?Sized> Cell<X> {
         self.medium.categories_of(self.ap)
     }
 
-    /// Returns the packets that are kept.
+    /// Returns all packets that are kept for stations that sleep.
     pub fn power_save_packets(&self) -> impl Iterator<Item = &Packet> {
         let sleepers = self.power_save.iter().flat_map(|own| &own.sleepers);
         sleepers.flat_map(|sleeper| sleeper.packets.iter().map(|own| &own.packet))
     }
 
-    /// Returns the name in results and the counters of each station that sleeps.
+    /// Returns the name in results, and the counters, of each station that sleeps.
     pub fn sleepers(&self) -> impl Iterator<Item = (&str, QueueCounters)> {
         let sleepers = self.power_save.iter().flat_map(|own| &own.sleepers);
         sleepers.map(|sleeper| (&*sleeper.name, sleeper.counters))
     }
 
-    /// Returns the name in results of station number `station`, counted from 0, if it sleeps, and
-    /// the times for which its datagrams were kept.
+    /// Returns the name of a station in results and the times for which its datagrams were kept;
+    /// `None` if the station never sleeps. `station` is the index of the station, counted from 0.
     pub fn power_save_of(&self, station: usize) -> Option<(&str, &Waits)> {
         let own = self.power_save.as_ref()?;
         let sleeper = &own.sleepers[own.of_station[station]?];

@@ -1,4 +1,4 @@
-//! The cell without agenda, flows and clock.
+//! Tests of the cell without an agenda, flows or a clock.
 
 use proptest::prelude::*;
 
@@ -83,7 +83,7 @@ fn frames_given_up_are_returned_as_lost() {
     assert_eq!(cell.queue(0).packets().count(), 0);
 }
 
-/// A source that has a number of packets left.
+/// A greedy source with the number of packets that are left.
 struct Supply(u32);
 
 impl Greedy for Supply {
@@ -107,10 +107,11 @@ fn greedy_sources_fill_a_queue_before_the_medium_reads_it() {
 
 const MS: u64 = 1_000_000;
 
-/// The first two beacons.
+/// Times of the first two beacons.
 const BEACONS: [u64; 2] = [102_400_000, 204_800_000];
 
-/// A frame of 1500 bytes in an empty cell: DIFS and at most 31 slots before it, 1500 us on the air.
+/// Longest time to send a frame of 1500 bytes in an empty cell: DIFS, at most 31 slots, and 1500 us
+/// on the air.
 const FRAME: u64 = 3 * MS;
 
 fn packet(flow: u32, number: u32) -> Packet {
@@ -128,7 +129,7 @@ fn numbers(received: &[(Time, Packet, OffAir)]) -> Vec<u32> {
         .collect()
 }
 
-/// Returns whether `at` is soon after `since`.
+/// Returns whether `at` is shortly after `since`.
 fn soon(since: u64, at: Time) -> bool {
     (since..since + FRAME).contains(&at.0)
 }
@@ -137,7 +138,7 @@ fn soon(since: u64, at: Time) -> bool {
 fn a_packet_for_a_station_that_sleeps_waits_for_the_beacon() {
     let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
     assert_eq!(cell.deadline(), Time::NEVER, "no packet waits for a beacon");
-    // a packet that arrives with the beacon has missed it
+    // a packet that arrives at the time of a beacon has missed this beacon
     for (at, beacon) in [(10 * MS, BEACONS[0]), (BEACONS[0], BEACONS[1])] {
         let mut cell = cell.clone();
         assert!(cell.offer(Time(at), 0, &packet(0, 0)));
@@ -215,7 +216,7 @@ fn a_packet_that_arrives_while_others_are_sent_is_sent_with_them() {
     let (others, _) = run(&mut cell, &mut (), Time(BEACONS[0] + 60 * MS));
     received.extend(others);
     assert_eq!(numbers(&received), (0..11).collect::<Vec<u32>>());
-    // then it sleeps again
+    // then the station sleeps again
     assert!(cell.offer(Time(BEACONS[0] + 60 * MS), 0, &packet(0, 11)));
     assert_eq!(cell.deadline(), Time(BEACONS[1]));
 }
@@ -231,7 +232,7 @@ fn a_frame_from_a_station_that_stays_awake_after_frames_wakes_it() {
     let (received, _) = run(&mut cell, &mut (), Time(30 * MS));
     assert_eq!(numbers(&received), [7, 0]);
     assert!(soon(received[0].0.0, received[1].0), "{received:?}");
-    // 20 ms from the end of the MAC ACK of the last frame on
+    // the station stays awake for 20 ms after the end of the MAC ACK of its last frame
     let last = received[1].0;
     assert!(cell.offer(last + Span(20 * MS), 0, &packet(0, 1)), "awake");
     assert_eq!(cell.queue(0).packets().count(), 1);
@@ -251,7 +252,8 @@ fn a_frame_from_a_station_that_sleeps_until_beacons_does_not_wake_it() {
     let ends = cell.deadline();
     let (received, _) = run(&mut cell, &mut (), ends);
     assert_eq!(numbers(&received), [7]);
-    // not even while it receives its MAC ACK: the packet would overtake the kept packet
+    // the station is not awake even while it receives its MAC ACK: the packet would overtake the
+    // kept packet
     assert!(cell.offer(received[0].0 + Span(1), 0, &packet(0, 1)));
     assert_eq!(cell.power_save_packets().count(), 2);
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
@@ -269,14 +271,14 @@ fn packets_for_an_awake_station_do_not_wait_for_a_sleeping_station() {
     assert!(soon(0, received[0].0) && soon(BEACONS[0], received[1].0));
 }
 
-/// Time for which stations stay awake after a frame: a station that sleeps until beacons, a station
-/// that stays awake for 20 ms, and a station that never sleeps.
+/// Time for which each station stays awake after a frame: a station that sleeps until the next
+/// beacon, a station that stays awake for 20 ms, and a station that never sleeps.
 const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
 
-/// Longest duration of SIFS and a MAC ACK, which the test does not know exactly.
+/// Upper bound of the duration of SIFS and a MAC ACK. The test does not need the exact duration.
 const MAC_ACK: u64 = MS / 2;
 
-/// Checks the kept packets against the rules, by the frames of each station that were observed.
+/// Checks that packets are kept as the rules require, given the observed frames of each station.
 fn obey(arrivals: &[(u64, usize, bool)]) {
     let mut cell = cell(
         "[station.s0]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n\
@@ -319,7 +321,7 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
             (Some(_), None) if !up => assert!(is_kept, "no frame of it was observed"),
             (Some(awake), Some(last)) if !up && at > last + awake + MAC_ACK => assert!(is_kept),
             (Some(awake), Some(last)) if !up && awake > 0 && at < last + awake => assert!(!is_kept),
-            (Some(_), Some(_)) if !up => {} // it falls asleep about now
+            (Some(_), Some(_)) if !up => {} // the station falls asleep at about this time
             (_, _) => assert!(!is_kept),
         }
     }

@@ -6,42 +6,42 @@ use crate::mac::dcf::PlannedExchange;
 use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 
-/// The exchange of one contender, as its contents were chosen.
+/// Exchange of one contender, as it was when its contents were chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
-    /// Sending contender.
+    /// Contender that sends the exchange.
     pub contender: u32,
-    /// Receiver, rates and air times.
+    /// Receiver, rates and air times of the exchange.
     pub planned: PlannedExchange,
-    /// Modulation of its data; `None`: that of frames of 802.11a, b or g.
+    /// Modulation of the data; `None`: the data are in frames of 802.11a, b or g.
     pub modulation: Option<Modulation>,
     /// Parameters of the block acknowledgement with the receiver.
     pub parameters: BlockAckParameters,
-    /// The lowest number that is neither acknowledged nor given up.
+    /// Lowest MPDU number that is neither acknowledged nor given up.
     pub start: u32,
-    /// Length of a BlockAck in response. [bytes]
+    /// Length of the BlockAck in response. [bytes]
     pub block_ack_bytes: u32,
-    /// MPDUs in order; empty for a BlockAckReq.
+    /// MPDUs of the exchange, in order; empty for a BlockAckReq.
     pub mpdus: Vec<Formed>,
-    /// Earlier attempts at the BlockAckReq.
+    /// Number of earlier attempts at the BlockAckReq.
     pub bar_attempts: u32,
-    /// The packets of all MPDUs.
+    /// Packets of all MPDUs.
     pub packets: Vec<Packet>,
 }
 
-/// An MPDU.
+/// An MPDU of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formed {
-    /// Its number.
+    /// Number of the MPDU.
     pub number: u32,
-    /// Earlier attempts at it.
+    /// Number of earlier attempts at the MPDU.
     pub attempts: u32,
-    /// Number of packets in it.
+    /// Number of packets in the MPDU.
     pub packets: u32,
 }
 
 impl Transmission {
-    /// Returns the exchange of `contender` that begins.
+    /// Returns the record of the exchange of `contender` that begins.
     pub(super) fn begin(contender: u32, planned: PlannedExchange, on_air: &OnAir) -> Transmission {
         let mut packets = Vec::new();
         let mut mpdus = Vec::new();

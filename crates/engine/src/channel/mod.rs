@@ -1,4 +1,5 @@
-//! How good a link is: what noise does to frames, what a file says of it, how it changes during a run.
+//! Quality of links: frame errors due to noise, the settings of a channel, and channel changes
+//! during a run.
 
 mod noise;
 mod settings;

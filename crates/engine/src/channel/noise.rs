@@ -1,20 +1,21 @@
 //! Loss probability of a frame at a signal-to-noise ratio, with additive white Gaussian noise and
 //! no fading.
 //!
-//! OFDM rates (IEEE 802.11-2016, 17.3.5): bit errors of the modulation, then the union bound of the
-//! convolutional code with hard decisions (Chernoff bound of each path), weights after Haccoun and
-//! Begin 1989 and Frenger et al. 1999; the same as Pei and Henderson 2010 ("NIST"), which ns-3 uses.
-//! The ratio is that of a subcarrier.
+//! OFDM rates (IEEE 802.11-2016, 17.3.5): the bit error rate of the modulation, then the union
+//! bound of the convolutional code with hard decisions (Chernoff bound of each path). The weights
+//! of the paths are those of Haccoun and Begin 1989 and Frenger et al. 1999. The model equals Pei
+//! and Henderson 2010 ("NIST"), which ns-3 uses. The signal-to-noise ratio is that of a subcarrier.
 //! DSSS rates (15.4): differential detection of 11-chip symbols, Proakis 2001, section 5.2.8.
-//! CCK rates (16.3.6): the union bound over the code words, Heegard et al. 2001, whose distances a
-//! test counts. The ratio is that of a chip.
+//! CCK rates (16.3.6): the union bound over the code words, Heegard et al. 2001. A test counts the
+//! distances of the code words. The signal-to-noise ratio is that of a chip.
 //!
-//! Differs from a real receiver in: the preamble is always heard; errors of frames are independent.
+//! Differs from a real receiver in: the preamble is always detected; the errors of different frames
+//! are independent.
 
 const MBPS: u64 = 1_000_000;
 
 /// Returns the probability that noise destroys a frame of `bytes` (MAC header and FCS included)
-/// that is sent at `rate_bps`, with a signal-to-noise ratio of `snr_db`. [-]
+/// that is sent at `rate_bps`, at a signal-to-noise ratio of `snr_db`. [-]
 pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let bits = 8.0 * f64::from(bytes);
@@ -29,9 +30,9 @@ pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     -libm::expm1(pieces * libm::log1p(-error.min(1.0)))
 }
 
-/// Returns the probability that noise destroys a frame of `bytes` whose subcarriers have this
-/// number of constellation `points` (a power of 4, or 2) and a convolutional code of this rate, as
-/// numerator and denominator. [-]
+/// Returns the probability that noise destroys a frame of `bytes`. The constellation of a
+/// subcarrier has this number of `points` (a power of 4, or 2). `code` is the rate of the
+/// convolutional code, as numerator and denominator. [-]
 pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let code = match code {
@@ -60,8 +61,8 @@ fn dqpsk(snr: f64) -> f64 {
     q(libm::sqrt(22.0 * snr) * libm::sin(angle))
 }
 
-/// Halved squared distances of a code word from the others, for chips of energy 1, and the number
-/// of other code words at each distance.
+/// List of the distances between a code word and the other code words: half of the squared
+/// distance, for chips of energy 1, and the number of code words at this distance.
 type Distances = &'static [(f64, f64)];
 
 const CCK_5_5: Distances = &[(8.0, 14.0), (16.0, 1.0)];
@@ -74,7 +75,8 @@ const CCK_11: Distances = &[
     (16.0, 1.0),
 ];
 
-/// Returns the union bound of the error probability of a code word. [-]
+/// Returns the union bound of the error probability of a code word. `distances` belong to the code.
+/// [-]
 fn code_word(snr: f64, distances: Distances) -> f64 {
     let terms = distances.iter();
     let terms = terms.map(|&(half_square, count)| count * q(libm::sqrt(half_square * snr)));
@@ -90,7 +92,7 @@ enum Code {
     FiveSixths,
 }
 
-/// Returns the number of points of the constellation, and the code, of an OFDM rate.
+/// Returns the number of points of the constellation, and the convolutional code, of an OFDM rate.
 fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     Some(match rate_bps / MBPS {
         6 => (2, Code::Half),
@@ -105,7 +107,7 @@ fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     })
 }
 
-/// Returns the bit error rate of an OFDM rate after decoding; 0 for any other rate. [-]
+/// Returns the bit error rate of an OFDM rate after decoding; 0 for a rate that is not OFDM. [-]
 fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     let Some((points, code)) = scheme(rate_bps) else {
         return 0.0;
@@ -113,7 +115,7 @@ fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     code.decoded(before_decoding(points, snr))
 }
 
-/// Returns the bit error rate of a constellation with Gray code. [-]
+/// Returns the bit error rate of a Gray-coded constellation before decoding. [-]
 fn before_decoding(points: u32, snr: f64) -> f64 {
     match points {
         2 => q(libm::sqrt(2.0 * snr)),
@@ -126,7 +128,7 @@ fn before_decoding(points: u32, snr: f64) -> f64 {
 }
 
 impl Code {
-    /// Returns the bit error rate after decoding, given the rate before decoding, `raw`. [-]
+    /// Returns the bit error rate after decoding. `raw` is the bit error rate before decoding. [-]
     fn decoded(self, raw: f64) -> f64 {
         let d = libm::sqrt(4.0 * raw * (1.0 - raw));
         let (bits_in, first, step, weights): (f64, i32, i32, &[f64]) = match self {
@@ -149,7 +151,8 @@ fn power(base: f64, exponent: i32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }
 
-/// Bit errors on all paths of each weight, from the free distance on (Frenger et al., table I).
+/// Total number of bit errors on all paths of each weight, from the free distance on, for the code
+/// of rate 1/2 (Frenger et al., table I).
 const HALF: [f64; 9] = [
     36.0,
     211.0,
@@ -185,8 +188,8 @@ const THREE_QUARTERS: [f64; 10] = [
     75_152_755.0,
     428_005_675.0,
 ];
-/// Bit errors on all paths of each weight for the code of rate 5/6 (Haccoun and Begin 1989, table
-/// V).
+/// Total number of bit errors on all paths of each weight for the code of rate 5/6 (Haccoun and
+/// Begin 1989, table V).
 const FIVE_SIXTHS: [f64; 10] = [
     92.0,
     528.0,
@@ -226,8 +229,8 @@ mod tests {
         }
     }
 
-    /// Halved squared distances of the CCK code words (16.3.6.6) from the first, and how many words are at
-    /// each.
+    /// Returns half of the squared distances between the first CCK code word (16.3.6.6) and the
+    /// other code words, with the number of code words at each distance.
     fn counted(words: &[[(i32, i32); 8]]) -> Vec<(i32, usize)> {
         let mut counts = std::collections::BTreeMap::new();
         for other in &words[1..] {
@@ -242,7 +245,7 @@ mod tests {
         counts.into_iter().collect()
     }
 
-    /// The code word of four phases in quarter turns.
+    /// Returns the code word of four phases. [quarter turns]
     fn word(phases: [i32; 4]) -> [(i32, i32); 8] {
         let [p1, p2, p3, p4] = phases;
         let turns = [
@@ -278,8 +281,8 @@ mod tests {
         }
     }
 
-    /// A rate of 802.11n and later with the constellation and code of an OFDM rate has its errors; each
-    /// denser constellation, and each weaker code, needs more.
+    /// A rate of 802.11n and later has the errors of the OFDM rate with the same constellation and
+    /// code. Each denser constellation, and each weaker code, needs a higher signal-to-noise ratio.
     #[test]
     fn faster_mcs_need_more() {
         for (rate, points, code) in [
@@ -314,7 +317,7 @@ mod tests {
         for pair in ratios_db.windows(2) {
             assert!(pair[0] + 0.5 < pair[1], "{ratios_db:?}");
         }
-        // four times the points need four times the power, nearly
+        // four times as many points need nearly four times the power
         for (few, many) in [(0, 2), (1, 3), (2, 4), (3, 5)] {
             assert!(
                 (ratios_db[many] - ratios_db[few] - 6.02).abs() < 0.3,
@@ -323,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Half of all frames of 1000 bytes are lost at about these ratios.
+    /// Half of all frames of 1000 bytes are lost at about the expected signal-to-noise ratios.
     #[test]
     fn faster_rates_need_more() {
         let half = |rate| {
@@ -339,7 +342,7 @@ mod tests {
             low
         };
         let ratios_db: Vec<f64> = RATES.iter().map(|&rate| half(rate)).collect();
-        // computed once by the same formulas in another language
+        // computed once with the same formulas in another language
         let expected = [
             -1.0, 3.6, 3.1, 6.1, 3.3, 6.2, 6.3, 9.2, 12.8, 15.9, 20.6, 21.8,
         ];

@@ -1,4 +1,4 @@
-//! Channel of a station, and its changes during a run: types, tables and checks.
+//! Channel of a station and its changes during a run: types, tables and checks.
 
 use crate::kernel::time::Span;
 use crate::notation::changes::Instants;
@@ -9,7 +9,8 @@ use crate::notation::setting::{KeyOf, S, duration, level, probability};
 use crate::packet::Direction;
 use crate::table;
 
-/// Declares a table with the keys of losses: of a station, or of a change of its channel.
+/// Declares a table with the keys for frame errors, either of a station or of a change of its
+/// channel.
 macro_rules! errors {
     (
         $(#[doc = $doc:literal])+
@@ -66,19 +67,24 @@ errors! {
     snr = level(-20.0..=60.0).absent("no ratio; the error probabilities apply");
 }
 
-/// Losses of the frames between the access point and one station to channel errors.
+/// Frame errors of the link between the access point and one station.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Channel {
     /// Probability that a frame with data from the station is lost to channel errors, per attempt.
+    /// [-]
     pub error_up: f64,
     /// Probability that a frame with data to the station is lost to channel errors, per attempt.
+    /// [-]
     pub error_down: f64,
-    /// Probability that a frame with only a TCP ACK, from the station, is lost to channel errors.
+    /// Probability that a frame with only a TCP ACK from the station is lost to channel errors, per
+    /// attempt. [-]
     pub ack_error_up: f64,
-    /// Probability that a frame with only a TCP ACK, to the station, is lost to channel errors.
+    /// Probability that a frame with only a TCP ACK to the station is lost to channel errors, per
+    /// attempt. [-]
     pub ack_error_down: f64,
-    /// Signal-to-noise ratio, which decides the errors of every frame by its rate and length. With
-    /// a ratio, the probabilities are those of full segments and of ACKs at the nominal rates. [dB]
+    /// Signal-to-noise ratio. If it is set, it decides the errors of every frame by the rate and
+    /// length of the frame. The four probabilities are then those of full segments and of ACKs at
+    /// the nominal rates. [dB]
     pub snr_db: Option<f64>,
 }
 
@@ -87,7 +93,7 @@ pub struct Channel {
 pub struct ChannelChange {
     /// Time of the change, after the start of the run.
     pub at: Span,
-    /// Channel from then on, until the next change.
+    /// Channel from this time until the next change.
     pub channel: Channel,
 }
 
@@ -109,7 +115,7 @@ pub enum Quality {
 }
 
 impl Channel {
-    /// Returns the quality of the link to the station (`down`), or from it.
+    /// Returns the quality of the link to the station (if `down`), or from the station.
     pub fn quality(&self, down: bool) -> Quality {
         match (self.snr_db, down) {
             (Some(db), _) => Quality::Snr { db },
@@ -136,7 +142,7 @@ impl Channel {
     }
 }
 
-/// Keys of probabilities. The table of a change has the same keys.
+/// Keys of error probabilities. The table of a change has the same keys as the table of a station.
 const ERRORS: [KeyOf<Option<f64>>; 6] = [
     ErrorKeys::error,
     ErrorKeys::error_up,
@@ -147,7 +153,7 @@ const ERRORS: [KeyOf<Option<f64>>; 6] = [
 ];
 
 impl Channel {
-    /// Checks the channel of a table of stations in a run of this `duration`.
+    /// Checks the channel in the table of a station, for a run of this `duration`.
     pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
         check_ratio(station, problems);
         let mut instants = Instants::within(duration);
@@ -164,14 +170,15 @@ impl Channel {
         }
     }
 
-    /// Returns the channel that the tables describe, nearest first. A signal-to-noise ratio counts
-    /// only in the first table.
+    /// Returns the channel that the tables describe, nearest table first. A signal-to-noise ratio
+    /// is read only from the first table.
     ///
     /// # Errors
     /// A value has been refused.
     pub(crate) fn read(tables: &[&Section]) -> Result<Channel, Refused> {
         let layers = Layers(tables);
-        // the nearest table with any key of a rank decides, even by a later key of the rank
+        // the nearest table that sets any key of a rank decides; within that table the first key of
+        // the rank decides
         let nearest = |ranks: &[&[KeyOf<Option<f64>>]]| {
             for keys in ranks {
                 for table in tables {
@@ -199,7 +206,7 @@ impl Channel {
         })
     }
 
-    /// Returns the changes of the channel of a station, in order of time.
+    /// Returns the changes of the channel of a station, in the order of their times.
     ///
     /// # Errors
     /// A value has been refused.
@@ -214,9 +221,9 @@ impl Channel {
         Ok(changes)
     }
 
-    /// Sets the errors of frames of `data_bytes` with data and of `ack_bytes` with an ACK, headers
-    /// included, if there is a signal-to-noise ratio. `error` returns them by direction, length and
-    /// ratio.
+    /// Sets the error probabilities of frames of `data_bytes` with data and of `ack_bytes` with an
+    /// ACK, headers included, if there is a signal-to-noise ratio. `error` returns a probability,
+    /// given direction, length and signal-to-noise ratio.
     pub(crate) fn hear_noise(
         &mut self,
         data_bytes: u32,
@@ -233,13 +240,13 @@ impl Channel {
     }
 }
 
-/// Checks that a table with a signal-to-noise ratio, which decides all errors, has no error
-/// probability.
+/// Checks that a table with a signal-to-noise ratio has no error probability: the ratio decides all
+/// errors.
 fn check_ratio(table: &Section, problems: &mut Problems) {
     let Some(snr) = table.said(ErrorKeys::snr_db) else {
         return;
     };
-    // an error of 0 is no contradiction: it is the default of `error`
+    // an error of 0 does not contradict the ratio: 0 is the default of `error`
     let errors = ERRORS.into_iter().filter_map(|key| table.said(key));
     for error in errors.filter(|error| error.value != Some(0.0)) {
         let snr = &snr.shown;

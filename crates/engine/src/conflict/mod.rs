@@ -1,10 +1,11 @@
-//! Links that hear only some of each other: the medium of a conflict graph, with the queues in
-//! front of it, whose lengths make links aggressive (paper 001).
+//! The medium of a conflict graph: links that sense only some of the other links, with a queue in
+//! front of each link. The length of the queue determines the aggressiveness of the link (paper
+//! 001).
 //!
-//! It is used like a [`Cell`](crate::cell::Cell): it is given packets and the time, and returns its
-//! next deadline and the packets that have left. The links of the scenario come first. If ACKs
-//! contend, the return links follow, one for each link: a return link has the same conflicts as its
-//! link, and is in conflict with it.
+//! The medium is used like a [`Cell`](crate::cell::Cell): it is given packets and the time, and
+//! returns its next deadline and the packets that have left. The first link numbers are the links
+//! of the scenario. If ACKs contend, return links follow, one return link per link. A return link
+//! conflicts with the same links as its forward link, and with the forward link itself.
 //!
 //! | question | place |
 //! |---|---|
@@ -44,14 +45,14 @@ pub struct Conflict {
     /// Aggressiveness of each link.
     drives: Vec<Drive>,
     price: CsmaPrice,
-    /// Whether aggressiveness follows the queues.
+    /// Whether the aggressiveness of a link follows its queue.
     adapts: bool,
     beta: f64,
     /// Length of the longest packets. [bytes]
     packet_bytes: f64,
-    /// Time at which prices are set next.
+    /// Next time at which the prices are set.
     next_prices: Time,
-    /// Packets given up since [`Conflict::take_lost`] was last called.
+    /// Packets that were given up since the last call of [`Conflict::take_lost`].
     lost: Vec<Packet>,
 }
 
@@ -59,27 +60,27 @@ pub struct Conflict {
 #[derive(Clone, Debug)]
 pub struct Drive {
     r: f64,
-    /// Whether the scenario gives r, so that it does not follow the queue.
+    /// Whether the scenario sets `r`. If so, `r` does not follow the queue.
     fixed: bool,
     since: Time,
-    /// Time integral of r up to `since`. [ns]
+    /// Time integral of `r` up to `since`. [ns]
     integral_ns: f64,
-    /// Users whose packets pass the link.
+    /// Numbers of the users whose packets cross the link.
     passes: Vec<u32>,
 }
 
 impl Drive {
-    /// Returns the aggressiveness now.
+    /// Returns the present aggressiveness r.
     pub fn r(&self) -> f64 {
         self.r
     }
 
-    /// Returns the time integral of r up to `now`. [ns]
+    /// Returns the time integral of the aggressiveness r up to `now`. [ns]
     pub fn integral_ns(&self, now: Time) -> f64 {
         self.integral_ns + self.r * now.since(self.since).0 as f64
     }
 
-    /// Returns the users whose packets pass the link.
+    /// Returns the numbers of the users whose packets cross the link.
     pub fn passes(&self) -> &[u32] {
         &self.passes
     }
@@ -97,7 +98,7 @@ pub(crate) fn horizon(csma: &Csma) -> Time {
 }
 
 impl Conflict {
-    /// Returns a silent network with empty queues.
+    /// Returns a network in which no link transmits and all queues are empty.
     pub fn new(csma: &Csma, streams: &Streams) -> Conflict {
         let longest = longest_bytes(csma);
         let vertices = vertices_of(csma);
@@ -131,7 +132,8 @@ impl Conflict {
         self.medium.deadline()
     }
 
-    /// Offers `packet` to the queue of link `number`; returns false if it is refused.
+    /// Offers `packet` to the queue of link `number`. Returns false if the queue refuses the
+    /// packet.
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let queue = &mut self.queues[number as usize];
@@ -153,9 +155,9 @@ impl Conflict {
         }
     }
 
-    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. Returns the
-    /// packet that has been received, if one was; those given up are fetched with
-    /// [`Conflict::take_lost`].
+    /// Handles the event at the deadline, `now`: a backoff or a transmission ends. Returns the
+    /// packet that has been received, if any. [`Conflict::take_lost`] returns the packets that were
+    /// given up.
     #[inline]
     pub fn advance(&mut self, now: Time, sources: &mut impl Greedy) -> Option<Packet> {
         let (number, fate) = self.medium.advance()?;
@@ -173,13 +175,13 @@ impl Conflict {
         }
     }
 
-    /// Returns whether [`Conflict::take_lost`] has a packet.
+    /// Returns whether [`Conflict::take_lost`] has a packet to return.
     #[inline(always)]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Returns a packet that was given up.
+    /// Returns a packet that was given up; `None` if there is no such packet.
     #[inline]
     pub fn take_lost(&mut self) -> Option<Packet> {
         self.lost.pop()
@@ -190,7 +192,8 @@ impl Conflict {
         self.next_prices
     }
 
-    /// Sets each link's aggressiveness by its queue (paper 001, algorithm 1, line 3).
+    /// Sets the aggressiveness of each link according to its queue (paper 001, algorithm 1, line
+    /// 3).
     pub fn set_prices(&mut self, now: Time) {
         self.next_prices = now + self.price.interval;
         if !self.adapts {
@@ -211,12 +214,12 @@ impl Conflict {
         }
     }
 
-    /// Returns the medium: its counters.
+    /// Returns the medium, which has the counters of the links.
     pub fn medium(&self) -> &Graph {
         &self.medium
     }
 
-    /// Returns the number of queues, one in front of each link.
+    /// Returns the number of queues, which is one per link.
     pub fn queues(&self) -> usize {
         self.queues.len()
     }
@@ -226,33 +229,33 @@ impl Conflict {
         &self.queues[number]
     }
 
-    /// Returns whether queue `number` may mark packets: the setting is the same for all.
+    /// Returns whether queue `number` may mark packets. All queues have the same setting.
     pub fn marks(&self, _number: usize) -> bool {
         self.price.aqm
     }
 
-    /// Returns the name of link `number`, and of its queue.
+    /// Returns the name of link `number`, which is also the name of its queue.
     pub fn queue_name(&self, number: usize) -> &str {
         &self.names[number]
     }
 
-    /// Returns the aggressiveness of each link.
+    /// Returns the aggressiveness of each link over time.
     pub fn drives(&self) -> &[Drive] {
         &self.drives
     }
 
-    /// Returns the counters of link `number` at the medium.
+    /// Returns the transmission counters of link `number`.
     pub fn frames(&self, number: usize) -> NodeCounters {
         self.medium.counters(number as u32)
     }
 }
 
-/// Returns the empty queue in front of the link with this `name`.
+/// Returns an empty queue for the link with this `name`.
 fn queue_of(csma: &Csma, name: &str, streams: &Streams) -> HeadQueue {
     let draws = streams.stream(&format!("{name}/queue"));
     if csma.price.aqm {
         return HeadQueue::priced(csma.queue_packets, draws);
     }
     let plain = QueueSetting::drop_tail(csma.queue_packets);
-    HeadQueue::new(&plain, Egress::default(), draws) // no plain queue uses its egress
+    HeadQueue::new(&plain, Egress::default(), draws) // a drop-tail queue does not use its egress
 }

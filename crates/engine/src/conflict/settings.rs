@@ -1,4 +1,4 @@
-//! Settings of a network of links that sense only some of each other.
+//! Settings of a network of links that sense only some of the other links.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::{table, words};
 /// Largest coordinate and range. [mm]
 const FARTHEST: u64 = 100_000_000;
 
-/// A falling curve of marginal utilities.
+/// Curve of a marginal utility, which must decrease.
 pub(crate) static MARGINAL_UTILITY: Curve = Curve {
     most: MOST_POINTS,
     expected: "2 to 1000 points [rate in packets/s, marginal utility] above 0, with rising rates \
@@ -220,12 +220,12 @@ table! {
     }
 }
 
-/// Wireless links that sense only some of each other, with the flows over them.
+/// Wireless links that sense only some of the other links, and the flows that cross the links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csma {
     /// The links.
     pub links: Vec<CsmaLink>,
-    /// Name and position of each node, if the conflicts follow from the positions.
+    /// Name and position of each node, if the positions determine the conflicts.
     pub nodes: Vec<(String, CsmaNode)>,
     /// Distance up to which a frame can be received. [m]
     pub transmission_range_m: f64,
@@ -233,47 +233,49 @@ pub struct Csma {
     pub sensing_range_m: f64,
     /// Distance from its transmitter up to which a frame destroys other frames. [m]
     pub interference_range_m: f64,
-    /// Whether the file requires a connected conflict graph. The checks have ensured it.
+    /// Whether the file requires a connected conflict graph. The checks ensure that the graph is
+    /// then connected.
     pub connected: bool,
     /// The flows.
     pub flows: Vec<CsmaFlow>,
     /// Channel access of all links.
     pub access: CsmaAccess,
-    /// Air time of packets, and their number of attempts.
+    /// Air time of packets, and the number of attempts per packet.
     pub air: CsmaAir,
-    /// Factor of the aggressiveness in the exponent of the backoff.
+    /// Factor of the aggressiveness r in the exponent of the mean backoff.
     pub beta: f64,
-    /// Dependence of r on the queue.
+    /// Dependence of the aggressiveness r on the queue.
     pub price: CsmaPrice,
     /// Largest number of packets in the queue of a link, including the packet in service.
     pub queue_packets: u32,
     /// Whether a link without packets sends dummy packets.
     pub dummy: bool,
-    /// Return of TCP ACKs over wireless links.
+    /// How TCP ACKs return over wireless links.
     pub acks: CsmaAcks,
     /// Number of connections of each flow.
     pub connections: Connections,
-    /// Adjustment of the connections of a flow to the required number.
+    /// Adjustment of the number of connections of each flow to the required number.
     pub users: CsmaUsers,
 }
 
 /// A wireless link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsmaLink {
-    /// Name, unique among wireless and wired links.
+    /// Name of the link, unique among wireless and wired links.
     pub name: String,
-    /// Indices of the links in conflict with this link, in order.
+    /// Indices of the links that conflict with this link, in increasing order.
     pub conflicts: BTreeSet<usize>,
-    /// Indices of the links whose frames this link can read, from the positions of the nodes.
+    /// Indices of the links whose frames this link can read, given the positions of the nodes.
     pub reads: BTreeSet<usize>,
     /// Indices of the links whose frames this link destroys although their transmitters do not
-    /// sense it.
+    /// sense this link (hidden nodes).
     pub disturbs: BTreeSet<usize>,
-    /// Transmitter and receiver, if the conflicts follow from their positions.
+    /// Names of the transmitter and the receiver, if the positions of the nodes determine the
+    /// conflicts.
     pub ends: Option<[String; 2]>,
-    /// Aggressiveness, if it does not follow the queue.
+    /// Aggressiveness r, if it does not follow the queue.
     pub r: Option<f64>,
-    /// Probability per attempt that a frame is lost to channel errors.
+    /// Probability that a frame is lost to channel errors, per attempt. [-]
     pub error: f64,
 }
 
@@ -284,7 +286,7 @@ pub struct CsmaFlow {
     pub name: String,
     /// Name of the table of the flow in the file.
     pub class: String,
-    /// Links that the flow crosses.
+    /// Links that the flow crosses, in order.
     pub route: Vec<Hop>,
     /// Weight of the utility of the flow.
     pub weight: f64,
@@ -292,11 +294,12 @@ pub struct CsmaFlow {
     pub marginal_utility: Option<Marginals>,
     /// Transport of the flow: TCP or datagrams.
     pub transport: Transport,
-    /// Earliest time at which the first packet is sent.
+    /// Earliest time at which the flow sends its first packet.
     pub start: Span,
-    /// Largest delay of the first packet, which is uniform in each replication.
+    /// Largest additional delay of the first packet. The delay is uniform, and is drawn in each
+    /// replication.
     pub start_spread: Span,
-    /// Time from which there is no new data; `None`: the end of the run.
+    /// Time from which the flow has no new data; `None`: the end of the run.
     pub stop: Option<Span>,
 }
 
@@ -306,7 +309,7 @@ impl CsmaFlow {
         match &self.transport {
             Transport::Tcp(tcp) => tcp.mss_bytes,
             Transport::Udp(udp) => udp.payload_bytes,
-            Transport::Web(_) => 0, // refused by the checks
+            Transport::Web(_) => 0, // the checks refuse web sources
         }
     }
 
@@ -329,7 +332,7 @@ impl CsmaFlow {
         matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy)
     }
 
-    /// Returns whether the flow is TCP, so that ACKs return.
+    /// Returns whether the flow is TCP. The receiver of a TCP flow returns ACKs.
     pub fn is_tcp(&self) -> bool {
         matches!(self.transport, Transport::Tcp(_))
     }
@@ -338,25 +341,26 @@ impl CsmaFlow {
 /// A link of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// Index into [`Csma::links`].
+    /// A wireless link, by its index in [`Csma::links`].
     Wireless(usize),
-    /// Number of the wired link.
+    /// A wired link, by its number.
     Wired(usize),
 }
 
 /// Channel access of all links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CsmaAccess {
-    /// Backoff that follows the queue of each link.
+    /// The mean backoff of each link follows its queue.
     Adaptive(Pace),
-    /// Equal mean backoff of all links.
+    /// All links have the same mean backoff.
     Legacy {
         /// Mean air time divided by mean backoff. [-]
         access_intensity: f64,
         /// Slots and idle times.
         pace: Pace,
     },
-    /// In slots, with windows that double after a failure (IEEE 802.11-2016, 10.3).
+    /// Backoffs are in slots, with a contention window that doubles after a failure (IEEE
+    /// 802.11-2016, 10.3).
     Dcf {
         /// Slots and idle times.
         pace: Pace,
@@ -370,23 +374,24 @@ pub enum CsmaAccess {
 /// Number of connections of each flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Connections {
-    /// Number of `k` times the round-trip time.
+    /// The number of connections is `k` times the round-trip time.
     Rtt {
-        /// [1/s]
+        /// Number of connections divided by the round-trip time. [1/s]
         k: f64,
     },
-    /// Number that realises a utility.
+    /// The number of connections makes the rate of the flow optimal for its utility.
     Utility {
-        /// [1/s]
+        /// Factor k of the number of connections, as for [`Connections::Rtt`]. [1/s]
         k: f64,
-        /// Exponent of the derivative of utilities without points, above 0. [-]
+        /// Exponent of the marginal utility for flows that do not list points; above 0. [-]
         fairness: f64,
     },
-    /// Number of `k` times the round-trip time, and more if the channel loses packets.
+    /// The number of connections is `k` times the round-trip time, and larger if the channel loses
+    /// packets.
     Marks {
-        /// [1/s]
+        /// Number of connections divided by the round-trip time, without losses. [1/s]
         k: f64,
     },
-    /// One connection.
+    /// Each flow has one connection.
     One,
 }

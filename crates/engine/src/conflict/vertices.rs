@@ -1,21 +1,22 @@
-//! Vertices of the conflict graph, and the rules that they share, from the scenario.
+//! Vertices of the conflict graph, and the rules that all vertices share, as the scenario sets
+//! them.
 
 use std::collections::BTreeSet;
 
 use super::{Csma, CsmaAccess, CsmaAcks, Hop};
 use crate::mac::graph::{BackoffRule, Counting, Rules, Vertex};
 
-/// Returns the length of the longest packets. [bytes]
+/// Returns the length of the longest packet of all flows. [bytes]
 pub(super) fn longest_bytes(csma: &Csma) -> u32 {
     let longest = csma.flows.iter().map(|flow| flow.packet_bytes());
     longest.max().unwrap_or(1)
 }
 
 /// Returns the length of the dummy packets of each link, return links included; `None` for a link
-/// that sends none. [bytes]
+/// that sends no dummy packets. [bytes]
 pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<u16>> {
     let dummy = |index| match index < csma.links.len() {
-        true => longest as u16, // at most 65535, by the checks
+        true => longest as u16, // the checks ensure that it is at most 65535
         false => ack_bytes(csma),
     };
     let sends = |index| csma.dummy && !passing(csma, index).is_empty();
@@ -37,7 +38,7 @@ pub(super) fn passing(csma: &Csma, index: usize) -> Vec<u32> {
 
 fn ack_bytes(csma: &Csma) -> u16 {
     let headers = csma.flows.iter().map(|flow| flow.header_bytes());
-    headers.max().unwrap_or(1) as u16 // at most 256, by the checks
+    headers.max().unwrap_or(1) as u16 // the checks ensure that it is at most 256
 }
 
 /// Returns the rules that all links share. Packets of length `longest` are sent at the service
@@ -68,13 +69,14 @@ pub(super) fn vertex_count(csma: &Csma) -> usize {
     csma.links.len() * directions(csma).count()
 }
 
-/// Returns whether links are return links: `false` and, if ACKs contend, `true`.
+/// Returns the directions of links: `false` for the forward links and, if ACKs contend, `true` for
+/// the return links.
 fn directions(csma: &Csma) -> impl Iterator<Item = bool> + use<> {
     let is_double = csma.acks == CsmaAcks::Contend;
     [false, true].into_iter().take(1 + usize::from(is_double))
 }
 
-/// Returns the links of the medium, return links after the others.
+/// Returns the links of the medium. The return links follow the forward links.
 pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     let count = csma.links.len() as u32;
     let is_double = csma.acks == CsmaAcks::Contend;

@@ -1,28 +1,30 @@
 //! Pending events: one deadline per slot, the earliest first.
 //!
-//! Every component that can have something pending owns a slot (an index). A binary
-//! tournament over the slots keeps the earliest deadline at the root; moving one deadline
-//! costs log2(slots) comparisons and allocates nothing, so the agenda indexes timers as well.
+//! Every component that can have a pending event owns a slot, which is an index. A binary
+//! tournament over the slots keeps the earliest deadline at the root. To move one deadline costs
+//! log2(slots) comparisons and allocates no memory, so that the agenda is also used as an index of
+//! timers.
 //!
-//! Order: by time, and at equal times by slot number, lowest first.
+//! Order: by time; events at equal times by slot number, lowest first.
 
 use super::time::Time;
 
-/// Leaves of the tree over `slots` slots.
+/// Returns the number of leaves of the tree for `slots` slots.
 fn leaves(slots: usize) -> usize {
     slots.next_power_of_two().max(2)
 }
 
-/// The latest instant beside which a key has `slot_bits` bits left.
+/// Returns the latest instant that fits into a key with `slot_bits` bits for the slot.
 #[inline]
 fn latest(slot_bits: u32) -> Time {
     Time((u64::MAX >> slot_bits) - 1)
 }
 
-/// Deadlines of a number of slots.
+/// Deadlines of all slots.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// `tree[1]` is the root, leaves begin at `leaves`; a key is time << slot_bits | slot.
+    /// Tournament tree: `tree[1]` is the root, and the leaves begin at index `leaves`. A key is
+    /// `time << slot_bits | slot`.
     tree: Vec<u64>,
     leaves: usize,
     slot_bits: u32,
@@ -39,13 +41,13 @@ impl Agenda {
         }
     }
 
-    /// The latest instant that an agenda of `slots` slots can hold.
+    /// Returns the latest instant that an agenda of `slots` slots can hold.
     pub fn horizon_of(slots: usize) -> Time {
         latest(leaves(slots).trailing_zeros())
     }
 
-    /// Makes room for `slots` slots; what is pending stays. Returns false, and changes nothing, if the
-    /// agenda could then no longer hold `end`.
+    /// Makes room for `slots` slots and keeps the pending deadlines. Returns false, and changes
+    /// nothing, if the agenda could then no longer hold the instant `end`.
     pub fn grow(&mut self, slots: usize, end: Time) -> bool {
         if slots <= self.leaves {
             return true;
@@ -61,12 +63,13 @@ impl Agenda {
         true
     }
 
-    /// The latest instant this agenda can hold; later ones count as never.
+    /// Returns the latest instant that this agenda can hold. A later deadline counts as
+    /// `Time::NEVER`.
     pub fn horizon(&self) -> Time {
         latest(self.slot_bits)
     }
 
-    /// Moves the deadline of `slot`; `Time::NEVER` makes it idle.
+    /// Sets the deadline of `slot`; `Time::NEVER` makes the slot idle.
     #[inline]
     pub fn set(&mut self, slot: usize, at: Time) {
         let key = if at > self.horizon() {
@@ -89,13 +92,13 @@ impl Agenda {
         }
     }
 
-    /// The deadline of `slot`.
+    /// Returns the deadline of `slot`.
     #[inline]
     pub fn deadline(&self, slot: usize) -> Time {
         self.time_of(self.tree[self.leaves + slot])
     }
 
-    /// The earliest pending slot and its deadline; `Time::NEVER` if all are idle.
+    /// Returns the earliest deadline and its slot; `Time::NEVER` if all slots are idle.
     #[inline]
     pub fn first(&self) -> (Time, usize) {
         let key = self.tree[1];

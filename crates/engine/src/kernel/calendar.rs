@@ -1,74 +1,81 @@
-//! Events that nobody takes back: each is put in once and leaves at its time, with what belongs to it.
+//! Events that are never cancelled: each event is put in once, with an item, and leaves at its
+//! time.
 //!
-//! Time is cut into days of equal width, and days into years. What is due on a day of the next [`DAYS`] lies
-//! on that day in no order, what is due in one of the next [`YEARS`] in that year; only the days that have
-//! begun are sorted, so that an event costs the same however many are pending. Later ones wait in a heap.
-//! For timers, which move, see [`super::agenda`].
+//! This is a calendar queue. Time is divided into days of equal width, and days into years. An
+//! event that is due in the next [`DAYS`] days is in the unsorted list of its day: such a day is in
+//! sight. An event that is due in the next [`YEARS`] years is in the unsorted list of its year.
+//! Later events are in a heap. Only days that have begun are sorted, so that the cost per event
+//! does not depend on the number of pending events. For timers, whose deadlines change, see
+//! [`super::agenda`].
 //!
-//! Order: by time; at equal times by rank, lowest first; of equal rank as they were put in.
+//! Order: by time; events at equal times by rank, lowest first; events of equal rank in the order
+//! in which they were put in.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::time::{Span, Time};
 
-/// Days in sight, and days of a year: a power of two of at most 64 times 64.
+/// Number of days in sight, and of days per year: a power of two of at most 64 times 64.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
-/// Years ahead of which each has a list.
+/// Number of years after the present year that have a list each.
 const YEARS: u64 = 64;
-/// [ns]
+/// Shortest width of a day. [ns]
 const SHORTEST_DAY: u64 = 1_000;
-/// No entry.
+/// Index that stands for no entry.
 const NONE: u32 = u32::MAX;
-/// Marks the first entry of a day that has further events.
+/// Flag of the first entry of a day that has further events.
 const MORE: u32 = 1 << 31;
-/// Number of events from which a day has many.
+/// Number of events from which a day counts as a day with many events.
 const MANY: usize = 8;
-/// Bits of an order that count insertions; those above are the rank.
+/// Number of the low bits of `order` that count insertions; the higher bits are the rank.
 const COUNT_BITS: u32 = 40;
 
-/// Pending events with an item each.
+/// Pending events, each with an item.
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
-    /// Where items lie.
+    /// Entries of the events with their items.
     entries: Vec<Entry<T>>,
     free: u32,
-    /// Events of the days that have begun, latest first.
+    /// Events of the days that have begun, latest event first.
     begun: Vec<Due>,
-    /// The first day that has not begun.
+    /// Number of the first day that has not begun.
     today: u64,
-    /// First entry of each day in sight, by its number modulo [`DAYS`], marked where there are [`MORE`], and
-    /// the events after it.
+    /// First entry of each day in sight, at the number of the day modulo [`DAYS`], with the flag
+    /// [`MORE`] if the day has further events. The further events are in `rest`.
     days: Box<[u32; DAYS]>,
     rest: Vec<Vec<Due>>,
-    /// Whether a day of many events has begun since [`Calendar::takes_fresh`] was last asked.
+    /// Whether a day with many events has begun since the last call of [`Calendar::takes_fresh`].
     fresh: bool,
-    /// A bit for each day in sight that has an entry, and one for each word of `marked` that is not 0.
+    /// A bit for each day in sight that has an entry. `words` has a bit for each word of `marked`
+    /// that is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
-    /// Events of the years after this one, by their number modulo [`YEARS`], and the years that have some.
+    /// Events of the years after the present year, at the number of the year modulo [`YEARS`].
+    /// `marked_years` has a bit for each year with events.
     years: Box<[Vec<Due>; YEARS as usize]>,
     marked_years: u64,
     later: BinaryHeap<Reverse<Due>>,
-    /// The first day of the next year that has a list, or of those in `later`; the largest number if there
-    /// are none.
+    /// Number of the first day after the days in sight that may have events: the first day of the
+    /// next year with a list, or the first day in the heap `later`, whichever is earlier; the
+    /// largest number if there are no such events.
     later_day: u64,
     day_bits: u32,
     count: u64,
 }
 
-/// An event and its item; with a packet as item it fills a cache line.
+/// An event and its item. If the item is a packet, the entry fills a cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Entry<T> {
     due: Due,
-    /// The next free place behind one that is free.
+    /// Place of the next free entry, if this entry is free.
     next_free: u32,
     item: T,
 }
 
-/// Time at which an event leaves, and the place of its entry.
+/// Time at which an event leaves, and the place of the entry of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: Time,
@@ -83,7 +90,7 @@ impl Due {
 }
 
 impl<T: Copy> Calendar<T> {
-    /// Returns an empty calendar. Most events are put in at most `reach` ahead.
+    /// Returns an empty calendar. Most events are put in at most `reach` before they are due.
     pub fn new(reach: Span) -> Calendar<T> {
         let day_ns = (8 * reach.0 / DAYS as u64)
             .max(SHORTEST_DAY)
@@ -107,7 +114,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Puts an event in; `rank` is below 2^24.
+    /// Puts an event in. `rank` is below 2^24.
     #[inline(always)]
     pub fn push(&mut self, at: Time, rank: usize, item: T) {
         let order = (rank as u64) << COUNT_BITS | self.count;
@@ -133,7 +140,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Puts an event in on a day in sight.
+    /// Puts in an event that is due on a day in sight.
     #[inline(always)]
     fn show(&mut self, day: u64, due: Due) {
         let index = day as usize % DAYS;
@@ -147,7 +154,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Puts an event in on a day that has begun.
+    /// Puts in an event that is due on a day that has begun.
     #[inline(never)]
     fn push_begun(&mut self, due: Due) {
         let earlier = self.begun.iter().rev();
@@ -155,7 +162,7 @@ impl<T: Copy> Calendar<T> {
         self.begun.insert(self.begun.len() - behind, due);
     }
 
-    /// Puts an event in on a day that is not in sight.
+    /// Puts in an event that is due after the days in sight.
     #[inline(never)]
     fn push_later(&mut self, due: Due, day: u64) {
         let year = day / DAYS as u64;
@@ -170,12 +177,13 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// The year of the first day that has not begun.
+    /// Returns the number of the year of the first day that has not begun.
     fn this_year(&self) -> u64 {
         self.today / DAYS as u64
     }
 
-    /// The first day of the next year that has a list; the largest number if none has.
+    /// Returns the first day of the next year that has a list; the largest number if no year has a
+    /// list.
     fn next_year(&self) -> u64 {
         if self.marked_years == 0 {
             return u64::MAX;
@@ -185,13 +193,13 @@ impl<T: Copy> Calendar<T> {
         (this + u64::from(ahead.trailing_zeros())) * DAYS as u64
     }
 
-    /// The first day of those in the heap; the largest number if there are none.
+    /// Returns the first day of the events in the heap; the largest number if the heap is empty.
     fn next_in_heap(&self) -> u64 {
         let next = self.later.peek();
         next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits)
     }
 
-    /// Returns a free place, or the place after all entries.
+    /// Returns the index of a free entry, or the index after all entries.
     #[inline]
     fn place(&mut self) -> u32 {
         let place = self.free;
@@ -204,7 +212,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Returns when the next event leaves, and its rank; `Time::NEVER` if no event is pending.
+    /// Returns the time and the rank of the next event; `Time::NEVER` if no event is pending.
     #[inline(always)]
     pub fn first(&mut self) -> (Time, usize) {
         if self.begun.is_empty() {
@@ -214,7 +222,8 @@ impl<T: Copy> Calendar<T> {
         first.map_or((Time::NEVER, 0), |due| (due.at, due.rank()))
     }
 
-    /// Takes out the next event, as [`first`](Calendar::first) has just told of it.
+    /// Removes the next event, which the last call of [`first`](Calendar::first) has returned, and
+    /// returns its item.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let due = self.begun.pop()?;
@@ -223,7 +232,7 @@ impl<T: Copy> Calendar<T> {
         Some(entry.item)
     }
 
-    /// Lets the next day with an event begin.
+    /// Begins the next day that has an event.
     #[inline(always)]
     fn begin(&mut self) {
         let day = self.next_in_sight();
@@ -239,7 +248,8 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Begins a day in sight with its first event; whether it has more.
+    /// Begins a day in sight with the first event of the day. Returns whether the day has more
+    /// events.
     #[inline]
     fn take_day(&mut self, day: u64) -> bool {
         let index = day as usize % DAYS;
@@ -253,7 +263,7 @@ impl<T: Copy> Calendar<T> {
         first & MORE != 0
     }
 
-    /// Further events of a day.
+    /// Adds the further events of `day` to the events that have begun, and sorts them.
     #[inline(never)]
     fn begin_rest(&mut self, day: u64) {
         let rest = &mut self.rest[day as usize % DAYS];
@@ -263,8 +273,8 @@ impl<T: Copy> Calendar<T> {
         self.fresh = self.begun.len() >= MANY;
     }
 
-    /// Begins the first day that was not in sight, or its year; `in_sight`, the next day in sight that has
-    /// events, may be the same day.
+    /// Begins the first day that was not in sight, or its year. `in_sight` is the next day in sight
+    /// that has events. It may be the same day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let (year, day) = (self.next_year(), self.next_in_heap());
@@ -286,7 +296,7 @@ impl<T: Copy> Calendar<T> {
         self.begin_rest(day);
     }
 
-    /// Brings all events of the year that begins with `day` in sight. No event is due before.
+    /// Brings all events of the year that begins with `day` in sight. No event is due before `day`.
     fn begin_year(&mut self, day: u64) {
         self.today = self.today.max(day);
         let index = day / DAYS as u64 % YEARS;
@@ -322,7 +332,8 @@ impl<T: Copy> Calendar<T> {
         let index = if rest != 0 {
             word * WORD + rest.trailing_zeros() as usize
         } else {
-            // words behind this one, else from the first on; this one's own days come round last
+            // words after the present word, else from the first word on; the earlier days of the
+            // present word come last
             let behind = self.words & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
             let words = if behind != 0 { behind } else { self.words };
             let next = words.trailing_zeros() as usize;
@@ -366,7 +377,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is put in, however far ahead, also before the next one is due.
+        /// Events are put in for any time ahead, including times before the earliest pending event.
         #[test]
         fn events_leave_as_from_a_plain_list(
             reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],

@@ -1,4 +1,4 @@
-//! Time, pending events and random streams; knows nothing of networks.
+//! Time, pending events and random streams. This module does not depend on networks.
 
 pub mod agenda;
 pub mod calendar;

@@ -1,27 +1,28 @@
-//! Named random streams: each component draws from its own, keyed by seed, replication and
-//! the component's name, so that adding a component never moves another's draws.
+//! Named random streams. Each component draws from its own stream, which depends on the seed, the
+//! replication and the name of the component. An additional component therefore never changes the
+//! draws of other components.
 
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 
-/// Where streams come from: one per replication.
+/// Source of the streams of one replication.
 #[derive(Clone, Copy, Debug)]
 pub struct Streams {
     seed: u64,
     replication: u32,
 }
 
-/// One component's random numbers (PCG XSH RR 64/32).
+/// Random number generator of one component (PCG XSH RR 64/32).
 #[derive(Clone, Debug)]
 pub struct Stream(Pcg32);
 
 impl Streams {
-    /// The streams of one replication of a seeded experiment.
+    /// Returns the source of the streams of one replication of a seeded experiment.
     pub fn new(seed: u64, replication: u32) -> Streams {
         Streams { seed, replication }
     }
 
-    /// The stream of the component called `name`.
+    /// Returns the stream of the component called `name`.
     pub fn stream(&self, name: &str) -> Stream {
         let (seed, replication) = (self.seed.to_le_bytes(), self.replication.to_le_bytes());
         let hash = fnv1a(seed.into_iter().chain(replication).chain(name.bytes()));
@@ -29,13 +30,13 @@ impl Streams {
     }
 }
 
-/// Hash of bytes, the same everywhere (FNV-1a).
+/// Returns the hash of bytes, which is the same on every platform (FNV-1a).
 pub(crate) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
     let eat = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     bytes.fold(0xcbf2_9ce4_8422_2325, eat)
 }
 
-/// The finaliser of SplitMix64: spreads nearby keys over all bits.
+/// Returns the result of the finaliser of SplitMix64, which spreads nearby keys over all bits.
 fn mix(key: u64) -> u64 {
     let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -43,7 +44,8 @@ fn mix(key: u64) -> u64 {
 }
 
 impl Stream {
-    /// Uniform integer on `[0, most]`, without bias (Lemire's multiplication with rejection).
+    /// Returns a uniform integer on `[0, most]`, without bias (Lemire's multiplication with
+    /// rejection).
     #[inline]
     pub fn up_to(&mut self, most: u32) -> u32 {
         let values = u64::from(most) + 1;
@@ -60,25 +62,26 @@ impl Stream {
         (product >> 32) as u32
     }
 
-    /// Uniform number on [0, 1), a multiple of 2^-53.
+    /// Returns a uniform number on [0, 1), which is a multiple of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with the given probability; draws nothing for probability zero.
+    /// Returns true with the given probability. Draws no number if the probability is zero.
     #[inline]
     pub fn chance(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.unit() < probability
     }
 
-    /// Exponential with mean 1.
+    /// Returns an exponential number with mean 1.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
         -libm::log(1.0 - self.unit())
     }
 
-    /// Gaussian with mean 0 and variance 1 (Box and Muller's first number of two).
+    /// Returns a Gaussian number with mean 0 and variance 1 (the first of the two numbers of the
+    /// Box-Muller transform).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(2.0 * self.exponential());
         radius * libm::cos(std::f64::consts::TAU * self.unit())
@@ -128,7 +131,7 @@ mod tests {
 
     #[test]
     fn normal_has_mean_zero_and_variance_one() {
-        // 100,000 draws: standard errors 0.0032 and 0.0045
+        // 100,000 draws: the standard errors of mean and variance are 0.0032 and 0.0045
         let mut stream = Streams::new(3, 0).stream("noise");
         let draws: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
         let mean = draws.iter().sum::<f64>() / 1e5;

@@ -12,57 +12,58 @@ pub struct Time(pub u64);
 pub struct Span(pub u64);
 
 impl Time {
-    /// Start of the run.
+    /// Instant at the start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every event; the deadline of a timer that is off.
+    /// Instant later than every event; the deadline of a timer that is off.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// Time since the start of the run. [s]
+    /// Returns the time since the start of the run. [s]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// `span` after an instant that is not [`Time::NEVER`]; this is not checked.
+    /// Returns the instant `span` after this instant, which must not be [`Time::NEVER`]. This is
+    /// not checked.
     #[inline(always)]
     pub fn plus(self, span: Span) -> Time {
         debug_assert!(self != Time::NEVER, "nothing comes after never");
         Time(self.0 + span.0)
     }
 
-    /// Time elapsed since `earlier`; zero if `earlier` is not earlier.
+    /// Returns the time elapsed since `earlier`; zero if `earlier` is not before this instant.
     pub fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Duration of zero.
     pub const ZERO: Span = Span(0);
 
-    /// Length. [s]
+    /// Returns the duration. [s]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Length, of less than 2^63 ns. [ns]
+    /// Returns the duration, which must be less than 2^63 ns. [ns]
     #[inline(always)]
     pub fn nanoseconds(self) -> f64 {
-        self.0.cast_signed() as f64 // one instruction, where an unsigned number takes several
+        self.0.cast_signed() as f64 // one instruction; the conversion of an unsigned number takes several
     }
 
-    /// The span of so many whole nanoseconds, not negative and less than 2^63.
+    /// Returns the duration of `ns` nanoseconds: a whole number, not negative and less than 2^63.
     #[inline(always)]
     pub fn from_nanoseconds(ns: f64) -> Span {
         Span((ns as i64).cast_unsigned())
     }
 
-    /// The span nearest to `seconds` (ties away from zero); `seconds` must be
-    /// finite and not negative.
+    /// Returns the duration nearest to `seconds` (ties away from zero). `seconds` must be finite
+    /// and not negative.
     pub fn from_seconds(seconds: f64) -> Span {
         Span((seconds * 1e9).round() as u64)
     }
 
-    /// Time to send `bytes` at `rate_bps` [bit/s], rounded to the nearest nanosecond.
+    /// Returns the time to send `bytes` at `rate_bps` [bit/s], rounded to the nearest nanosecond.
     pub fn to_send(bytes: u64, rate_bps: u64) -> Span {
         let bits = u128::from(bytes) * 8 * 1_000_000_000;
         let rate = u128::from(rate_bps);
@@ -92,7 +93,7 @@ impl Add for Span {
 
 impl Sub for Span {
     type Output = Span;
-    /// Saturates at zero.
+    /// Returns the difference; zero if `other` is longer.
     fn sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }

@@ -1,4 +1,4 @@
-//! Tables of which exactly one key is set, and which a single value may replace.
+//! Tables that must set exactly one key. A single value may replace such a table.
 
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;

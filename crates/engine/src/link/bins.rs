@@ -1,18 +1,19 @@
-//! The smallest utilisation of a link over bins of time.
+//! The smallest utilisation of a link in time bins of equal width.
 
 use std::ops::Range;
 
 use crate::kernel::time::{Span, Time};
 
-/// Busy time by bins of equal width that begin with the run. Only the smallest is kept.
+/// Busy time of a link in bins of equal width. The first bin begins with the run. Only the smallest
+/// busy time is kept.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     width_ns: u64,
-    /// Numbers of the bins in the measured period.
+    /// Numbers of the bins that lie in the measured period.
     counted: Range<u64>,
-    /// Number of the bin of the last busy time.
+    /// Number of the bin in which the last busy time was recorded.
     current: u64,
-    /// End of this bin. [ns]
+    /// End of the current bin. [ns]
     border: u64,
     busy_ns: u64,
     least_ns: u64,
@@ -31,8 +32,7 @@ impl Bins {
         }
     }
 
-    /// Records that the link is busy from `begins` to `ends`, after all times that were recorded
-    /// before.
+    /// Records that the link is busy from `begins` to `ends`. The caller adds busy times in order.
     #[inline]
     pub(super) fn add(&mut self, begins: Time, ends: Time) {
         let mut begins = begins.0;
@@ -49,7 +49,8 @@ impl Bins {
         }
     }
 
-    /// Closes the current bin and those up to `next`, in which the link was idle.
+    /// Closes the current bin and all bins before bin number `next`. The link was idle in the bins
+    /// after the current one.
     #[cold]
     fn turn(&mut self, next: u64) {
         self.least_ns = self.least_with_current(next);
@@ -58,7 +59,7 @@ impl Bins {
         self.busy_ns = 0;
     }
 
-    /// Returns the smallest busy time over the bins before `next`.
+    /// Returns the smallest busy time in the bins before bin number `next`. [ns]
     fn least_with_current(&self, next: u64) -> u64 {
         let mut least = self.least_ns;
         if self.counted.contains(&self.current) {

@@ -1,15 +1,17 @@
 //! The link of the host of one flow: a rate, a propagation time, and a queue that is never full. It
 //! has no losses and no counters.
 //!
-//! A host may add a random delay to each packet that it sends, as real hosts do. Without it,
-//! deterministic packets meet a drop-tail queue in a fixed phase, and the phase decides which flow
-//! finds the queue full (Floyd and Jacobson, "On traffic phase effects in packet-switched
-//! gateways", Internetworking: Research and Experience 3, 1992). The delay is the sum of two, each
-//! uniform up to the setting. The first is drawn for each packet, as the `overhead_` of ns-2. If
-//! the setting is the packet time of the bottleneck, half of the effect remains: a flow whose
-//! round-trip time is a whole number of packet times has a place of its own in each. The second is
-//! drawn once per second, and leads every flow through all phases. Packets keep their order: no
-//! packet leaves before the packet in front of it.
+//! A host may add a random delay to each packet that it sends, as real hosts do. Without this
+//! delay, deterministic packets meet a drop-tail queue in a fixed phase. The phase then decides
+//! which flow finds the queue full (Floyd and Jacobson, "On traffic phase effects in
+//! packet-switched gateways", Internetworking: Research and Experience 3, 1992).
+//!
+//! The delay is the sum of a fast part and a slow part. Each part is uniform between 0 and the
+//! setting. The fast part is drawn for each packet, like `overhead_` of ns-2. If the setting is the
+//! packet time of the bottleneck, the fast part removes only half of the effect: a flow whose
+//! round-trip time is a whole number of packet times keeps its phase. The slow part is drawn once
+//! per second, and moves every flow through all phases. Packets keep their order: no packet arrives
+//! before the packet in front of it.
 
 use super::LinkSettings;
 use super::model::LinkModel;
@@ -18,10 +20,10 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// A link that only delays.
+/// Link of the host of a flow.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Rate; 0: no serialisation time. [bit/s]
+    /// Rate; 0: packets have no serialisation time. [bit/s]
     rate_bps: u64,
     propagation: Span,
     last_departure: Time,
@@ -32,17 +34,17 @@ pub struct Host {
 /// Random delay of each packet.
 #[derive(Clone, Debug)]
 struct Jitter {
-    /// Largest value of each of the two parts. [ns]
+    /// Largest value of the fast part, and of the slow part. [ns]
     most: u32,
     draws: Stream,
-    /// Slow part, and the time until which it applies.
+    /// Slow part of the delay, and the time until which the slow part applies.
     slow: Span,
     holds_until: Time,
     last_arrival: Time,
 }
 
-/// Time for which the slow part of the jitter applies: many round-trip times, and short compared
-/// with a run.
+/// Time for which a value of the slow part applies: many round-trip times, but short compared with
+/// a run.
 const SLOW: Span = Span(1_000_000_000);
 
 impl Host {
@@ -66,8 +68,8 @@ impl Host {
         }
     }
 
-    /// Returns when `packet`, which enters at `at` and not before the packet in front of it,
-    /// arrives at the far end.
+    /// Returns when `packet` arrives at the far end. The packet enters at `at`, not before the
+    /// packet in front of it.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
         let mut departs = at;
@@ -97,7 +99,7 @@ impl LinkModel for Host {
 }
 
 impl Jitter {
-    /// Returns when a packet arrives that would arrive at `arrival` without jitter.
+    /// Returns when a packet arrives with jitter, given its `arrival` without jitter.
     fn after(&mut self, arrival: Time) -> Time {
         if arrival >= self.holds_until {
             self.slow = self.draw();
@@ -143,7 +145,8 @@ mod tests {
             .collect();
         let all = || seconds.iter().flatten();
         assert!(all().all(|part| (0.0..=2.0).contains(part)));
-        // within a second the fast part alone: variance 1/12; between seconds the slow one too
+        // within a second only the fast part varies: variance 1/12; between seconds the slow part
+        // varies too
         let mean = all().sum::<f64>() / 10_000.0;
         let of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let inside = |values: &[f64; 10]| {
@@ -154,11 +157,11 @@ mod tests {
         let means = seconds.iter().map(|values| of(values) - mean);
         let variance = means.map(|off| off * off).sum::<f64>() / 999.0;
         let between = variance * 12.0 - within / 10.0;
-        // five standard deviations each: 0.29/sqrt(1000) and less, relative 0.9/sqrt(n)
+        // tolerances of five standard deviations: 0.29/sqrt(1000) and less; relative 0.9/sqrt(n)
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
         assert!((within - 1.0).abs() < 0.05, "{within}");
         assert!((between - 1.0).abs() < 0.15, "{between}");
-        // closer than the jitter: nobody overtakes
+        // the packets are closer together than the jitter: no packet overtakes another
         let mut close = host("close", Some(1_000_000_000), Span(120_000));
         let arrivals: Vec<Time> = (0..1_000_u64)
             .map(|k| close.enter(Time(k * 12_000), &Packet::SAMPLE))

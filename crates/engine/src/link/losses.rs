@@ -1,8 +1,9 @@
 //! Losses of a link: segments and datagrams that enter it and do not arrive. ACKs are never lost.
 //!
-//! Periodic losses are those of M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of
-//! the TCP congestion avoidance algorithm", Computer Communication Review 27(3), 1997: the window of
-//! Reno is a sawtooth between W/2 and W = sqrt(8N/3) packets.
+//! Periodic losses are the losses of the model by M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The
+//! macroscopic behavior of the TCP congestion avoidance algorithm", Computer Communication Review
+//! 27(3), 1997. With such losses the window of Reno is a sawtooth between W/2 and W = sqrt(8N/3)
+//! packets, where N is the period.
 
 use crate::kernel::streams::Stream;
 use crate::notation::layers::Layers;
@@ -26,9 +27,9 @@ table! {
 /// Rule for the losses of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Each packet is lost with this probability, independently of others.
+    /// Each packet is lost with this probability, independently of other packets. [-]
     Random(f64),
-    /// The last packet of each period is lost; the period is at least 2 packets.
+    /// The last packet of each period is lost. The length of the period is at least 2. [packets]
     Every(u32),
 }
 
@@ -36,7 +37,7 @@ impl Loss {
     /// No losses.
     pub const NONE: Loss = Loss::Random(0.0);
 
-    /// Returns the share of the segments and datagrams that are lost. [-]
+    /// Returns the fraction of the segments and datagrams that are lost. [-]
     pub fn share(self) -> f64 {
         match self {
             Loss::Random(probability) => probability,
@@ -76,7 +77,7 @@ impl Setting for Loss {
 pub struct Losses {
     rule: Loss,
     stream: Stream,
-    /// Segments and datagrams that have entered since the last periodic loss.
+    /// Number of segments and datagrams that have entered since the last periodic loss.
     entered: u32,
 }
 
@@ -91,7 +92,7 @@ impl Losses {
         }
     }
 
-    /// Returns whether any packet is ever lost.
+    /// Returns whether the link can lose a packet.
     pub fn take_some(&self) -> bool {
         self.rule.share() > 0.0
     }
@@ -140,7 +141,7 @@ mod tests {
         assert_eq!(lost(Loss::Every(3), segments), [2, 5, 8]);
         let mixed = [PacketKind::Segment, PacketKind::Ack, PacketKind::Datagram];
         let mixed = mixed.into_iter().cycle().take(12);
-        // segments and datagrams stand at 0, 2, 3, 5, 6, 8, 9, 11
+        // the segments and datagrams are the packets 0, 2, 3, 5, 6, 8, 9, 11
         assert_eq!(lost(Loss::Every(3), mixed), [3, 8]);
     }
 

@@ -1,10 +1,11 @@
 //! One direction of a wired link: rate, propagation time and queue. Packets arrive in order.
 //!
-//! A link reports when a packet will arrive. Until then the packet is in a
-//! [calendar](crate::kernel::calendar) of the caller. A [`Pipe`] knows the departure of a packet
-//! when it enters. If the queue decides or reorders on departure, a [`Served`] link goes from
-//! departure to departure. A [`Traced`] link goes from opportunity to opportunity. The links of the
-//! hosts of a flow ([`Host`]) only delay.
+//! A link reports when a packet will arrive. Until this time the packet is in a
+//! [calendar](crate::kernel::calendar) of the caller. There are four kinds of links. A [`Pipe`]
+//! knows the departure of a packet when the packet enters. A [`Served`] link has an event for each
+//! departure, because its queue decides or reorders when packets depart. A [`Traced`] link sends at
+//! the opportunities of a trace. A [`Host`] is the link of the host of a flow and only delays
+//! packets.
 
 mod alternatives;
 mod bins;
@@ -39,17 +40,17 @@ use crate::queue::{Admission, Egress, HeadQueue, Managed, Scheduler};
 /// One direction of a wired link.
 #[derive(Clone, Debug)]
 pub enum Link {
-    /// Link that only delays.
+    /// Link of a host, which only delays packets.
     Host(Host),
-    /// Link whose queue decides on arrival.
+    /// Link whose queue decides only on arrival.
     Pipe(Box<Pipe>),
     /// Link whose queue also decides on departure.
     Served(Box<Served>),
-    /// Link that sends when its trace has an opportunity.
+    /// Link that sends at the opportunities of a trace.
     Traced(Box<Traced>),
 }
 
-/// Returns one direction of the wire of a cell as a link.
+/// Returns the settings of one direction of the wire of a cell, as a link.
 pub fn of_wire(wire: &Wire, rate: &LinkRate, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
     LinkSettings {
         rate: rate.clone(),
@@ -69,7 +70,7 @@ fn losses(settings: &LinkSettings, streams: &Streams) -> Losses {
 
 impl Link {
     /// Returns an empty link. `measured` is the time from the end of the warm-up to the end of the
-    /// run, and `bin` the width of the bins over which the least utilisation is taken, if it is
+    /// run. `bin` is the width of the bins for the smallest utilisation, if the utilisation is
     /// measured.
     pub fn new(
         settings: &LinkSettings,
@@ -106,7 +107,8 @@ impl Link {
         Link::Pipe(Box::new(pipe))
     }
 
-    /// Returns a link that serves the packets of `scheduler` at `rate_bps`, as [`Link::new`] does.
+    /// Returns a link that serves the packets of `scheduler` at `rate_bps`. The other arguments are
+    /// those of [`Link::new`].
     pub fn served(
         settings: &LinkSettings,
         rate_bps: u64,
@@ -120,7 +122,8 @@ impl Link {
         Link::Served(Box::new(served))
     }
 
-    /// Lets `packet` enter at `at`, which is `now` or, for a pipe, later ([`Pipe::enter`]).
+    /// Lets `packet` enter at `at`. This time is `now`, or later if the link is a pipe
+    /// ([`Pipe::enter`]).
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         match self {
@@ -131,7 +134,8 @@ impl Link {
         }
     }
 
-    /// Returns whether data of `flow` that enter at `now` find room that their source could fill.
+    /// Returns whether data of `flow` that enter at `now` find room in a queue that their source
+    /// may fill.
     pub fn has_room(&mut self, now: Time, flow: u32) -> bool {
         match self {
             Link::Host(_) => false,
@@ -149,12 +153,12 @@ impl Link {
         }
     }
 
-    /// Returns whether packets depart in events, so that they cannot enter with lookahead.
+    /// Returns whether each departure is an event. Packets then cannot enter with lookahead.
     pub fn is_served(&self) -> bool {
         matches!(self, Link::Served(_) | Link::Traced(_))
     }
 
-    /// Returns when a packet departs or may depart, if departures are events.
+    /// Returns the time of the next departure, or attempt to depart, if departures are events.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
@@ -164,8 +168,8 @@ impl Link {
         }
     }
 
-    /// Lets the packet in service depart if it is due. Returns when it arrives at the far end, and
-    /// the packet.
+    /// Lets the packet in service depart if it is due. Returns the packet and the time of its
+    /// arrival at the far end.
     #[inline]
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         match self {
@@ -175,7 +179,7 @@ impl Link {
         }
     }
 
-    /// Returns the next packet that is lost by `now`, on arrival or on departure.
+    /// Returns the next packet that the link has lost by `now`, on arrival or on departure.
     #[inline]
     pub fn settle(&mut self, now: Time) -> Option<Packet> {
         match self {

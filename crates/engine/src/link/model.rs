@@ -4,7 +4,7 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, QueueSetting, Waits};
 
-/// Result for a packet that enters a link.
+/// Result of the entry of a packet into a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transit {
     /// The packet arrives at the far end at this time.
@@ -13,13 +13,13 @@ pub enum Transit {
     Refused,
     /// The packet is lost on the link.
     Lost,
-    /// The link keeps the packet and decides later.
+    /// The link keeps the packet and decides later about it.
     Kept,
 }
 
 /// Settings and counters of a link of any kind. The defaults are those of a link that only delays.
 pub trait LinkModel {
-    /// Returns the delay of all packets, if the link does nothing but delay.
+    /// Returns the delay of all packets, if the link only delays packets.
     fn mere_delay(&self) -> Option<Span> {
         None
     }
@@ -39,17 +39,17 @@ pub trait LinkModel {
         false
     }
 
-    /// Calls `visit` for each packet that the link keeps.
+    /// Calls `visit` for each packet that is inside the link.
     fn each_packet(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
-    /// Changes the setting of the queue to `to` at `now`, as far as it may change
+    /// Changes the setting of the queue to `to` at `now`, as far as a queue can change during a run
     /// ([`QueueSetting::moved_to`]).
     fn change_queue(&mut self, _now: Time, _to: &QueueSetting) {}
 
-    /// Sets the rate of a served link from the next packet on. [bit/s]
+    /// Sets the rate of a served link, which applies from the next packet on. [bit/s]
     fn set_rate(&mut self, _rate_bps: u64) {}
 
-    /// Returns the totals of each leaf of the queue, if it has leaves.
+    /// Returns the totals of each leaf of the queue, if the queue has leaves.
     fn leaves(&self) -> Vec<QueueCounters> {
         Vec::new()
     }
@@ -64,36 +64,37 @@ pub trait LinkModel {
         QueueCounters::default()
     }
 
-    /// Returns the times of the datagrams that have left the queue; for a pipe, of the datagrams
-    /// that leave it in the measured period.
+    /// Returns the times that datagrams have spent in the queue. A pipe records only the datagrams
+    /// that leave the queue in the measured period.
     fn waits(&self) -> Option<&Waits> {
         None
     }
 
-    /// Returns the number of packets in the queue that its discipline judges only on departure.
+    /// Returns the number of packets in the queue whose fate the discipline decides only on
+    /// departure.
     fn unjudged(&self) -> u64 {
         0
     }
 
-    /// Returns the amount used up to `now`, and the amount offered: of time [ns], or of the
-    /// opportunities of a trace [bytes].
+    /// Returns the used and the offered capacity up to `now`: busy time and time [ns], or carried
+    /// bytes and bytes of the opportunities of a trace [bytes].
     fn used(&self, now: Time) -> [u64; 2] {
         [0, now.0]
     }
 
-    /// Returns the number of bytes of the packets that have departed, of a served link. [bytes]
+    /// Returns the total length of the packets that have departed from a served link. [bytes]
     fn sent_bytes(&self) -> u64 {
         0
     }
 
-    /// Returns the largest number of packets in the queue in the measured period, as seen by
-    /// arriving packets.
+    /// Returns the largest number of packets in the queue that an arriving packet has seen in the
+    /// measured period.
     fn longest(&self) -> usize {
         0
     }
 
-    /// Returns the smallest part of a bin for which the link was busy, over the bins in the
-    /// measured period; `None` for a trace. [-]
+    /// Returns the smallest utilisation of a bin in the measured period: the busy time of the link
+    /// divided by the width of the bin. `None` for a link that follows a trace. [-]
     fn least_utilisation(&self) -> Option<f64> {
         None
     }

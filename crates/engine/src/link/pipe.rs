@@ -1,13 +1,14 @@
 //! A link whose queue decides on arrival only.
 //!
 //! The queue is a FIFO, in which no later packet changes the order. The departure of a packet is
-//! therefore known when it enters, and departures need no events: the queue is the list of future
-//! departures.
+//! therefore known when the packet enters. Departures need no events: the queue is the list of
+//! future departures.
 //!
-//! For the same reason a packet may enter with lookahead. If packets reach a link in the order in
-//! which their arrivals become known, they enter immediately, and the next event is the delivery by
-//! this link. The counters are nevertheless exact at any time: a packet counts as offered when the
-//! time of its entry has passed, and as departed when the time of its departure has passed.
+//! For the same reason a packet may enter with lookahead, that is, before the time of its entry. If
+//! packets reach a link in the order in which their arrivals become known, they enter immediately.
+//! The next event is then the arrival of a packet at the far end. The counters are exact at any
+//! time. A packet is counted as offered when the time of its entry has passed, and as departed when
+//! the time of its departure has passed.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,30 +29,32 @@ pub struct Pipe {
     propagation: Span,
     admission: Admission,
     losses: Losses,
-    /// Residences in the queue, some of which may begin in the future.
+    /// Residences in the queue. Some residences may begin in the future.
     residences: Residences,
-    /// Counters of the queue, with packets inside and packets that enter in the future.
+    /// Counters of the queue, for packets inside the queue and for packets that enter in the
+    /// future.
     passage: Passage,
     /// Times in the queue of the datagrams that depart in the measured period.
     waits: Waits,
     marked: u64,
     refused: u64,
     last_departure: Time,
-    /// Service time of packets with this [`size_key`].
+    /// Service time of the packets with this [`size_key`].
     last_sent: (u32, Span),
     busy_ns: u64,
     /// Measured period.
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets that entered with lookahead and will be lost, in order of time.
+    /// Packets that entered with lookahead and will be lost, with the time and kind of the loss, in
+    /// order of time.
     doomed: VecDeque<(Time, Packet, Transit)>,
 }
 
 impl Pipe {
     /// Returns an empty link whose queue has the discipline `admission`, with these `losses`.
-    /// `measured` is the time from the end of the warm-up to the end of the run, and `bin` the
-    /// width of the bins over which the least utilisation is taken, if it is measured.
+    /// `measured` is the time from the end of the warm-up to the end of the run. `bin` is the width
+    /// of the bins for the smallest utilisation, if the utilisation is measured.
     pub fn new(
         settings: &LinkSettings,
         admission: Admission,
@@ -80,9 +83,9 @@ impl Pipe {
     }
 
     /// Lets `packet` enter at `at`, which is `now` or later, and not before the packet in front of
-    /// it. The caller accounts for a packet that is lost now. A packet that will be lost is kept
-    /// until then ([`Pipe::settle`]). A packet that arrives is on the link until then, or enters
-    /// the next link immediately.
+    /// it. The caller accounts for a packet that is lost at `now`. The link keeps a packet that
+    /// will be lost later until the time of the loss ([`Pipe::settle`]). The caller keeps a packet
+    /// that arrives, or lets it enter the next link immediately.
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         let fate = self.pass(now, at, packet);
@@ -92,20 +95,21 @@ impl Pipe {
         fate
     }
 
-    /// Returns whether a packet that enters at `now` finds room that its source could fill.
+    /// Returns whether a packet that enters at `now` finds room in a queue that its source may
+    /// fill.
     pub fn has_room(&mut self, now: Time) -> bool {
         self.residences.retire(now);
         let waiting = self.residences.waiting();
         matches!(self.admission, Admission::DropTail(limit) if waiting < limit as usize)
     }
 
-    /// Returns the departure of the packet in service at the last call of [`Pipe::enter`] or
-    /// [`Pipe::has_room`].
+    /// Returns the departure of the packet that was in service at the last call of [`Pipe::enter`]
+    /// or [`Pipe::has_room`].
     pub fn next_departure(&self) -> Time {
         (self.residences.in_service()).map_or(Time::NEVER, |residence| residence.departs)
     }
 
-    /// Accounts for a packet that does not arrive, now or later.
+    /// Accounts for a packet that is lost now, or keeps a packet that will be lost later.
     #[inline(never)]
     fn doom(&mut self, now: Time, at: Time, packet: &Packet, fate: Transit) {
         if at > now {
@@ -162,14 +166,14 @@ impl Pipe {
         Transit::Arrives(departs.plus(self.propagation))
     }
 
-    /// Prepares for a datagram, or for a packet with another length or kind than the packet before,
-    /// that enters at `at`.
+    /// Prepares the entry of `packet` at `at`. The packet is a datagram, or its length or kind
+    /// differs from the packet before.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);
         self.last_sent = (size_key(packet), service);
         if packet.kind == PacketKind::Datagram {
-            self.last_sent.0 = 0; // the key of no packet, so that every datagram is prepared
+            self.last_sent.0 = 0; // no packet has this key, so that every datagram is prepared
             let departs = self.last_departure.max(at).plus(service);
             if departs > self.measured.start && departs <= self.measured.end {
                 self.waits.add(packet.flow, at, departs);
@@ -177,7 +181,7 @@ impl Pipe {
         }
     }
 
-    /// Returns the verdict of a discipline other than drop-tail.
+    /// Returns the decision of a discipline other than drop-tail about `packet`.
     #[inline(never)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
         let residences = &self.residences;
@@ -208,7 +212,7 @@ impl Pipe {
         Some(packet)
     }
 
-    /// Returns the packets that will be lost on this link.
+    /// Returns the packets inside the link that will be lost.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.doomed.iter().map(|(_, packet, _)| packet)
     }
@@ -231,7 +235,8 @@ impl LinkModel for Pipe {
         self.packets().for_each(visit);
     }
 
-    /// Changes the setting of the queue. No packet has entered with lookahead.
+    /// Changes the setting of the queue. The caller ensures that no packet has entered with
+    /// lookahead.
     fn change_queue(&mut self, now: Time, to: &QueueSetting) {
         let residences = &self.residences;
         self.admission
@@ -278,7 +283,7 @@ impl LinkModel for Pipe {
     }
 }
 
-/// Returns the length and the kind of a packet in one number.
+/// Returns a number that stands for the length and the kind of a packet.
 #[inline(always)]
 fn size_key(packet: &Packet) -> u32 {
     u32::from(packet.bytes) << 8 | packet.kind as u32
@@ -380,7 +385,7 @@ mod tests {
 
     #[test]
     fn the_least_utilisation_is_that_of_the_emptiest_bin_measured() {
-        // bins 1, 2 and 3 count: 1 ms to 4 ms
+        // the bins 1, 2 and 3 are in the measured period: 1 ms to 4 ms
         let mut link = link(Some(8_000_000), 10);
         for (at, bytes) in [(MS, 900), (2 * MS, 1000), (3 * MS, 700), (4 * MS, 100)] {
             enter(&mut link, at, bytes);

@@ -1,4 +1,4 @@
-//! Rates of links: constant, or by a trace of opportunities to send.
+//! Rates of links: constant, or given by a trace of opportunities to send.
 
 use serde_json::json;
 
@@ -43,16 +43,17 @@ table! {
 /// Rate of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkRate {
-    /// No serialisation time.
+    /// The link has no serialisation time.
     Unlimited,
     /// A constant rate. [bit/s]
     Constant(u64),
-    /// Opportunities to send.
+    /// The link sends at the opportunities of a trace.
     Trace(Trace),
 }
 
 impl LinkRate {
-    /// Returns the rate; for a trace its mean for full packets; `None` if it is unlimited. [bit/s]
+    /// Returns the rate; for a trace the mean rate of full packets; `None` if the rate is
+    /// unlimited. [bit/s]
     pub fn bps(&self) -> Option<u64> {
         match self {
             LinkRate::Unlimited => None,
@@ -81,7 +82,7 @@ impl LinkRate {
         alternatives::nearest(layers, key)
     }
 
-    /// Checks the rate under `key`.
+    /// Checks the rate under `key` of `table`.
     pub(crate) fn check(table: &Section, key: KeyOf<LinkRate>, problems: &mut Problems) {
         alternatives::check(table, key, "rate", problems);
     }

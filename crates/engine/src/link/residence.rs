@@ -1,9 +1,9 @@
-//! The queue of a pipe: arrival and departure of its packets, in a ring.
+//! The queue of a pipe: the arrivals and departures of its packets, in a ring buffer.
 
 use crate::kernel::time::Time;
 use crate::queue::Held;
 
-/// The residence of a packet in the queue: its arrival and departure.
+/// The stay of a packet in the queue: the arrival and departure of the packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Residence {
     pub(super) entered: Time,
@@ -12,17 +12,18 @@ pub(super) struct Residence {
     pub(super) marked: bool,
 }
 
-/// Residences by order of departure. A residence that was over when the last packet entered is kept, because that packet
-/// may have entered with lookahead. It is forgotten when its place is needed.
+/// Residences in order of departure. A residence remains in the ring after its end, because the
+/// last packet may have entered with lookahead. It is overwritten when its place is needed.
 #[derive(Clone, Debug)]
 pub(super) struct Residences {
-    /// Its length is a power of two. Numbers count all residences, modulo 2^64.
+    /// Ring buffer; its length is a power of two. The index of a residence is its number, modulo
+    /// this length. Numbers count all residences since the start, modulo 2^64.
     ring: Box<[Residence]>,
     first: usize,
-    /// Number of the first residence that was not over when the last packet entered.
+    /// Number of the first residence that had not ended when the last packet entered.
     serving: usize,
     next: usize,
-    /// Length of the packets whose residence is not over. [bytes]
+    /// Total length of the packets whose residence has not ended. [bytes]
     bytes: u64,
 }
 
@@ -42,13 +43,14 @@ impl Residences {
         &self.ring[number & (self.ring.len() - 1)]
     }
 
-    /// Returns the number of residences that were not over when the last packet entered.
+    /// Returns the number of residences that had not ended when the last packet entered.
     #[inline]
     pub(super) fn waiting(&self) -> usize {
         self.next.wrapping_sub(self.serving)
     }
 
-    /// Returns the length of the packets of these residences. [bytes]
+    /// Returns the total length of the packets in the queue, or in service, when the last packet
+    /// entered. [bytes]
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
@@ -60,7 +62,7 @@ impl Residences {
         (self.serving != self.next).then(|| self.residence(self.serving))
     }
 
-    /// Ends the residences that depart by `at`, the entry of the next packet.
+    /// Ends the residences that depart by `at`, which is the time of entry of the next packet.
     #[inline]
     pub(super) fn retire(&mut self, at: Time) {
         while let Some(&residence) = self.in_service()
@@ -71,7 +73,8 @@ impl Residences {
         }
     }
 
-    /// Adds the residence of a packet that departs last. Residences that are over at `now` are not requested again.
+    /// Adds the residence of a packet that departs after all others. The caller never asks for the
+    /// state of the queue before `now`.
     #[inline]
     pub(super) fn push(&mut self, now: Time, residence: Residence) {
         if self.next.wrapping_sub(self.first) == self.ring.len() {
@@ -83,7 +86,8 @@ impl Residences {
         self.bytes += u64::from(residence.bytes);
     }
 
-    /// Forgets residences that are over at `now`. Doubles the ring if most are not, so that this is rare.
+    /// Removes residences that have ended by `now`. Doubles the ring if more than half of the
+    /// residences have not ended, so that calls are rare.
     #[cold]
     fn make_room(&mut self, now: Time) {
         let over = self.number_before(|residence| residence.departs > now);
@@ -99,7 +103,7 @@ impl Residences {
         }
     }
 
-    /// Returns the residences that are not over at `now`, in order.
+    /// Returns the residences that have not ended at `now`, in order.
     pub(super) fn open(&self, now: Time) -> impl Iterator<Item = &Residence> {
         let over = self.number_before(|residence| residence.departs > now);
         let known = self.next.wrapping_sub(self.first);
@@ -112,7 +116,8 @@ impl Residences {
         entered - self.number_before(|residence| residence.departs > now)
     }
 
-    /// Returns the number of residences before the first for which `is_later` holds, by bisection.
+    /// Returns the number of residences before the first residence for which `is_later` holds, by
+    /// bisection.
     fn number_before(&self, is_later: impl Fn(&Residence) -> bool) -> usize {
         let (mut low, mut high) = (0, self.next.wrapping_sub(self.first));
         while low < high {
@@ -126,7 +131,8 @@ impl Residences {
         low
     }
 
-    /// Returns the content of the queue at `instant`, which is not before the last entry.
+    /// Returns the content of the queue at `instant`, which is not before the last entry of a
+    /// packet.
     pub(super) fn held_at(&self, instant: Time) -> Held {
         let waiting = (0..self.waiting()).map(|k| self.residence(self.serving.wrapping_add(k)));
         let inside = waiting.filter(|residence| residence.departs > instant);
@@ -144,13 +150,13 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Compares the ring with a plain list, from which nothing is forgotten before it is over.
+        /// Compares the ring with a plain list, which keeps every residence until its end.
         #[test]
         fn a_ring_holds_what_a_plain_list_does(
             entries in prop::collection::vec((0_u64..30, 0_u64..40, 1_u64..60), 1..120),
         ) {
             let mut residences = Residences::new();
-            residences.first = usize::MAX - 40; // numbers go round
+            residences.first = usize::MAX - 40; // the numbers wrap around
             (residences.serving, residences.next) = (residences.first, residences.first);
             let mut plain: VecDeque<Residence> = VecDeque::new();
             let (mut now, mut at, mut free) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! A link whose queue decides on departure: it picks the next packet, or drops packets.
+//! A link whose queue decides on departure: the queue picks the next packet, or drops packets.
 
 use std::ops::Range;
 
@@ -10,34 +10,34 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, QueueSetting, Scheduler, Waits};
 
-/// Rate of a link without serialisation time, whose queue no source can fill. [bit/s]
+/// Rate of a link without serialisation time. No source can fill the queue of such a link. [bit/s]
 pub const FREE: u64 = u64::MAX;
 
-/// A link that goes from departure to departure.
+/// A link with an event for each departure.
 #[derive(Clone, Debug)]
 pub struct Served {
     rate_bps: u64,
     propagation: Span,
     losses: Losses,
     scheduler: Scheduler,
-    /// Packet in service, and its departure.
+    /// Packet in service, and the time of its departure.
     in_service: Option<(Time, Packet)>,
-    /// Time at which the scheduler has a packet again, while none is in service.
+    /// Time at which the scheduler will have a packet again, if no packet is in service.
     ready: Time,
     counters: QueueCounters,
     waits: Waits,
     busy_ns: u64,
-    /// Length of all packets that have departed. [bytes]
+    /// Total length of the packets that have departed. [bytes]
     sent_bytes: u64,
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets that the discipline has dropped and that are not accounted for yet.
+    /// Packets that the discipline has dropped and that the caller has not yet accounted for.
     dropped: Vec<Packet>,
 }
 
 impl Served {
-    /// Returns an empty link of `rate_bps`, with these `losses`. `measured` and `bin` are those of
+    /// Returns an empty link of `rate_bps`, with these `losses`. For `measured` and `bin` see
     /// [`super::Link::new`].
     pub fn new(
         settings: &LinkSettings,
@@ -67,8 +67,8 @@ impl Served {
         }
     }
 
-    /// Lets `packet` enter the queue. If a packet is dropped, this one or another,
-    /// [`Served::settle`] returns it.
+    /// Lets `packet` enter the queue. If the queue drops `packet` or another packet,
+    /// [`Served::settle`] returns the dropped packet.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -87,14 +87,15 @@ impl Served {
         Transit::Kept
     }
 
-    /// Subtracts the dropped packets, except the first `known`, from the totals of the queue.
+    /// Subtracts the dropped packets from the totals of the queue, except for the first `known`
+    /// dropped packets.
     fn count_dropped(&mut self, now: Time, known: usize) {
         for _ in known..self.dropped.len() {
             self.counters.withdraw(now);
         }
     }
 
-    /// Puts the next packet in service.
+    /// Puts the next packet of the scheduler in service.
     fn serve(&mut self, now: Time) {
         let known = self.dropped.len();
         let next = self.scheduler.dequeue(now, &mut self.dropped);
@@ -113,18 +114,19 @@ impl Served {
         }
     }
 
-    /// Returns whether data of `flow` find room that their source could fill.
+    /// Returns whether data of `flow` find room in a queue that their source may fill.
     pub fn has_room(&self, flow: u32) -> bool {
         self.rate_bps != FREE && self.scheduler.has_room(flow)
     }
 
-    /// Returns the time at which the packet in service departs, or the scheduler has one again.
+    /// Returns the time at which the packet in service departs, or at which the scheduler will have
+    /// a packet.
     pub fn deadline(&self) -> Time {
         self.in_service.map_or(self.ready, |(departs, _)| departs)
     }
 
-    /// Lets the packet in service depart if it is due. Returns when it arrives at the far end, and
-    /// the packet.
+    /// Lets the packet in service depart if it is due. Returns the packet and the time of its
+    /// arrival at the far end.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         if self.in_service.is_none() && self.ready <= now {
             self.serve(now);

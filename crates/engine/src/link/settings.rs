@@ -41,7 +41,7 @@ table! {
     }
 }
 
-/// Returns the queue of a link or a wire.
+/// Returns the queue setting of a link or a wire.
 fn queue_setting(layers: &Layers) -> Result<QueueSetting, Refused> {
     QueueSetting::nearest(layers, LinkSettings::queue)
 }
@@ -82,7 +82,7 @@ impl LinkSettings {
         }
     }
 
-    /// Checks the table of a link against itself.
+    /// Checks that the settings in the table of a link are consistent.
     pub(crate) fn check(link: &Section, problems: &mut Problems) {
         LinkRate::check(link, LinkSettings::rate, problems);
         LinkRate::check(link, LinkSettings::back_rate, problems);
@@ -91,7 +91,7 @@ impl LinkSettings {
         alternatives::check(link, LinkSettings::loss, "rule", problems);
     }
 
-    /// Returns the other direction, with a rate and a queue of its own.
+    /// Returns the other direction of the link, with the given rate and queue.
     pub fn back(&self, rate: LinkRate, queue: QueueSetting) -> LinkSettings {
         LinkSettings {
             name: format!("{}/back", self.name),
@@ -103,7 +103,7 @@ impl LinkSettings {
         }
     }
 
-    /// Returns the link in the normalised scenario.
+    /// Returns the link as JSON for the normalised scenario.
     pub(crate) fn to_json(&self) -> Json {
         let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
         if let Some(trace) = self.rate.trace() {
@@ -137,7 +137,7 @@ table! {
 }
 
 impl Wire {
-    /// Checks the table of a wire against itself.
+    /// Checks that the settings in the table of a wire are consistent.
     pub(crate) fn check(wire: &Section, problems: &mut Problems) {
         LinkRate::check(wire, Wire::rate, problems);
         LinkRate::check(wire, Wire::back_rate, problems);
@@ -145,7 +145,7 @@ impl Wire {
         alternatives::check(wire, Wire::loss, "rule", problems);
     }
 
-    /// Returns the wire in the normalised scenario.
+    /// Returns the wire as JSON for the normalised scenario.
     pub(crate) fn to_json(&self) -> Json {
         let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
         if self.back != self.rate {

@@ -1,9 +1,9 @@
-//! Opportunities to send that follow a trace.
+//! Opportunities to send, which follow a trace.
 //!
-//! Traces are those of mahimahi (R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP",
-//! USENIX ATC 2015), as its `mm-link` reads them. Each time is an opportunity to send 1,504 bytes.
-//! At the last time the trace begins again. A packet uses its length and 4 bytes for the header of
-//! the TUN device of mahimahi.
+//! The format is that of mahimahi (R. Netravali et al., "Mahimahi: accurate record-and-replay for
+//! HTTP", USENIX ATC 2015), as the program `mm-link` reads it. Each time in a trace is an
+//! opportunity to send 1,504 bytes. The trace repeats after its last time. A packet uses its length
+//! and 4 bytes for the header of the TUN device of mahimahi.
 
 use std::sync::Arc;
 
@@ -14,21 +14,24 @@ use crate::kernel::time::Time;
 use crate::notation::setting::{Json, MS, Setting};
 use crate::notation::value::Value;
 
-/// Length that an opportunity carries. [bytes]
+/// Number of bytes that an opportunity carries. [bytes]
 pub(super) const OPPORTUNITY_BYTES: u64 = 1504;
 
-/// Length that each packet uses in addition to its own. [bytes]
+/// Number of bytes that each packet uses in addition to its length. [bytes]
 pub(super) const HEADER_BYTES: u64 = 4;
 
-/// Opportunities to send, which repeat: the n-th of round k is at `ms[n]` after the rounds before.
+/// Opportunities to send, which repeat in rounds. The n-th opportunity of round k is `ms[n]` after
+/// the end of round k - 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Times in order. The last, above 0, is the length of a round. [ms]
+    /// Times of the opportunities, in order. The last time is above 0, and is the length of a
+    /// round. [ms]
     ms: Arc<[u32]>,
 }
 
 impl Trace {
-    /// Returns opportunities at these times, which are in order. The last is above 0. [ms]
+    /// Returns a trace with opportunities at the times `ms`, which are in order. The last time is
+    /// above 0. [ms]
     pub fn new(ms: impl Into<Arc<[u32]>>) -> Trace {
         Trace { ms: ms.into() }
     }
@@ -45,8 +48,8 @@ impl Trace {
         Time(number / count * self.round_ns() + in_round)
     }
 
-    /// Returns the number of the first opportunity after `now`, which is the number of
-    /// opportunities up to `now`.
+    /// Returns the number of the first opportunity after `now`. Opportunities are counted from 0,
+    /// so this is also the number of opportunities up to `now`.
     pub(super) fn first_after(&self, now: Time) -> u64 {
         let round = now.0 / self.round_ns();
         let since = now.0 % self.round_ns();
@@ -70,7 +73,7 @@ impl Setting for Trace {
         Some(Trace::new(Arc::clone(ms)))
     }
 
-    /// Returns the fields by which traces differ.
+    /// Returns the trace as JSON, with the fields in which traces differ.
     fn json(&self) -> Json {
         let bytes = self.ms.iter().flat_map(|ms| ms.to_le_bytes());
         json!({

@@ -1,15 +1,16 @@
-//! A link that sends when a trace has an opportunity.
+//! A link that sends at the opportunities of a trace.
 //!
 //! ```text
 //!   opportunities    |8 ms       |16 ms |16 ms       |20 ms
 //!   sent             small small |large ...          |... large, the rest of the opportunity wasted
 //! ```
 //!
-//! An opportunity without a packet is wasted, and so is its rest when the queue becomes empty. A
-//! packet that arrives at the time of an opportunity is too late for it. A packet that begins in an
-//! opportunity may end in a later one, and then leaves with the later one. The queue works as in
-//! front of a link with a rate: the next packet is chosen when the packet before has left, and
-//! stays in the queue until it is sent.
+//! An opportunity without a packet is wasted. If the queue becomes empty, the rest of the present
+//! opportunity is wasted too. A packet that arrives at the time of an opportunity is too late for
+//! this opportunity. A packet that begins in an opportunity may end in a later opportunity, and
+//! then leaves at the time of the later opportunity. The queue works as in front of a link with a
+//! rate: the link takes the next packet when the packet before has left. A packet stays in the
+//! queue until it is sent.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,19 +23,20 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Waits};
 
-/// A link that goes from opportunity to opportunity.
+/// A link with an event for each opportunity that has a packet to send.
 #[derive(Clone, Debug)]
 pub struct Traced {
     trace: Trace,
-    /// Number of the next opportunity, if there is a packet for it.
+    /// Number of the next opportunity, if a packet waits for the opportunity.
     next: u64,
     queue: HeadQueue,
-    /// Rest of the first packet that opportunities still have to carry; 0 before it has begun.
-    /// [bytes]
+    /// Number of bytes of the first packet that are still to be sent; 0 before the packet has
+    /// begun. [bytes]
     left_bytes: u64,
-    /// Length that opportunities have carried. [bytes]
+    /// Total number of bytes that opportunities have carried. [bytes]
     carried_bytes: u64,
-    /// Packets that have left the queue, with the time, for [`Traced::depart`].
+    /// Packets that have left the queue, with the time of departure, until [`Traced::depart`]
+    /// returns them.
     departed: VecDeque<(Time, Packet)>,
     propagation: Span,
     losses: Losses,
@@ -44,8 +46,8 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// Returns an empty link with this `queue` that follows `trace`, with these `losses`.
-    /// `measured` is the time from the end of the warm-up to the end of the run.
+    /// Returns an empty link with this `queue` and these `losses` that follows `trace`. `measured`
+    /// is the time from the end of the warm-up to the end of the run.
     pub fn new(
         settings: &LinkSettings,
         trace: Trace,
@@ -67,8 +69,8 @@ impl Traced {
         }
     }
 
-    /// Lets `packet` enter the queue, or be refused. If another packet is dropped,
-    /// [`Traced::settle`] returns it.
+    /// Lets `packet` enter the queue, or refuses it. If the queue drops another packet,
+    /// [`Traced::settle`] returns the dropped packet.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -87,7 +89,7 @@ impl Traced {
         }
     }
 
-    /// Uses the opportunities up to `now`.
+    /// Sends packets at the opportunities up to `now`.
     fn catch_up(&mut self, now: Time) {
         while self.queue.head().is_some() {
             let at = self.trace.time(self.next);
@@ -99,7 +101,7 @@ impl Traced {
         }
     }
 
-    /// Sends the bytes that the opportunity at `at` carries.
+    /// Sends as many bytes as the opportunity at `at` carries.
     fn send(&mut self, at: Time) {
         let mut room = OPPORTUNITY_BYTES;
         while room > 0
@@ -119,13 +121,15 @@ impl Traced {
         }
     }
 
-    /// Returns whether a packet that enters at `now` finds room that its source could fill.
+    /// Returns whether a packet that enters at `now` finds room in a queue that its source may
+    /// fill.
     pub fn has_room(&mut self, now: Time) -> bool {
         self.catch_up(now);
         !self.queue.is_full(now)
     }
 
-    /// Returns when the next packet has left, or the next opportunity.
+    /// Returns the time of a departure that [`Traced::depart`] has not returned yet; otherwise the
+    /// time of the next opportunity.
     pub fn deadline(&self) -> Time {
         match (self.departed.front(), self.queue.head()) {
             (Some(&(at, _)), _) => at,
@@ -134,7 +138,7 @@ impl Traced {
         }
     }
 
-    /// Returns the next packet that has left by `now`, and when it arrives at the far end.
+    /// Returns the next packet that has left by `now`, and the time of its arrival at the far end.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         self.catch_up(now);
         let (at, packet) = self.departed.pop_front()?;
@@ -146,7 +150,8 @@ impl Traced {
         self.queue.take_dropped()
     }
 
-    /// Returns the packets in the queue, and those that have left it.
+    /// Returns the packets in the queue, and the packets that have left the queue but are not yet
+    /// returned.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let departed = self.departed.iter().map(|(_, packet)| packet);
         self.queue.packets().chain(departed)
@@ -198,7 +203,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A link without propagation time behind a drop-tail queue.
+    /// Returns a link without propagation time, with a drop-tail queue.
     fn link(ms: &[u32], limit_packets: u32) -> Traced {
         let settings = LinkSettings {
             queue: QueueSetting::drop_tail(limit_packets),
@@ -225,7 +230,8 @@ mod tests {
         link.enter(Time(at), packet)
     }
 
-    /// Lets everything depart that departs before `until`; with the packets' numbers.
+    /// Lets all packets depart that depart before `until`. Appends the number and departure of each
+    /// packet to `departures`.
     fn depart(link: &mut Traced, until: u64, departures: &mut Vec<(u32, u64)>) {
         while link.deadline() < Time(until) {
             let due = link.deadline();
@@ -235,9 +241,10 @@ mod tests {
         }
     }
 
-    /// The same by opportunities, one after the other, with a list of packets: what mahimahi's `mm-link`
-    /// does between two packets that arrive. `arrivals` are instants and lengths; returns the
-    /// packets' numbers with the instants at which they depart, or none where they found `limit` packets.
+    /// Returns the fates of packets as a plain loop over all opportunities computes them, with a
+    /// list of packets, like `mm-link` of mahimahi. `arrivals` has the arrival and length of each
+    /// packet. The result has the number and departure of each packet; the departure is `None` if
+    /// the packet found `limit` packets in the queue.
     fn by_opportunities(
         ms: &[u32],
         limit: usize,
@@ -278,7 +285,7 @@ mod tests {
     }
 
     proptest! {
-        /// Packets that arrive at any time, many at the very instants of opportunities.
+        /// Packets arrive at any time; many arrive exactly at the time of an opportunity.
         #[test]
         fn packets_depart_as_by_a_plain_loop_over_opportunities(
             gaps in prop::collection::vec(prop_oneof![Just(0_u32), 1..6_u32, 6..60_u32], 1..12),
@@ -331,7 +338,7 @@ mod tests {
         }
         let mut departures = Vec::new();
         depart(&mut link, 70 * MS, &mut departures);
-        // the last one takes two opportunities, at 35 and 35 ms
+        // the last packet takes two opportunities, both at 35 ms
         let expected = [(0, 10), (1, 10), (2, 10), (3, 25), (4, 35)];
         assert_eq!(departures, expected.map(|(number, at)| (number, at * MS)));
         assert_eq!(link.used(Time(35 * MS)), [5 * 1504, 5 * 1504]);

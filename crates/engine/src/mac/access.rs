@@ -11,13 +11,13 @@ use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, Json, S, US, count, duration, inner};
 use crate::table;
 
-/// Values that are accepted for AIFSN. 2 is DIFS, the smallest value at a station, and 15 is the
-/// largest that 802.11e can announce.
+/// Values that are accepted for AIFSN, for messages. 2 is DIFS, the smallest value at a station. 15
+/// is the largest value that 802.11e can announce.
 pub(crate) const AIFSN_EXPECTED: &str =
     "a whole number from 2 to 15, and 1, which is PIFS, for the access point only";
 
-/// Declares a table of contention keys, given what applies if a key is absent. Kinds, ranges and
-/// documentation of the keys are the same in all categories.
+/// Declares a table of contention keys, given the values that apply if a key is absent. Kinds,
+/// ranges and documentation of the keys are the same in all categories.
 macro_rules! contention {
     (
         $(#[doc = $doc:literal])+
@@ -90,7 +90,7 @@ contention! {
     key aggregation: AggregationKeys = inner().depends("the aggregation of the node");
 }
 
-/// Access parameters of one category.
+/// Access parameters of one access category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Arbitration interframe space number; 2 is DIFS, 1 is PIFS.
@@ -101,12 +101,12 @@ pub struct Access {
     pub cwmax: u32,
     /// Largest number of frames in a TXOP, at least 1; `None`: no limit in frames.
     pub txop_packets: Option<u32>,
-    /// Duration of the longest TXOP, from the start of its first frame to the end of its last MAC
-    /// ACK. The first frame is always allowed. `None`: no limit in time.
+    /// Limit of the duration of a TXOP, from the start of its first frame to the end of its last
+    /// MAC ACK. The first frame is always allowed. `None`: no limit in time.
     pub txop_limit: Option<Span>,
 }
 
-/// Access parameters that apply if no table sets them.
+/// Default access parameters, which apply to the parameters that no table sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccessDefaults {
     pub(super) phy: PhyKind,
@@ -115,7 +115,7 @@ pub(crate) struct AccessDefaults {
 }
 
 impl Access {
-    /// Returns contention parameters with one frame per TXOP.
+    /// Returns access parameters with one frame per TXOP.
     pub const fn contention(aifsn: u32, cwmin: u32, cwmax: u32) -> Access {
         Access {
             aifsn,
@@ -126,8 +126,8 @@ impl Access {
         }
     }
 
-    /// Returns these parameters with TXOPs of at most this duration and any number of frames, or of
-    /// one frame without a limit.
+    /// Returns these parameters with a limit of the duration of a TXOP, and with any number of
+    /// frames per TXOP. `None`: one frame per TXOP, and no limit of the duration.
     const fn up_to(self, txop_limit: Option<Span>) -> Access {
         Access {
             txop_packets: if txop_limit.is_some() { None } else { Some(1) },
@@ -136,8 +136,9 @@ impl Access {
         }
     }
 
-    /// Returns the tables with the keys of a category, nearest first. For best effort these are the
-    /// tables of the node and of the cell, for another category the tables of its name in them.
+    /// Returns the tables with the keys of a category, nearest table first. For best effort these
+    /// are the tables `node` of the node and the cell. For another category they are the tables
+    /// with the name of the category in `node`.
     pub(crate) fn tables<'a>(node: &[&'a Section], category: Category) -> Vec<&'a Section> {
         match category {
             Category::BestEffort => node.to_vec(),
@@ -148,8 +149,8 @@ impl Access {
         }
     }
 
-    /// Returns the access parameters of `category` at the node with the tables `node`, nearest
-    /// first.
+    /// Returns the access parameters of `category` at the node. `node` has the tables of the node,
+    /// nearest table first.
     ///
     /// # Errors
     /// A value has been refused.
@@ -180,7 +181,8 @@ impl Access {
 }
 
 impl AccessDefaults {
-    /// Returns the defaults at the access point of a cell, or at its stations.
+    /// Returns the default access parameters at the access point of a cell, or at the stations of
+    /// the cell.
     ///
     /// # Errors
     /// A value has been refused.
@@ -203,7 +205,7 @@ impl AccessDefaults {
         }
     }
 
-    /// Returns the defaults of a category, given the parameters of best effort.
+    /// Returns the default access parameters of a category, given the parameters of best effort.
     fn other(self, category: Category, best_effort: Access) -> Access {
         let usual = derived(category, best_effort);
         let ms = |us| Some(Span(us * US));
@@ -226,8 +228,8 @@ impl AccessDefaults {
     }
 }
 
-/// Returns the parameters that the tables set, and the `defaults` of the others. The keys of all
-/// categories have the same names.
+/// Returns the access parameters that the tables set. Parameters that no table sets are those of
+/// `defaults`. The keys of all categories have the same names.
 fn set_over(tables: &[&Section], defaults: Access) -> Result<Access, Refused> {
     let layers = Layers(tables);
     let txop_limit = layers.value(Contention::txop_limit)?;
@@ -245,8 +247,8 @@ fn set_over(tables: &[&Section], defaults: Access) -> Result<Access, Refused> {
     })
 }
 
-/// Returns the defaults of a category, given the parameters of best effort (IEEE 802.11-2016, Table
-/// 9-137, with the windows of best effort for aCWmin and aCWmax).
+/// Returns the default access parameters of a category, given the parameters of best effort (IEEE
+/// 802.11-2016, Table 9-137). aCWmin and aCWmax are the contention windows of best effort.
 fn derived(category: Category, best_effort: Access) -> Access {
     let Access { cwmin, cwmax, .. } = best_effort;
     let part = |n: u32| (cwmin.saturating_add(1) / n).saturating_sub(1);

@@ -1,5 +1,5 @@
-//! Aggregation of MPDUs and MSDUs: settings, and lengths of aggregates (IEEE 802.11-2020, 9.3.2.2,
-//! 9.7, 10.12).
+//! Aggregation of MPDUs and MSDUs: settings, and lengths of A-MPDUs and A-MSDUs (IEEE 802.11-2020,
+//! 9.3.2.2, 9.7, 10.12).
 
 use serde_json::json;
 
@@ -34,13 +34,13 @@ table! {
 /// Aggregation of one access category at one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregation {
-    /// Largest number of MPDUs in a PPDU, and window of the block acknowledgement.
+    /// Largest number of MPDUs in a PPDU, which is also the window of the block acknowledgement.
     pub mpdus: u32,
     /// Length of the longest A-MPDU. [bytes]
     pub bytes: u32,
     /// Duration of the longest PPDU with several MPDUs.
     pub time: Span,
-    /// Length of the longest A-MSDU; `None`: each packet has an MPDU of its own. [bytes]
+    /// Length of the longest A-MSDU; `None`: each MPDU contains one packet. [bytes]
     pub amsdu_bytes: Option<u32>,
     /// Largest number of attempts for an MPDU under a block acknowledgement; `None`: no limit.
     pub attempts: Option<u32>,
@@ -57,9 +57,9 @@ pub struct Aggregations([Aggregation; Category::ALL.len()]);
 /// Default of the largest number of MPDUs in category voice. Linux starts no block acknowledgement
 /// session for voice, and without a session there is no A-MPDU. `ieee80211_aggr_check()` in
 /// `net/mac80211/tx.c` of Linux 6.18 returns if `skb_get_queue_mapping(skb) == IEEE80211_AC_VO`
-/// (until Linux 5.13 `minstrel_aggr_check()` in `rc80211_minstrel_ht.c`), as does
-/// `mt76_connac2_tx_check_aggr()` of the driver mt76 for TID 6 and 7. The standard has no such rule
-/// (IEEE 802.11-2020, 10.25).
+/// (until Linux 5.13 `minstrel_aggr_check()` in `rc80211_minstrel_ht.c`).
+/// `mt76_connac2_tx_check_aggr()` of the driver mt76 returns for TID 6 and 7. The standard has no
+/// such rule (IEEE 802.11-2020, 10.25).
 pub(super) const MPDUS_OF_VOICE: u32 = 1;
 
 /// Length of the delimiter in front of an MPDU in an A-MPDU. [bytes]
@@ -71,7 +71,7 @@ const SUBFRAME_HEADER: u32 = 14;
 pub const BAR_BYTES: u32 = 24;
 
 impl Generation {
-    /// Returns the largest number of MPDUs under a block acknowledgement.
+    /// Returns the largest number of MPDUs in the window of a block acknowledgement.
     pub const fn most_mpdus(self) -> u32 {
         match self {
             Generation::Ht | Generation::Vht => 64,
@@ -79,7 +79,7 @@ impl Generation {
         }
     }
 
-    /// Returns the length of the longest A-MPDU. [bytes]
+    /// Returns the largest length of an A-MPDU. [bytes]
     pub const fn longest_ampdu(self) -> u32 {
         match self {
             Generation::Ht => 65_535,
@@ -88,7 +88,7 @@ impl Generation {
         }
     }
 
-    /// Returns the length of the longest A-MSDU. [bytes]
+    /// Returns the largest length of an A-MSDU. [bytes]
     pub const fn longest_amsdu(self) -> u32 {
         match self {
             Generation::Ht => 7_935,
@@ -96,14 +96,14 @@ impl Generation {
         }
     }
 
-    /// Returns whether the only MPDU of a PPDU also has a delimiter.
+    /// Returns whether an MPDU has a delimiter if it is the only MPDU of a PPDU.
     pub const fn delimits_one(self) -> bool {
         !matches!(self, Generation::Ht)
     }
 }
 
 impl Aggregation {
-    /// No aggregation: each packet has an MPDU and an exchange of its own.
+    /// No aggregation: each exchange carries one MPDU, and each MPDU contains one packet.
     pub const OFF: Aggregation = Aggregation {
         mpdus: 1,
         bytes: u32::MAX,
@@ -114,7 +114,7 @@ impl Aggregation {
         reorder_timeout: None,
     };
 
-    /// Returns the aggregation that these tables set, nearest first.
+    /// Returns the aggregation that the tables of `layers` set, nearest table first.
     ///
     /// # Errors
     /// A value has been refused.
@@ -132,8 +132,8 @@ impl Aggregation {
         })
     }
 
-    /// Returns the aggregation with a station of this generation; `None`: a station without
-    /// aggregates.
+    /// Returns the aggregation for frames to or from a station of this generation; `None`: a
+    /// station that does not support aggregates.
     pub fn with(&self, generation: Option<Generation>) -> Aggregation {
         let Some(generation) = generation else {
             return Aggregation {
@@ -151,7 +151,7 @@ impl Aggregation {
         }
     }
 
-    /// Returns the settings in the normalised scenario.
+    /// Returns the aggregation as JSON for the normalised scenario.
     pub(crate) fn json(&self) -> Json {
         json!({
             "mpdus": self.mpdus,
@@ -164,14 +164,14 @@ impl Aggregation {
         })
     }
 
-    /// Returns the length of the BlockAck in response to its aggregates. [bytes]
+    /// Returns the length of the BlockAck that responds to an aggregate. [bytes]
     pub const fn block_ack_bytes(&self) -> u32 {
         if self.mpdus <= 64 { 32 } else { 56 }
     }
 }
 
 impl Aggregations {
-    /// Returns the same aggregation in every category.
+    /// Returns aggregations that are the same in every category.
     pub const fn alike(own: Aggregation) -> Aggregations {
         Aggregations([own; Category::ALL.len()])
     }
@@ -181,7 +181,7 @@ impl Aggregations {
         &self.0[category as usize]
     }
 
-    /// Returns these aggregations with another one in a category.
+    /// Returns these aggregations, changed to `own` in a category.
     #[must_use]
     pub const fn with(mut self, category: Category, own: Aggregation) -> Aggregations {
         self.0[category as usize] = own;
@@ -189,13 +189,13 @@ impl Aggregations {
     }
 }
 
-/// Returns the length of an A-MSDU when a subframe with an MSDU of `msdu_bytes`, LLC header
-/// included, is added to its `subframes` bytes. [bytes]
+/// Returns the length of an A-MSDU after a subframe is added to it. The length before is
+/// `subframes`. The subframe contains an MSDU of `msdu_bytes`, LLC header included. [bytes]
 pub const fn amsdu_bytes(subframes: u32, msdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + SUBFRAME_HEADER + msdu_bytes
 }
 
-/// Returns the length of a PSDU with one MPDU. [bytes]
+/// Returns the length of a PSDU with one MPDU of `mpdu_bytes`. [bytes]
 pub const fn psdu_of_one(generation: Generation, mpdu_bytes: u32) -> u32 {
     if generation.delimits_one() {
         DELIMITER + mpdu_bytes
@@ -204,8 +204,8 @@ pub const fn psdu_of_one(generation: Generation, mpdu_bytes: u32) -> u32 {
     }
 }
 
-/// Returns the length of an A-MPDU when an MPDU with its delimiter is added to its `subframes`
-/// bytes. [bytes]
+/// Returns the length of an A-MPDU after an MPDU of `mpdu_bytes` with its delimiter is added to it.
+/// The length before is `subframes`. [bytes]
 pub const fn ampdu_bytes(subframes: u32, mpdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + DELIMITER + mpdu_bytes
 }

@@ -39,7 +39,7 @@ impl Phy {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// Returns the part of EIFS before AIFS: SIFS and a MAC ACK at the EIFS rate.
+    /// Returns the first part of EIFS, which precedes AIFS: SIFS and a MAC ACK at the EIFS rate.
     pub fn eifs_lead(&self) -> Span {
         self.sifs + self.airtime(ACK_BYTES, self.eifs_rate_bps)
     }
@@ -52,7 +52,7 @@ impl Cell {
     }
 
     /// Returns the duration of an undisturbed exchange of an IP packet, from the start of the first
-    /// frame (the RTS, if the packet needs one) to the end of the MAC ACK.
+    /// frame to the end of the MAC ACK. The first frame is an RTS if the packet needs one.
     pub fn exchange(&self, ip_bytes: u32, rates: Rates) -> Span {
         let bytes = self.frame_bytes(ip_bytes);
         let response = self.phy.airtime(ACK_BYTES, rates.response_bps);
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(phy.airtime(78, 11_000_000), Span(248_727));
         assert_eq!(phy.airtime(ACK_BYTES, 2_000_000), Span(248_000));
         assert_eq!(phy.aifs(2), Span(50_000));
-        assert_eq!(phy.eifs_lead() + phy.aifs(2), Span(364_000)); // ns-2's EIFS
+        assert_eq!(phy.eifs_lead() + phy.aifs(2), Span(364_000)); // EIFS of ns-2
     }
 
     #[test]
@@ -105,13 +105,13 @@ mod tests {
 
     #[test]
     fn ofdm_frames_are_whole_symbols_and_a_signal_extension() {
-        // 1536 bytes at 54 Mb/s: 22 + 12288 bits, 216 bits a symbol: 57 symbols
+        // 1536 bytes at 54 Mb/s: 22 + 12288 bits at 216 bits per symbol, thus 57 symbols
         let phy = phy(PhyKind::Dot11g, 9, 20, 6_000_000);
         assert_eq!(
             phy.airtime(1536, 54_000_000),
             Span(20_000 + 57 * 4_000 + 6_000)
         );
-        // ACK at 24 Mb/s: 134 bits, 96 bits a symbol: 2 symbols
+        // ACK at 24 Mb/s: 134 bits at 96 bits per symbol, thus 2 symbols
         assert_eq!(
             phy.airtime(ACK_BYTES, 24_000_000),
             Span(20_000 + 8_000 + 6_000)

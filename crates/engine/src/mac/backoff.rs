@@ -1,14 +1,17 @@
-//! Backoff counters of the nodes that share one arbitration interframe space.
+//! Backoff counters of the contenders with the same arbitration interframe space, which form a
+//! group.
 //!
-//! A counter is the absolute number of an idle slot: the slot, counted over all idle slots of the
-//! group, in which the node will transmit. Freezing then costs nothing, since no idle slot passes
-//! while the medium is busy. Contenders are in a ring of buckets, one bucket per slot. A bit set
-//! marks the buckets in use. The next transmission is the first set bit from the present slot on.
+//! A counter is stored as the number of the idle slot in which the node will transmit. Slots are
+//! numbered over all idle slots that the group has counted since the start of the run. A counter
+//! that is frozen needs no update, because no idle slot passes while the medium is busy. Contenders
+//! are in a ring of buckets, one bucket per slot. A bit per bucket shows whether the bucket has a
+//! contender. The next transmission is at the first set bit from the present slot on.
 
-/// No node.
+/// Number that stands for no node.
 const NONE: u32 = u32::MAX;
 
-/// Contenders with one interframe space, by the idle slot in which they will transmit.
+/// Contenders with the same arbitration interframe space, by the idle slot in which they will
+/// transmit.
 #[derive(Clone, Debug)]
 pub struct BackoffRing {
     heads: Vec<u32>,
@@ -32,7 +35,8 @@ impl BackoffRing {
         }
     }
 
-    /// Allows backoffs of up to `most` slots. Contenders keep their slots and their order.
+    /// Enlarges the ring for backoffs of up to `most` slots. Contenders keep their slots and their
+    /// order.
     #[cold]
     #[inline(never)]
     pub fn widen(&mut self, most: u32) {
@@ -51,19 +55,20 @@ impl BackoffRing {
         *self = wide;
     }
 
-    /// Returns the number of idle slots that were counted so far.
+    /// Returns the number of idle slots that the group has counted so far.
     #[inline]
     pub fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// Counts `slots` more idle slots, which must not skip the slot of a contender.
+    /// Counts `slots` more idle slots. No contender has a slot before the last of these slots.
     #[inline]
     pub fn pass(&mut self, slots: u64) {
         self.passed += slots;
     }
 
-    /// Lets `node` contend for idle slot `target`, which is at most one window ahead.
+    /// Lets `node` contend for idle slot number `target`, which is at most one contention window
+    /// after the present slot.
     #[inline]
     pub fn add(&mut self, node: u32, target: u64) {
         let bucket = self.bucket(target);
@@ -73,14 +78,15 @@ impl BackoffRing {
         self.contenders += 1;
     }
 
-    /// Returns the number of idle slots until the next transmission; `None` without contenders.
+    /// Returns the number of idle slots until the next transmission; `None` if there are no
+    /// contenders.
     #[inline]
     pub fn slots_ahead(&self) -> Option<u64> {
         if self.contenders == 0 {
             return None;
         }
         let start = self.bucket(self.passed);
-        let last = self.used.len() - 1; // one less than a power of two
+        let last = self.used.len() - 1; // one less than a power of two, for use as a mask
         let mut word = start / 64;
         let mut bits = self.used[word] & (u64::MAX << (start % 64));
         debug_assert!(self.used.iter().any(|&word| word != 0), "no contender");
@@ -92,15 +98,15 @@ impl BackoffRing {
         Some((bucket.wrapping_sub(start) & (self.heads.len() - 1)) as u64)
     }
 
-    /// Returns the node that contends for the slot `ahead` slots from now, if it is the only
-    /// contender.
+    /// Returns the node that contends for the slot `ahead` slots after the present slot; `None` if
+    /// no node or several nodes contend for this slot.
     #[inline]
     pub fn only_at(&self, ahead: u64) -> Option<u32> {
         let first = self.heads[self.bucket(self.passed + ahead)];
         (first != NONE && self.next[first as usize] == NONE).then_some(first)
     }
 
-    /// Calls `visit` for each node that contends for the slot `ahead` slots from now.
+    /// Calls `visit` for each node that contends for the slot `ahead` slots after the present slot.
     #[inline]
     pub fn visit_at(&self, ahead: u64, mut visit: impl FnMut(u32)) {
         let mut node = self.heads[self.bucket(self.passed + ahead)];
@@ -162,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list of counters that is scanned and decremented.
+        /// Compares the ring with a plain list of counters that is scanned and decremented.
         #[test]
         fn the_ring_equals_a_list_of_counters(
             most in 0u32..200,

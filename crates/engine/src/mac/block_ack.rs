@@ -1,89 +1,91 @@
-//! Packets of one contender for one receiver: the transmit window, and the order at the receiver
-//! (IEEE 802.11-2020, 10.25).
+//! Packets from one contender to one receiver: the transmit window of the sender, and the
+//! reordering at the receiver (IEEE 802.11-2020, 10.25).
 //!
 //! ```text
 //!   number   0   1   2   3   4   5   6   7   8   9            window of 4
 //!            a   a   x   a   .   -   -   -   -   -    a: acknowledged, x: lost, . : not sent yet
 //!                    ^           ^
 //!          start S --+           +-- first number that may not be sent: S + window
-//!          expected E: the receiver has handed up all below, and holds 3
+//!          expected E: the receiver has handed up all MPDUs below E, and holds 3
 //! ```
 //!
 //! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver
-//! learns which MPDUs the sender has given up from a BlockAckReq, from an MPDU beyond its window,
-//! or by its time-out. Both ends are therefore kept in one object, which holds each packet once.
+//! stops waiting for MPDUs that the sender has given up for one of three reasons: a BlockAckReq, an
+//! MPDU beyond the window of the receiver, or a timeout. One object contains the state of both
+//! ends, and stores each packet once.
 
 use std::collections::VecDeque;
 
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// One MPDU.
+/// State of one MPDU at both ends.
 #[derive(Clone, Copy, Debug)]
 struct Mpdu {
-    /// Ordinal of its first packet.
+    /// Number of the first packet in the MPDU; packets are counted from 0.
     first: u32,
     packets: u16,
     attempts: u8,
-    /// Whether the sender still has to send it.
+    /// Whether the sender still has to send the MPDU.
     waits: bool,
-    /// Whether the receiver holds it.
+    /// Whether the receiver holds the MPDU until earlier MPDUs arrive.
     held: bool,
-    /// Whether a packet in it has data of a transport.
+    /// Whether a packet in the MPDU has data of a transport protocol.
     has_data: bool,
     bytes: u32,
-    /// Time at which it was received.
+    /// Time at which the MPDU was received.
     received: Time,
 }
 
 /// Parameters of a block acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAckParameters {
-    /// MPDUs that may be sent and not acknowledged.
+    /// Largest number of MPDUs that may be sent before the first of them is acknowledged. [MPDUs]
     pub window: u32,
-    /// Attempts for each; `None`: no limit.
+    /// Largest number of attempts for each MPDU; `None`: no limit.
     pub attempts: Option<u32>,
     /// Time for which the receiver waits for a missing MPDU; `None`: no limit.
     pub reorder_timeout: Option<Span>,
-    /// Whether there is a block acknowledgement agreement. Without one an MPDU is sent until the
-    /// contender gives up, and its receiver does not wait.
+    /// Whether there is a block acknowledgement agreement. Without an agreement, the contender
+    /// sends an MPDU until it gives up, and the receiver does not wait for missing MPDUs.
     pub agreed: bool,
 }
 
-/// Both ends of the link from a contender to a receiver.
+/// State of both ends of the link from a contender to a receiver.
 #[derive(Clone, Debug)]
 pub struct BlockAckWindow {
     parameters: BlockAckParameters,
-    /// Number of the first of `mpdus`.
+    /// Number of the first MPDU in `mpdus`.
     base: u32,
-    /// Ordinal of the first of `packets`.
+    /// Number of the first packet in `packets`.
     packets_base: u32,
     mpdus: VecDeque<Mpdu>,
     packets: VecDeque<Packet>,
-    /// The lowest number that is neither acknowledged nor given up.
+    /// Lowest MPDU number that is neither acknowledged nor given up.
     start: u32,
-    /// The lowest number that the receiver waits for.
+    /// Lowest MPDU number that the receiver waits for.
     expected: u32,
-    /// MPDUs that the receiver holds.
+    /// Number of MPDUs that the receiver holds.
     held: u32,
-    /// MPDUs that the sender still has to send.
+    /// Number of MPDUs that the sender still has to send.
     waiting: u32,
-    /// MPDUs among these that are in the PPDU on the air.
+    /// Number of MPDUs in the PPDU on the air, which are the first of the MPDUs that the sender
+    /// still has to send.
     on_air: u32,
 }
 
-/// Events of packets at the end of an exchange.
+/// Receiver of the events of packets at the end of an exchange.
 pub trait BlockAckEvents {
-    /// The sender has settled the packet: it was acknowledged, or given up.
+    /// Records that `packet` is settled at the sender: acknowledged, or given up.
     fn settled(&mut self, packet: &Packet, acknowledged: bool);
-    /// The receiver hands the packet up.
+    /// Records that the receiver hands `packet` up to the upper layer.
     fn handed_up(&mut self, packet: &Packet);
-    /// The receiver now hands up an MPDU of this many packets that it has held since it was
-    /// `received`.
+    /// Records that the receiver now hands up an MPDU with this number of packets. The receiver has
+    /// held the MPDU since `received`.
     fn released(&mut self, packets: u32, received: Time);
-    /// A packet that the receiver has acknowledged comes too late to be handed up.
+    /// Records that `packet` was received and acknowledged, but too late to be handed up.
     fn too_late(&mut self, packet: &Packet);
-    /// All of these were acknowledged and are handed up.
+    /// Records that all of these packets were acknowledged and handed up immediately.
     fn carried(&mut self, packets: &[Packet]) {
         for packet in packets {
             self.settled(packet, true);
@@ -93,7 +95,7 @@ pub trait BlockAckEvents {
 }
 
 impl BlockAckWindow {
-    /// Returns the window, with nothing sent.
+    /// Returns a window in which no MPDU has been sent.
     pub fn new(parameters: BlockAckParameters) -> BlockAckWindow {
         BlockAckWindow {
             parameters,
@@ -109,23 +111,23 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns its parameters.
+    /// Returns the parameters of the block acknowledgement.
     pub fn parameters(&self) -> &BlockAckParameters {
         &self.parameters
     }
 
-    /// Returns the lowest number that is neither acknowledged nor given up.
+    /// Returns the lowest MPDU number that is neither acknowledged nor given up.
     pub fn start(&self) -> u32 {
         self.start
     }
 
-    /// Returns the number of MPDUs that may still be begun.
+    /// Returns the number of further MPDUs for which the window has room.
     #[inline]
     pub fn room(&self) -> u32 {
         (self.start + self.parameters.window).saturating_sub(self.next())
     }
 
-    /// Returns the number of the next MPDU.
+    /// Returns the number of the next MPDU that is begun.
     #[inline]
     fn next(&self) -> u32 {
         self.base + self.mpdus.len() as u32
@@ -141,7 +143,7 @@ impl BlockAckWindow {
             .map(|mpdu| mpdu.bytes)
     }
 
-    /// Returns whether an MPDU is still to be sent.
+    /// Returns whether any MPDU is still to be sent.
     #[inline]
     pub fn waits(&self) -> bool {
         self.waiting > 0
@@ -158,7 +160,7 @@ impl BlockAckWindow {
         waiting.next().map_or(0, |mpdu| u32::from(mpdu.attempts))
     }
 
-    /// Begins an MPDU of `bytes` with `packet`. The caller has checked that there is room.
+    /// Begins an MPDU of `bytes` with `packet`. The caller ensures that the window has room.
     #[inline(always)]
     pub fn begin(&mut self, packet: Packet, bytes: u32) {
         self.mpdus.push_back(Mpdu {
@@ -175,7 +177,7 @@ impl BlockAckWindow {
         self.waiting += 1;
     }
 
-    /// Adds `packet` to the MPDU begun last, which then has `bytes`.
+    /// Adds `packet` to the MPDU that was begun last. The length of this MPDU is then `bytes`.
     pub fn join(&mut self, packet: Packet, bytes: u32) {
         if let Some(last) = self.mpdus.back_mut() {
             last.packets += 1;
@@ -196,7 +198,8 @@ impl BlockAckWindow {
         self.on_air
     }
 
-    /// Returns the MPDUs on the air, in order: number, earlier attempts, and packets.
+    /// Returns the MPDUs on the air, in order. Each has a number, the number of earlier attempts,
+    /// and packets.
     pub fn ppdu(&self) -> impl Iterator<Item = (u32, u32, impl Iterator<Item = &Packet>)> {
         let numbered = (self.base..)
             .zip(&self.mpdus)
@@ -216,8 +219,8 @@ impl BlockAckWindow {
         from..from + usize::from(mpdu.packets)
     }
 
-    /// Ends the PPDU on the air, all of which is received, if nothing else is inside. Returns
-    /// whether it did.
+    /// Ends the PPDU on the air, if neither end has an MPDU that is not in this PPDU. All its MPDUs
+    /// are received. Returns whether the PPDU has ended.
     #[inline]
     pub fn receive_all(&mut self, events: &mut impl BlockAckEvents) -> bool {
         if self.on_air as usize != self.mpdus.len() || self.start != self.expected {
@@ -235,8 +238,8 @@ impl BlockAckWindow {
         true
     }
 
-    /// Ends the PPDU on the air at `now`. `is_lost` judges its MPDUs, by length [bytes] and whether
-    /// there are data in them. Returns the number of MPDUs received.
+    /// Ends the PPDU on the air at `now`. `is_lost` decides whether an MPDU is lost, given its
+    /// length [bytes] and whether it contains data. Returns the number of MPDUs received.
     pub fn receive(
         &mut self,
         now: Time,
@@ -269,8 +272,9 @@ impl BlockAckWindow {
         received
     }
 
-    /// Does the work of [`BlockAckWindow::receive`] if all MPDUs inside are on the air and the
-    /// receiver holds none. MPDUs before the first loss are removed immediately.
+    /// Does the work of [`BlockAckWindow::receive`] in the case that all MPDUs in the window are on
+    /// the air and the receiver holds no MPDU. MPDUs before the first lost MPDU are removed
+    /// immediately.
     #[inline]
     fn receive_in_order(
         &mut self,
@@ -313,7 +317,7 @@ impl BlockAckWindow {
         received
     }
 
-    /// Records that the MPDU at `index` is received at `now`.
+    /// Records that MPDU `number`, at `index` in the list, is received at `now`.
     #[inline]
     fn acknowledge(
         &mut self,
@@ -348,8 +352,8 @@ impl BlockAckWindow {
         self.hand_up(beyond, events);
     }
 
-    /// Lets the receiver stop waiting for MPDUs below `min`, and hand up those that it holds in
-    /// order.
+    /// Makes the receiver stop waiting for MPDUs below `min`. The receiver hands up the MPDUs that
+    /// are then in order.
     fn hand_up(&mut self, min: u32, events: &mut impl BlockAckEvents) {
         while self.held > 0 || self.expected < min {
             let index = (self.expected - self.base) as usize;
@@ -389,8 +393,8 @@ impl BlockAckWindow {
         self.on_air = 0;
     }
 
-    /// Gives up the MPDUs that have used their attempts, or `all` that wait. Returns whether the
-    /// receiver needs a BlockAckReq.
+    /// Gives up the MPDUs that have used their attempts, or, if `all`, every MPDU that is still to
+    /// be sent. Returns whether the receiver needs a BlockAckReq.
     pub fn give_up(&mut self, all: bool, events: &mut impl BlockAckEvents) -> bool {
         let max = self.parameters.attempts.filter(|_| self.parameters.agreed);
         if !all && max.is_none() {
@@ -424,7 +428,7 @@ impl BlockAckWindow {
         self.waiting < before && self.expected < self.start
     }
 
-    /// Moves the sender's window past the MPDUs that are settled.
+    /// Moves the start of the window of the sender past the MPDUs that are settled.
     fn advance(&mut self) {
         let next = self.next();
         while self.start < next && !self.mpdus[(self.start - self.base) as usize].waits {
@@ -433,7 +437,7 @@ impl BlockAckWindow {
         self.release();
     }
 
-    /// Removes the MPDUs that neither end needs.
+    /// Removes the MPDUs that are settled at the sender and that the receiver no longer waits for.
     #[inline]
     fn release(&mut self) {
         let done = self.start.min(self.expected);
@@ -448,8 +452,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the number of packets, since the start of the run, of all MPDUs below the sender's
-    /// start.
+    /// Returns the number of packets, since the start of the run, in all MPDUs below the start of
+    /// the window of the sender.
     #[inline]
     pub fn settled_in_order(&self) -> u32 {
         let index = (self.start - self.base) as usize;
@@ -459,20 +463,22 @@ impl BlockAckWindow {
         }
     }
 
-    /// Skips the next packet, which has been given up before it had an MPDU. Nothing else is
-    /// inside.
+    /// Skips the number of the next packet. This packet was given up before an MPDU was begun for
+    /// it. The window contains no MPDU.
     pub fn skip_packet(&mut self) {
         self.packets_base += 1;
     }
 
-    /// Moves the receiver's window to the sender's start, which a BlockAckReq has announced.
+    /// Moves the window of the receiver to the start of the window of the sender, which a
+    /// BlockAckReq has announced.
     pub fn synchronise(&mut self, events: &mut impl BlockAckEvents) {
         let start = self.start;
         self.hand_up(start, events);
         self.release();
     }
 
-    /// Returns when the receiver stops waiting for a missing MPDU.
+    /// Returns when the receiver stops waiting for a missing MPDU; `Time::NEVER` if it does not
+    /// wait.
     pub fn deadline(&self) -> Time {
         match (self.first_held(), self.parameters.reorder_timeout) {
             (Some((_, received)), Some(timeout)) => received + timeout,
@@ -480,8 +486,7 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the number of the first MPDU that the receiver holds, and the time at which it was
-    /// received.
+    /// Returns the number of the first MPDU that the receiver holds, and the time of its reception.
     fn first_held(&self) -> Option<(u32, Time)> {
         if self.held == 0 {
             return None;
@@ -493,7 +498,7 @@ impl BlockAckWindow {
             .map(|(number, mpdu)| (number, mpdu.received))
     }
 
-    /// Lets the receiver stop waiting at its deadline.
+    /// Makes the receiver stop waiting for the missing MPDUs, at its deadline.
     pub fn time_out(&mut self, events: &mut impl BlockAckEvents) {
         if let Some((number, _)) = self.first_held() {
             self.hand_up(number, events);
@@ -501,14 +506,14 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the packets inside: those that the sender has not settled, and those that the
-    /// receiver holds.
+    /// Returns all packets in the window: packets that are not yet settled at the sender, and
+    /// packets that the receiver holds.
     pub fn inside(&self) -> impl Iterator<Item = &Packet> {
         let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits || mpdu.held);
         mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))
     }
 
-    /// Returns the packets that the sender has not settled.
+    /// Returns the packets that are not yet settled at the sender.
     pub fn unsettled(&self) -> impl Iterator<Item = &Packet> {
         let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits);
         mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))

@@ -1,4 +1,4 @@
-//! Basic service sets, and the numbers of the nodes of a scenario.
+//! Basic service sets, and the numbering of the nodes of a scenario.
 
 use super::Cell;
 
@@ -7,22 +7,22 @@ use super::Cell;
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// Returns the index of the node in a list of all nodes.
+    /// Returns the index of this node in a list of all nodes.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Roles of the nodes of a scenario. Access points have the first numbers, in the order of their
-/// BSSs. The numbers of stations follow, in the order of the scenario.
+/// Roles of the nodes of a scenario. The lowest numbers are those of the access points, in the
+/// order of their BSSs. The numbers of stations follow, in the order of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Roles {
     access_points: u32,
 }
 
 impl Roles {
-    /// Returns the station that `node` is, counted from 0; `None` for an access point.
+    /// Returns the index of station `node`, counted from 0; `None` if `node` is an access point.
     #[inline]
     pub const fn station_of(self, node: NodeId) -> Option<usize> {
         match node.0 < self.access_points {
@@ -31,13 +31,14 @@ impl Roles {
         }
     }
 
-    /// Returns the number of station `station`, counted from 0.
+    /// Returns the node number of the station with index `station`, counted from 0.
     #[inline]
     pub const fn node_of(self, station: usize) -> NodeId {
         NodeId(self.access_points + station as u32)
     }
 
-    /// Returns the station that `node`, which is not an access point, is, counted from 0.
+    /// Returns the index of station `node`, counted from 0. The caller ensures that `node` is not
+    /// an access point.
     #[inline]
     pub const fn index_of(self, node: NodeId) -> usize {
         (node.0 - self.access_points) as usize
@@ -47,18 +48,19 @@ impl Roles {
 /// A basic service set (BSS): an access point and its stations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bss {
-    /// Settings of the BSS, those of its access point included.
+    /// Settings of the BSS, including those of its access point.
     pub cell: Cell,
-    /// Number of the access point.
+    /// Node number of the access point.
     pub ap: NodeId,
-    /// Numbers of the stations, in the order of the scenario.
+    /// Node numbers of the stations, in the order of the scenario.
     pub stations: Vec<NodeId>,
     /// Roles of all nodes of the scenario.
     pub roles: Roles,
 }
 
 impl Bss {
-    /// Returns the only BSS of a scenario. It has all stations of the scenario.
+    /// Returns the BSS of a scenario with a single BSS, which contains all stations of the
+    /// scenario.
     pub fn only(cell: Cell, stations: usize) -> Bss {
         let roles = Roles { access_points: 1 };
         Bss {
@@ -71,7 +73,7 @@ impl Bss {
         }
     }
 
-    /// Returns the numbers of its nodes.
+    /// Returns the numbers of the nodes of the BSS.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
         std::iter::once(self.ap).chain(self.stations.iter().copied())
     }

@@ -3,16 +3,17 @@
 use crate::notation::setting::{Json, Setting, Words};
 use crate::notation::value::Value;
 
-/// Access category (802.11 EDCA), in order of priority: the higher wins internal collisions.
+/// Access category (802.11 EDCA), in order of priority. The higher category wins internal
+/// collisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
-    /// AC_BK.
+    /// Background (AC_BK).
     Background,
-    /// AC_BE, and DCF.
+    /// Best effort (AC_BE). It is also the category of the DCF.
     BestEffort,
-    /// AC_VI.
+    /// Video (AC_VI).
     Video,
-    /// AC_VO.
+    /// Voice (AC_VO).
     Voice,
 }
 
@@ -25,7 +26,7 @@ impl Category {
         Category::Voice,
     ];
 
-    /// Returns the name of the category in files and results.
+    /// Returns the name of the category in scenario files and results.
     pub const fn name(self) -> &'static str {
         match self {
             Category::Background => "background",
@@ -36,7 +37,7 @@ impl Category {
     }
 }
 
-/// The words of a file, the default first.
+/// Names of the categories in a scenario file, the default first.
 impl Words for Category {
     const WORDS: &'static [&'static str] = &[
         Category::BestEffort.name(),

@@ -1,4 +1,4 @@
-//! Checks of access settings that depend on each other.
+//! Checks of access settings that depend on other settings.
 
 use super::access::AIFSN_EXPECTED;
 use super::ppdu_checks::{self};
@@ -12,7 +12,7 @@ use crate::notation::units::{self, TIME};
 use crate::queue::QueueSetting;
 
 impl Cell {
-    /// Checks the table of a cell, without its stations.
+    /// Checks the access settings in the table of a cell, without its stations.
     pub(crate) fn check(cell: &Section, problems: &mut Problems) {
         let Some(ap) = cell.inside(Cell::ap) else {
             return;
@@ -62,12 +62,13 @@ impl Cell {
     }
 }
 
-/// Checks that CWmin is not above CWmax in any category. A node is checked if its own tables set
-/// one of them. A problem is reported for the value in the nearest table that sets one of them.
+/// Checks that CWmin is not above CWmax in any category. Only nodes that set CWmin or CWmax in
+/// their own tables are checked. The problem is reported at the nearest table that sets one of the
+/// two keys.
 fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     let cell = &node[node.len() - 1..];
     let Ok(defaults) = AccessDefaults::of(&Layers(cell), at_ap) else {
-        return; // a problem has been reported
+        return; // the problem has been reported before
     };
     let sets = |table: &Section| {
         table.said(Contention::cwmin).is_some() || table.said(Contention::cwmax).is_some()
@@ -75,7 +76,7 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     for category in Category::ALL {
         let tables = Access::tables(node, category);
         let Ok(Access { cwmin, cwmax, .. }) = Access::read(node, defaults, category) else {
-            continue; // a problem has been reported
+            continue; // the problem has been reported before
         };
         let Some(nearest) = tables.iter().find(|table| sets(table)) else {
             continue;
@@ -100,8 +101,8 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     }
 }
 
-/// Checks that no station has an AIFSN of 1 (PIFS), which is for the access point. A problem of a
-/// value that several stations share is reported once.
+/// Checks that no station has an AIFSN of 1 (PIFS), which only the access point may use. If several
+/// stations share the value, the problem is reported once.
 fn check_aifsns(station: &[&Section], problems: &mut Problems) {
     for category in Category::ALL {
         let tables = Access::tables(station, category);

@@ -1,4 +1,5 @@
-//! One access category of one node: its backoff, its retries and the frame that it has to send.
+//! A contender, which is one access category of one node: its backoff, its failures, and the frame
+//! that it sends next.
 
 use super::exchange::{Content, Frame, MinimumExchange, PlannedExchange};
 use super::rate_control::TxVector;
@@ -6,44 +7,44 @@ use super::{Access, Bss, Category, Node, NodeId, Rates};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
 
-/// Transmission counters of a contender since the start of the run.
+/// Transmission counters of a contender, counted since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NodeCounters {
-    /// Transmissions that have ended (of an RTS or a data frame).
+    /// Number of transmissions of an RTS or a data frame that have ended.
     pub attempts: u64,
-    /// Attempts that collided.
+    /// Number of attempts that collided.
     pub collided: u64,
-    /// Attempts lost to channel errors.
+    /// Number of attempts that were lost to channel errors.
     pub corrupted: u64,
-    /// Frames acknowledged.
+    /// Number of frames that were acknowledged.
     pub delivered: u64,
-    /// Frames given up at the attempt limit.
+    /// Number of frames that were given up at the attempt limit.
     pub discarded: u64,
 }
 
-/// Counters of the aggregates of a contender, to all receivers or to one, since the start of the
-/// run.
+/// Counters of the aggregates of a contender, either to all receivers or to one receiver, counted
+/// since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AggregateCounters {
-    /// PPDUs with data that went on the air.
+    /// Number of PPDUs with data that went on the air.
     pub ppdus: u64,
-    /// MPDUs in them.
+    /// Number of MPDUs in the PPDUs with data.
     pub mpdus: u64,
-    /// Air time of those PPDUs. [ns]
+    /// Air time of the PPDUs with data. [ns]
     pub air_ns: u64,
-    /// Packets that receivers have delivered to the upper layer.
+    /// Number of packets that receivers have handed up to the upper layer.
     pub handed_up: u64,
-    /// Time for which these packets waited at the receiver for earlier packets. [ns]
+    /// Time for which the handed-up packets waited at the receivers for earlier packets. [ns]
     pub waited_ns: u64,
 }
 
 impl AggregateCounters {
-    /// Returns the sum of both.
+    /// Returns the sums of these counters and `other`.
     pub fn with(self, other: AggregateCounters) -> AggregateCounters {
         self.combined(other, |own, other| own + other)
     }
 
-    /// Returns the difference to the counters at an earlier time, `before`.
+    /// Returns the increase of these counters since `before`, the counters at an earlier time.
     pub fn since(self, before: AggregateCounters) -> AggregateCounters {
         self.combined(before, |now, before| now - before)
     }
@@ -59,44 +60,46 @@ impl AggregateCounters {
     }
 }
 
-/// Counters of the access point's frames to one station since the start of the run.
+/// Counters of the frames from the access point to one station, counted since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DownCounters {
-    /// Transmissions that ended.
+    /// Number of transmissions that have ended.
     pub attempts: u64,
-    /// Transmissions that collided or were lost to channel errors.
+    /// Number of transmissions that collided or were lost to channel errors.
     pub failed: u64,
-    /// Frames acknowledged.
+    /// Number of frames that were acknowledged.
     pub delivered: u64,
-    /// Frames given up at the attempt limit.
+    /// Number of frames that were given up at the attempt limit.
     pub discarded: u64,
 }
 
-/// Count of idle slots of the contenders with one interframe space.
+/// Numbers of idle slots and idle periods, as the contenders with the same interframe space count
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotCount {
-    /// Idle slots passed.
+    /// Number of idle slots passed.
     pub(super) passed: u64,
-    /// Idle periods that lasted the interframe space.
+    /// Number of idle periods that lasted at least the interframe space.
     pub(super) openings: u64,
 }
 
-/// State of one access category of one node: an EDCA function, or the DCF of a node.
+/// State of one access category of one node: an EDCA function (EDCAF), or the DCF of a node.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    /// Number of its node.
+    /// Number of the node of this contender.
     pub(super) node: NodeId,
     pub(super) category: Category,
     pub(super) stream: Stream,
     pub(super) errors: Stream,
-    /// Index of the group with its AIFS.
+    /// Index of the group of contenders with the same AIFS.
     pub(super) group: usize,
-    /// Idle slot, in its group's count, in which the backoff ends.
+    /// Number of the idle slot, as the group counts slots, in which the backoff ends.
     pub(super) target: u64,
-    /// The group's `openings` when the backoff was drawn.
+    /// Value of `openings` of the group when the backoff was drawn.
     pub(super) drawn_at: u64,
     pub(super) backlogged: bool,
-    /// Whether it counts from an instant of its own until the next transmission.
+    /// Whether the contender counts slots from another instant than its group, until the next
+    /// transmission.
     pub(super) off_grid: bool,
     pub(super) cw: u32,
     cwmin: u32,
@@ -105,19 +108,20 @@ pub struct Contender {
     long_failures: u32,
     attempts_short: u32,
     attempts_long: u32,
-    /// Frames that may follow the first in a transmission opportunity.
+    /// Number of frames that may follow the first frame in a transmission opportunity.
     pub(super) may_follow: u32,
     pub(super) txop_limit: Option<Span>,
     pub(super) frame: Frame,
-    /// Exchange of the frame; its receiver is unused with single frames.
+    /// Planned exchange of the frame. With single frames, the receiver is unused.
     pub(super) planned: PlannedExchange,
-    /// Rates of its last exchange, if the rate control may have changed them at its end.
+    /// Rates of the last exchange, if the rate control may have changed the rates at the end of the
+    /// exchange.
     pub(super) sent_at: Option<Rates>,
     /// TXVECTOR of the frame, if the rate control may change it.
     pub(super) tx_vector: TxVector,
-    /// Whether it gives up what it sends at its attempt limit.
+    /// Whether the contender gives up at its attempt limit.
     pub(super) gives_up: bool,
-    /// Probability that channel errors destroy the data frame.
+    /// Probability that channel errors destroy the data frame. [-]
     pub(super) error: f64,
     pub(super) counters: NodeCounters,
 }
@@ -155,7 +159,7 @@ impl Contender {
             may_follow: may_follow(access),
             txop_limit: access.txop_limit,
             frame: Frame {
-                to: number, // until a frame is loaded
+                to: number, // placeholder until a frame is loaded
                 ip_bytes: 0,
                 content: Content::Data,
             },
@@ -171,8 +175,8 @@ impl Contender {
         }
     }
 
-    /// Sets windows and opportunities. The windows apply from the next draw of a backoff, at the
-    /// stage that the failures so far have reached.
+    /// Sets contention windows and limits of transmission opportunities. The windows apply from the
+    /// next draw of a backoff, with the window that follows from the number of failures so far.
     #[cold]
     #[inline(never)]
     pub(super) fn set_access(&mut self, access: &Access) {
@@ -185,7 +189,7 @@ impl Contender {
         self.cw = window.min(u64::from(self.cwmax)) as u32; // at most cwmax
     }
 
-    /// Declares the shortest exchange that it can begin with.
+    /// Sets the shortest exchange with which the contender can begin.
     #[inline]
     pub(crate) fn declare(&mut self, minimum: MinimumExchange) {
         self.planned.data_air = minimum.data_air;
@@ -193,12 +197,13 @@ impl Contender {
         self.gives_up = minimum.gives_up;
     }
 
-    /// Returns EIFS less AIFS after a frame of its exchange is lost: the `first` one, or the data.
+    /// Returns EIFS less AIFS after a frame of the exchange is lost: the first frame if `first`,
+    /// else the data frame.
     pub(super) fn eifs_lead(&self, first: bool) -> Span {
         self.planned.eifs_leads[usize::from(!(first && self.planned.protect))]
     }
 
-    /// Returns the air time of the frame that opens its exchange.
+    /// Returns the air time of the first frame of the exchange.
     pub(super) fn first_air(&self) -> Span {
         match self.planned.protect {
             true => self.planned.rts_air,
@@ -206,13 +211,13 @@ impl Contender {
         }
     }
 
-    /// Returns the number of failed attempts at its frame.
+    /// Returns the number of failed attempts to send the present frame.
     pub(super) fn retry(&self) -> u32 {
         self.short_failures + self.long_failures
     }
 
-    /// Counts a failure of its frame and draws the next backoff. Returns whether the attempts are
-    /// used up.
+    /// Counts a failure of the present frame and draws the next backoff. Returns whether all
+    /// attempts are used up.
     pub(super) fn fail(&mut self, long: bool, count: SlotCount) -> bool {
         let (failures, attempts) = if long {
             (&mut self.long_failures, self.attempts_long)
@@ -230,7 +235,8 @@ impl Contender {
         false
     }
 
-    /// Resets counters and window when its frame is delivered or given up, and begins post-backoff.
+    /// Resets failures and contention window when the present frame is delivered or given up, and
+    /// begins the post-backoff.
     pub(super) fn start_afresh(&mut self, count: SlotCount) {
         self.short_failures = 0;
         self.long_failures = 0;
@@ -244,13 +250,14 @@ impl Contender {
     }
 }
 
-/// Returns the number of frames that may follow the first in a transmission opportunity.
+/// Returns the number of frames that may follow the first frame in a transmission opportunity.
 fn may_follow(access: &Access) -> u32 {
     access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }
 
-/// Returns the contenders of `bss`: best effort at each node, then the other `categories` that
-/// flows use, each with its station, counted from 0.
+/// Returns the contenders of `bss`: first best effort at each node, then the other categories in
+/// use, at the access point and at the stations of the flows. `categories` has the index of the
+/// station of each flow, counted from 0, and the category of the flow.
 pub(super) fn contenders_of(
     bss: &Bss,
     categories: impl Iterator<Item = (usize, Category)>,
@@ -273,7 +280,8 @@ pub(super) fn contenders_of(
     members
 }
 
-/// Returns whether a higher category of the node of `contender` is among the `ready`.
+/// Returns whether a contender of a higher category at the same node is among the `ready`
+/// contenders.
 pub(super) fn outranked(contenders: &[Contender], contender: u32, ready: &[u32]) -> bool {
     let own = &contenders[contender as usize];
     ready.iter().any(|&other| {

@@ -1,44 +1,47 @@
-//! Count of idle slots: the next transmitter if the medium stays idle, and the rest of each backoff
-//! if not.
+//! Countdown of idle slots. It finds the next transmitter if the medium stays idle, and the
+//! remaining backoff of each contender if the medium becomes busy.
 //!
-//! Contenders with the same AIFS count the same idle slots, so they share one [`BackoffRing`]. A
-//! contender counts from another instant than its group only after a failure with an ACK timeout of
-//! its own. It is then off the grid of its group until the next transmission.
+//! Contenders with the same AIFS count the same idle slots, so they form a group that shares one
+//! [`BackoffRing`]. A contender counts from another instant than its group only after a failure
+//! with its own ACK timeout. The contender is then off the slot grid of its group until the next
+//! transmission.
 //!
-//! A DCF counter falls at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA counter
-//! falls at the beginning of each slot (10.22.2.4), so that the slot in which another node begins
-//! to send counts as well. Undisturbed, both run out at the same instant.
+//! A DCF counter decreases at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA
+//! counter decreases at the beginning of each slot (10.22.2.4), so that the slot in which another
+//! node begins to send is counted too. If the medium stays idle, both counters reach zero at the
+//! same instant.
 
 use super::backoff::BackoffRing;
 use super::contender::{Contender, SlotCount};
 use super::{CountdownRule, Phy};
 use crate::kernel::time::{Span, Time};
 
-/// All backoffs of a contention domain.
+/// Backoffs of all contenders of a contention domain.
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
-    /// Number of steps by which a counter has decreased when a slot begins, in addition to the idle
-    /// slots before it: 1 in EDCA, 0 in the DCF.
+    /// Number of steps by which a counter has decreased at the beginning of a slot, in addition to
+    /// the idle slots before: 1 in EDCA, 0 in the DCF.
     lead: u64,
     groups: Vec<Group>,
     off_grid: Vec<OffGridContender>,
 }
 
-/// Contenders with the same AIFS.
+/// Group of contenders with the same AIFS.
 #[derive(Clone, Debug)]
 struct Group {
     aifs: Span,
-    /// Time at which its contenders begin to count slots in the present idle period.
+    /// Time at which the contenders of the group begin to count slots in the present idle period.
     resume: Time,
-    /// Idle periods in which `resume` was reached.
+    /// Number of idle periods in which the group began to count slots.
     openings: u64,
     ring: BackoffRing,
-    /// Idle slots to its next transmission, as planned.
+    /// Number of idle slots to the next transmission of the group, as planned.
     ahead: Option<u64>,
 }
 
-/// A contender that resumes at a time of its own, in the present idle period only.
+/// A contender that begins to count at another time than its group, in the present idle period
+/// only.
 #[derive(Clone, Copy, Debug)]
 struct OffGridContender {
     contender: u32,
@@ -47,8 +50,8 @@ struct OffGridContender {
 }
 
 impl Countdown {
-    /// Returns the count for `contenders` contenders whose window never exceeds `widest`. Group g
-    /// has `aifsns[g]`.
+    /// Returns the countdown of `contenders` contenders whose contention window never exceeds
+    /// `widest`. The AIFSN of group g is `aifsns[g]`.
     pub(super) fn new(
         phy: &Phy,
         rule: CountdownRule,
@@ -74,13 +77,13 @@ impl Countdown {
         }
     }
 
-    /// Allows windows of up to `widest`.
+    /// Enlarges the rings for contention windows of up to `widest`.
     pub(super) fn widen(&mut self, widest: u32) {
         let groups = self.groups.iter_mut();
         groups.for_each(|group| group.ring.widen(widest));
     }
 
-    /// Returns the count of idle slots of `group`.
+    /// Returns the numbers of idle slots and idle periods that `group` has counted.
     #[inline]
     pub(super) fn count(&self, group: usize) -> SlotCount {
         self.groups[group].count()
@@ -91,7 +94,7 @@ impl Countdown {
         self.groups[group].resume
     }
 
-    /// Makes the medium idle at `end`. All contenders resume `wait` and their AIFS later.
+    /// Makes the medium idle at `end`. Each contender begins to count after `wait` and its AIFS.
     #[inline]
     pub(super) fn release(&mut self, end: Time, wait: Span) {
         let after = end.plus(wait);
@@ -100,7 +103,7 @@ impl Countdown {
         });
     }
 
-    /// Returns the start of the next transmission if nothing changes.
+    /// Returns the start of the next transmission if no frame arrives before.
     #[inline(always)]
     pub(super) fn next_start(&mut self, contenders: &[Contender]) -> Time {
         let mut start = Time::NEVER;
@@ -119,7 +122,7 @@ impl Countdown {
         start
     }
 
-    /// Returns the next transmitter if it is evident that there is only one.
+    /// Returns the next transmitter if it is obvious that there is only one; otherwise `None`.
     #[inline]
     pub(super) fn only_next(&self) -> Option<u32> {
         match (&self.groups[..], &self.off_grid[..]) {
@@ -128,8 +131,8 @@ impl Countdown {
         }
     }
 
-    /// Adds to `ready` the contenders that will have counted down to zero at `start`, the next
-    /// start.
+    /// Adds to `ready` the contenders whose counters will be zero at `start`, which is the start of
+    /// the next transmission.
     pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
         for group in &self.groups {
             if let Some(ahead) = group.ahead
@@ -148,8 +151,8 @@ impl Countdown {
         }
     }
 
-    /// Makes the medium busy from `start` on: counters stop, and contenders that have counted down
-    /// to zero move from the line to `ready`.
+    /// Makes the medium busy from `start` on. The counters stop. Contenders whose counters are zero
+    /// are moved from the rings to `ready`.
     #[inline(always)]
     pub(super) fn freeze(
         &mut self,
@@ -171,8 +174,8 @@ impl Countdown {
         }
     }
 
-    /// Makes contenders off the grid ready that have counted down to zero. The others return to
-    /// their groups.
+    /// Adds to `ready` the off-grid contenders whose counters are zero. The other off-grid
+    /// contenders return to their groups.
     #[cold]
     #[inline(never)]
     fn rejoin(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
@@ -195,14 +198,15 @@ impl Countdown {
         }
     }
 
-    /// Puts a backlogged contender in line.
+    /// Adds a backlogged contender to the ring of its group.
     #[inline]
     pub(super) fn contend(&mut self, contender: u32, state: &Contender) {
         self.groups[state.group].ring.add(contender, state.target);
     }
 
-    /// Lets `contender` wait for AIFS from `from` on after a failure: off the grid, or with its
-    /// group if that is the same. It is in line if it has a frame.
+    /// Makes `contender` wait for AIFS from `from` on after a failure; `None`: like its group. If
+    /// it then begins to count at another time than its group, it is off the slot grid. Otherwise
+    /// it joins the ring of the group if it has a frame.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,
@@ -224,9 +228,9 @@ impl Countdown {
         }
     }
 
-    /// Lets `contender`, which had no frame, contend for one that arrives. Returns true if its
-    /// post-backoff has run out on an idle medium, so that it may send immediately. Otherwise it is
-    /// in line.
+    /// Lets `contender`, which had no frame, contend for a frame that arrives. Returns true if its
+    /// post-backoff has ended and the medium is idle, so that it may send immediately. Otherwise
+    /// the contender joins the ring of its group.
     #[inline(always)]
     pub(super) fn arrive(
         &mut self,
@@ -268,7 +272,7 @@ impl Countdown {
     }
 }
 
-/// Calls `act` for each group. Usually there is only one.
+/// Calls `act` for each group. Usually there is only one group.
 #[inline(always)]
 fn each(groups: &mut [Group], mut act: impl FnMut(&mut Group)) {
     match groups {
@@ -278,7 +282,7 @@ fn each(groups: &mut [Group], mut act: impl FnMut(&mut Group)) {
 }
 
 impl Group {
-    /// Stops the count at `start`, when the medium becomes busy.
+    /// Stops the countdown of the group at `start`, when the medium becomes busy.
     #[inline(always)]
     fn freeze(&mut self, start: Time, slot: Span, lead: u64, ready: &mut Vec<u32>) {
         if start < self.resume {
@@ -292,8 +296,8 @@ impl Group {
             }
             Some(_) | None => self.ring.pass(start.since(self.resume).0 / slot.0),
         }
-        // a contender that has not counted down to zero has this slot and at least one more before
-        // it
+        // the counter of a remaining contender is above zero, so that at least this slot and one
+        // more slot precede its transmission
         self.ring.pass(lead);
     }
 
@@ -307,7 +311,7 @@ impl Group {
 }
 
 impl OffGridContender {
-    /// Returns when it will transmit if the medium stays idle.
+    /// Returns when the contender will transmit if the medium stays idle.
     fn start(&self, slot: Span) -> Time {
         self.resume + slot * self.slots
     }

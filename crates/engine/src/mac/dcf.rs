@@ -1,44 +1,52 @@
-//! 802.11 DCF/EDCA access in one contention domain: every node hears every other.
+//! 802.11 DCF/EDCA channel access in one contention domain, in which every node hears every other
+//! node.
 //!
 //! IEEE 802.11-2016, clauses 10.3 (DCF) and 10.22.2 (EDCA).
 //!
-//! A node that has a frame counts down a backoff, uniform on [0, CW], in idle slots after AIFS
-//! (EIFS after a collision or a corrupted frame). It freezes while the medium is busy, sends at
-//! zero, doubles CW + 1 after a failure, and gives up after its attempt limit. It draws a new
-//! backoff after each exchange even if it has nothing more to send (post-backoff). A frame that
-//! arrives at a node whose post-backoff has run out, while the medium has been idle for AIFS, is
-//! sent immediately.
+//! A node that has a frame waits for AIFS (after a collision or a corrupted frame for EIFS). It
+//! then counts down a backoff, which is uniform on [0, CW], in idle slots. The countdown stops
+//! while the medium is busy. The node sends when the counter is zero. The sum CW + 1 is doubled
+//! after a failure, and the frame is given up after the attempt limit. The node draws a new backoff
+//! after each exchange even if it has nothing more to send (post-backoff). A frame may arrive at a
+//! node whose post-backoff has ended, while the medium has been idle for AIFS. This frame is sent
+//! immediately.
 //!
-//! Each access category of a node contends for itself. Categories of one node that are ready in the
-//! same slot do not collide on the air: the highest sends, and the others act as if they had
-//! collided. A frame that is given up for that reason leaves its queue when the exchange ends.
+//! Each access category of a node contends separately. Categories of one node that are ready in the
+//! same slot do not collide on the air. The highest category sends, and the other categories behave
+//! as after a collision (internal collision). A frame that is given up after an internal collision
+//! leaves its queue when the exchange on the air ends.
 //!
 //! A contender that wins the medium holds it for a transmission opportunity (TXOP). Its next frame
-//! follows SIFS after the MAC ACK, without RTS, if the frame arrives before the MAC ACK ends and if
-//! its own MAC ACK would end within the TXOP limits. The first frame is always allowed. A failure
-//! ends the opportunity. With `cf_end`, a contender that has time left in its opportunity but
-//! nothing more to send ends it with a CF-End frame, SIFS after the last MAC ACK (10.22.2.9).
-//! Post-backoff is drawn after each frame. A frame that follows in the same opportunity draws
-//! again.
+//! follows SIFS after the MAC ACK, without RTS, on two conditions: the frame arrives before the MAC
+//! ACK ends, and the MAC ACK of the next frame would end within the TXOP limits. The first frame is
+//! always allowed. A failure ends the TXOP. With `cf_end`, a contender may have time left in its
+//! TXOP but nothing more to send. It then ends the TXOP with a CF-End frame, SIFS after the last
+//! MAC ACK (10.22.2.9). A post-backoff is drawn after each frame, and again after each further
+//! frame in the same TXOP.
 //!
-//! The type [`FrameExchange`] decides what an exchange carries. With [`SingleFrame`] the contents
-//! are known in advance: the next transmission is planned up to the end of its data frame, and is
-//! revised while it has not begun, so that an exchange costs one event. With aggregates the
-//! contents are chosen when the exchange begins, which costs one event more:
+//! A type that implements [`FrameExchange`] decides what an exchange carries. With [`SingleFrame`]
+//! the contents are known before the exchange begins. The next transmission is planned up to the
+//! end of its data frame, and the plan may change until the transmission begins. An exchange then
+//! costs one event. With aggregates the contents are chosen when the exchange begins, which costs
+//! one event more:
 //!
 //! ```text
 //!   deadline: start, or immediate access --> load_exchange (each transmitter), launch
 //!   --> deadline: end --> end_exchange --> proceed (each transmitter)
 //! ```
 //!
-//! A frame that arrives in the instant in which a transmission begins finds the medium busy.
+//! A frame that arrives at the instant at which a transmission begins finds the medium busy.
 //!
-//! Differs from the standard in: the ACK timeout is by default as long as EIFS less AIFS, so that
-//! colliding nodes and the others resume together (`ack_timeout` sets another); counters fall as in
-//! the DCF unless `countdown` says otherwise, and immediate access waits for no slot boundary; MAC
-//! ACK, RTS, CTS and CF-End frames are never corrupted; propagation takes no time; a node that
-//! sends again before its RTS's reservation is over (possible only if `ack_timeout` is shorter than
-//! a MAC ACK) ends it.
+//! Differs from the standard in:
+//!
+//! - The ACK timeout is by default as long as EIFS less AIFS (`ack_timeout` sets another value).
+//!   With the default, colliding nodes and the other nodes resume at the same time.
+//! - Counters decrease as in the DCF unless `countdown` sets EDCA.
+//! - Immediate access does not wait for a slot boundary.
+//! - MAC ACK, RTS, CTS and CF-End frames are never corrupted.
+//! - Propagation takes no time.
+//! - A node that sends again before the reservation by its own RTS is over ends this reservation.
+//!   This is possible only if `ack_timeout` is shorter than a MAC ACK.
 
 mod ending;
 mod planning;
@@ -59,29 +67,29 @@ pub use super::exchange::{
 pub use super::frame_exchange::FrameExchange;
 pub use super::single_frame::SingleFrame;
 
-/// The contender that may continue its opportunity after the MAC ACK.
+/// The contender that may continue its transmission opportunity after the MAC ACK.
 #[derive(Clone, Copy, Debug)]
 struct TxopHolder {
     contender: u32,
-    /// End of its MAC ACK.
+    /// End of the MAC ACK of the last exchange.
     done: Time,
 }
 
-/// State of the transmission that is planned, or on the air.
+/// Phase of the transmission that is planned or on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It has not begun.
+    /// The transmission has not begun.
     Planned,
-    /// It begins, and its contents are not chosen yet.
+    /// The transmission begins, and its contents are not chosen yet.
     Forming,
-    /// It is on the air.
+    /// The transmission is on the air.
     OnAir,
 }
 
 /// One contention domain.
 ///
-/// Contender n is best effort at node n. The contenders of the other access categories in use
-/// follow.
+/// Contender number n is category best effort at node n. The contenders of the other access
+/// categories in use have the numbers after these.
 #[derive(Clone, Debug)]
 pub struct Dcf {
     phy: Phy,
@@ -90,31 +98,33 @@ pub struct Dcf {
     cf_end: bool,
     contenders: Vec<Contender>,
     countdown: Countdown,
-    /// Whether some node has several contenders.
+    /// Whether any node has several contenders.
     several_categories: bool,
     /// Number of nodes.
     nodes: usize,
-    /// Start of the transmission planned or on the air.
+    /// Start of the transmission that is planned or on the air.
     start: Time,
-    /// End of its data part (of the longest first frame if several collide).
+    /// End of the data frame of this transmission; if several frames collide, the end of the
+    /// longest first frame.
     end: Time,
     phase: Phase,
-    /// Start of the present transmission opportunity, and exchanges in it before the one on the
-    /// air.
+    /// Start of the present transmission opportunity. `followed` is the number of exchanges in it
+    /// before the exchange on the air.
     opportunity: Time,
     followed: u32,
-    /// Whether contenders or their instants have changed since the last plan.
+    /// Whether contenders or their times have changed since the last plan.
     stale: bool,
     transmitters: Vec<u32>,
-    /// Buffer for the transmitters of a plan.
+    /// Buffer for the transmitters of the planned transmission.
     candidates: Vec<u32>,
-    /// Contenders that gave up a frame in an internal collision of the transmission on the air.
+    /// Contenders that gave up a frame in an internal collision when the transmission on the air
+    /// began.
     discarded_inside: Vec<u32>,
     discarded: Vec<u32>,
     holder: Option<TxopHolder>,
-    /// The CF-End frame that follows the last exchange unless the holder continues.
+    /// CF-End frame that follows the last exchange unless the TXOP holder continues.
     closing: Option<CfEnd>,
-    /// The CF-End frame between the last two exchanges that have ended.
+    /// CF-End frame that was sent between the last two exchanges that have ended.
     closed: Option<CfEnd>,
     exchange: Exchange,
     idle_since: Time,
@@ -123,8 +133,8 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// Returns the idle `bss` with its `stations`. `categories` names the station of each flow,
-    /// counted from 0, and its category.
+    /// Returns the medium of `bss` with its `stations`, idle. `categories` has the index of the
+    /// station of each flow, counted from 0, and the category of the flow.
     pub fn new(
         bss: &Bss,
         stations: &[Station],
@@ -186,9 +196,9 @@ impl Dcf {
         }
     }
 
-    /// Returns when the next exchange ends, or begins if its contents are chosen then. The next
-    /// transmission is planned here, so this method must be called after every batch of calls at
-    /// one instant.
+    /// Returns the time at which the next exchange ends, or at which it begins if its contents are
+    /// chosen then. This method plans the next transmission. It must be called whenever frames have
+    /// arrived or an exchange has ended.
     #[inline]
     pub fn deadline<X: FrameExchange>(&mut self, _kind: &X) -> Time {
         if self.stale {
@@ -197,15 +207,16 @@ impl Dcf {
         self.end
     }
 
-    /// Returns whether the deadline has come. [`Dcf::deadline`] must have been called since the
+    /// Returns whether the deadline is reached. [`Dcf::deadline`] must have been called since the
     /// last change.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         self.end <= now
     }
 
-    /// Tells the medium that `contender`, which had nothing to send, has `next` from `now` on.
-    /// Returns whether an exchange begins immediately, whose contents must be chosen now.
+    /// Informs the medium that `contender`, which had nothing to send, has `next` to send from
+    /// `now` on. Returns whether an exchange begins immediately and its contents must be chosen
+    /// now.
     #[inline]
     pub fn backlog<X: FrameExchange>(
         &mut self,
@@ -214,7 +225,8 @@ impl Dcf {
         next: X::Next,
         kind: &mut X,
     ) -> bool {
-        // a stale plan has only contenders from this instant, and none of them can begin in it
+        // if the plan is stale, all contenders have arrived at this instant, and none of them can
+        // begin at it
         if self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();
         }
@@ -236,8 +248,9 @@ impl Dcf {
         false
     }
 
-    /// Begins the exchange that is due, if none is on the air. Returns whether its contents must be
-    /// chosen now: if not, the exchange on the air ends ([`Dcf::end_exchange`]).
+    /// Begins the exchange that is due, if no exchange is on the air. Returns whether the contents
+    /// of the exchange must be chosen now. If not, the exchange on the air is due to end
+    /// ([`Dcf::end_exchange`]).
     #[inline(always)]
     pub fn begins<X: FrameExchange>(&mut self, _kind: &X) -> bool {
         if self.phase == Phase::Planned {
@@ -249,12 +262,13 @@ impl Dcf {
         X::FORMED_AT_START && self.phase == Phase::Forming
     }
 
-    /// Sets the exchange of `contender`, one of the transmitters of the exchange that begins.
+    /// Sets the planned exchange of `contender`, which is one of the transmitters of the exchange
+    /// that begins.
     pub fn load_exchange(&mut self, contender: u32, planned: &PlannedExchange) {
         self.contenders[contender as usize].planned = *planned;
     }
 
-    /// Puts the exchange on the air. All transmitters are loaded.
+    /// Puts the exchange on the air. The caller has loaded the exchanges of all transmitters.
     pub fn launch(&mut self) {
         self.phase = Phase::OnAir;
         let span = match self.transmitters[..] {
@@ -264,17 +278,18 @@ impl Dcf {
         self.end = self.start + span;
     }
 
-    /// Returns whether channel errors destroy an MPDU of `contender`, which has this probability.
+    /// Returns whether channel errors destroy an MPDU of `contender`. `probability` is the error
+    /// probability of the MPDU.
     pub fn is_lost(&mut self, contender: u32, probability: f64) -> bool {
         self.contenders[contender as usize]
             .errors
             .chance(probability)
     }
 
-    /// After [`Dcf::end_exchange`]: `contender` has `next` to send, or nothing. The caller reports
-    /// it for each contender that has nothing declared any more: the sender of a delivered frame
-    /// and the contenders of [`Dcf::discarded`], and every transmitter if contents are chosen when
-    /// an exchange begins.
+    /// Sets what `contender` sends next after [`Dcf::end_exchange`]; `None`: nothing. The caller
+    /// calls this method for the sender of a delivered frame and for the contenders of
+    /// [`Dcf::discarded`]. If contents are chosen when an exchange begins, the caller calls it for
+    /// every transmitter.
     #[inline]
     pub fn proceed<X: FrameExchange>(
         &mut self,
@@ -306,8 +321,8 @@ impl Dcf {
         state.backlogged = true;
     }
 
-    /// Continues the holder's transmission opportunity with what it has loaded, if that fits.
-    /// Returns whether it does.
+    /// Continues the transmission opportunity of `holder` with its loaded exchange, if the exchange
+    /// fits into the TXOP limit. Returns whether it fits.
     fn follow<X: FrameExchange>(&mut self, holder: TxopHolder) -> bool {
         let state = &self.contenders[holder.contender as usize];
         let start = holder.done + self.phy.sifs;

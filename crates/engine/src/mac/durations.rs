@@ -13,15 +13,16 @@ const TAIL: u64 = 6;
 /// Duration of the legacy preamble and L-SIG.
 const LEGACY: Span = Span(20 * US);
 
-/// Symbols of the data.
+/// Number of symbols of the data field.
 struct Symbols {
     count: u64,
-    /// Number of quarters of the last symbol after which the code ends (HE).
+    /// Number of quarters of the last symbol that the code fills (HE).
     quarters: u64,
 }
 
 impl Modulation {
-    /// Returns the duration of a PPDU with this number of bytes of MPDUs, delimiters and padding.
+    /// Returns the duration of a PPDU. `psdu_bytes` is the length of the MPDUs with their
+    /// delimiters and padding.
     pub fn duration(&self, psdu_bytes: u32) -> Span {
         let symbols = self.symbols(psdu_bytes);
         let mut data = self.symbol() * symbols.count;
@@ -33,8 +34,9 @@ impl Modulation {
         self.preamble() + data + self.packet_extension(symbols.quarters) + extension
     }
 
-    /// Returns a length that a PPDU of at most this duration always carries, and a length that it
-    /// never exceeds. Between them [`Modulation::duration`] decides. [bytes]
+    /// Returns two PSDU lengths for PPDUs of at most the duration `longest`. A PSDU up to the first
+    /// length always fits, and a PSDU above the second length never fits. For a length between
+    /// them, [`Modulation::duration`] decides. [bytes]
     pub fn bounds(&self, longest: Span) -> (u32, u32) {
         let extension = if self.signal_extension { 6 * US } else { 0 };
         let around = self.preamble().0 + extension;
@@ -43,13 +45,13 @@ impl Modulation {
             let bytes = (symbols * self.data_bits()).saturating_sub(bits) / 8;
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
-        let at_end = 4 * US + self.padding.0; // rounding and packet extension
-        let one_less = symbols(at_end).saturating_sub(1); // LDPC may need one more
+        let at_end = 4 * US + self.padding.0; // rounding of the data, and packet extension
+        let one_less = symbols(at_end).saturating_sub(1); // LDPC may need one more symbol
         let surely = bytes(one_less, SERVICE + TAIL * self.encoders());
         (surely, bytes(symbols(0), SERVICE))
     }
 
-    /// Returns the duration of all fields before the data.
+    /// Returns the duration of all fields that precede the data.
     pub fn preamble(&self) -> Span {
         let training = match self.streams {
             1 => 1,
@@ -75,7 +77,7 @@ impl Modulation {
         LEGACY + Span(own)
     }
 
-    /// Returns the number of data subcarriers of the first quarter of an HE symbol (table 27-31).
+    /// Returns the number of data subcarriers in the first quarter of an HE symbol (table 27-31).
     fn short_subcarriers(&self) -> u64 {
         match self.width_mhz {
             20 => 60,
@@ -85,7 +87,7 @@ impl Modulation {
         }
     }
 
-    /// Returns the symbols of the data.
+    /// Returns the number of symbols for a PSDU of `psdu_bytes`.
     fn symbols(&self, psdu_bytes: u32) -> Symbols {
         let payload = SERVICE + 8 * u64::from(psdu_bytes);
         let per_symbol = self.data_bits();
@@ -97,7 +99,7 @@ impl Modulation {
             }
             (false, generation, Coding::Ldpc) => {
                 let count = payload.div_ceil(per_symbol);
-                // VHT fills its symbols before it encodes (21.3.10.5.4), HT does not (19.3.11.7.5)
+                // VHT fills its symbols before it encodes (21.3.10.5.4); HT does not (19.3.11.7.5)
                 let encoded = match generation {
                     Generation::Vht => count * per_symbol,
                     Generation::Ht | Generation::He => payload,
@@ -108,8 +110,8 @@ impl Modulation {
         Symbols { count, quarters: 4 }
     }
 
-    /// Returns the symbols of an HE PPDU, in which the code ends with a quarter of the last symbol
-    /// (27.3.12.5).
+    /// Returns the number of symbols of an HE PPDU. The code ends after a number of quarters of the
+    /// last symbol (27.3.12.5).
     fn he_symbols(&self, payload: u64) -> Symbols {
         let tail = match self.coding {
             Coding::Bcc => TAIL * self.encoders(),
@@ -140,12 +142,12 @@ impl Modulation {
         }
     }
 
-    /// Returns whether code words would lose too many parity bits in `room` coded bits
-    /// (19.3.11.7.5, steps b to d).
+    /// Returns whether the `encoded` bits need more room than `room` coded bits, because too many
+    /// parity bits would be punctured (19.3.11.7.5, steps b to d).
     fn needs_more(&self, encoded: u64, room: u64) -> bool {
         let (_, data, of) = MCS[self.mcs as usize];
         let parity = of - data;
-        // number of parity bits of `bits` bits of a code word
+        // number of parity bits among `bits` bits of a code word
         let parity_of = |bits: u64| bits * parity / of;
         let has_room = |more: u64| room >= encoded + parity_of(more);
         let (words, length) = if room <= 648 {
@@ -167,7 +169,8 @@ impl Modulation {
         many || 10 * punctured > 3 * parity_bits
     }
 
-    /// Returns the packet extension after the quarter in which the code ends (table 27-47).
+    /// Returns the packet extension, given the number of quarters that the code fills (table
+    /// 27-47).
     fn packet_extension(&self, quarters: u64) -> Span {
         if self.generation != Generation::He || self.departures.no_packet_extension {
             return Span::ZERO;
@@ -237,7 +240,8 @@ mod tests {
             departures: Departures::default(),
             ..of(Generation::Ht, 20, 7, 1, 400)
         };
-        // 16 + 12288 + 6 bits, 260 a symbol: 48 symbols of 3.6 us, 172.8 us, to 176 us
+        // 16 + 12288 + 6 bits at 260 bits per symbol: 48 symbols of 3.6 us are 172.8 us, rounded up
+        // to 176 us
         assert_eq!(short.duration(1536), Span(36_000 + 176_000));
         let as_ns3 = Modulation {
             departures: Departures::NS3,

@@ -1,38 +1,38 @@
-//! Frame exchanges: frames that are handed to the medium, and results of exchanges.
+//! Frame exchanges: the frames that the medium is given, and the results of exchanges.
 
 use super::{NodeId, Rates};
 use crate::kernel::time::{Span, Time};
 
-/// Result of a transmission attempt, as its sender learns it.
+/// Result of a transmission attempt, as the sender learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TxStatus {
     /// The data were acknowledged.
     Acked,
-    /// The data were sent, and not acknowledged.
+    /// The data were sent but not acknowledged.
     Failed,
-    /// The RTS collided, and no data were sent.
+    /// The RTS collided, so that no data were sent.
     RtsFailed,
 }
 
-/// A data frame handed to the medium.
+/// A data frame that the medium is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Receiving node.
+    /// Node that receives the frame.
     pub to: NodeId,
-    /// Length of the IP packet inside. [bytes]
+    /// Length of the IP packet in the frame. [bytes]
     pub ip_bytes: u32,
-    /// Kind of the packet.
+    /// Kind of the IP packet in the frame.
     pub content: Content,
 }
 
-/// The exchange of one contender, whose contents are chosen when it begins.
+/// The exchange of one contender. With aggregates, its contents are chosen when it begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannedExchange {
-    /// Receiving node.
+    /// Node that receives the data.
     pub to: NodeId,
-    /// Rates of its frames.
+    /// Rates of the frames of the exchange.
     pub rates: Rates,
-    /// Whether RTS and CTS go first.
+    /// Whether RTS and CTS precede the data.
     pub protect: bool,
     /// Air time of an RTS.
     pub rts_air: Span,
@@ -40,58 +40,60 @@ pub struct PlannedExchange {
     pub cts_air: Span,
     /// Air time of the data.
     pub data_air: Span,
-    /// Air time of the response.
+    /// Air time of the response to the data.
     pub response_air: Span,
-    /// EIFS less AIFS after a lost RTS, and after lost data.
+    /// EIFS less AIFS after a lost RTS, and EIFS less AIFS after lost data.
     pub eifs_leads: [Span; 2],
 }
 
-/// The shortest exchange that a contender can begin with, before its contents are chosen.
+/// The shortest exchange with which a contender can begin, before the contents of the exchange are
+/// chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimumExchange {
-    /// Air time of its data.
+    /// Air time of the shortest data.
     pub data_air: Span,
-    /// Air time of the response.
+    /// Air time of the response to the data.
     pub response_air: Span,
     /// Whether the contender gives up the data at its attempt limit.
     pub gives_up: bool,
 }
 
-/// Kind of a packet in a frame: channel errors may differ between the kinds.
+/// Kind of the packet in a frame. Channel errors may depend on the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Payload of a transport.
+    /// Payload of a transport protocol.
     Data,
-    /// An acknowledgement of a transport, without data.
+    /// Acknowledgement of a transport protocol, without data.
     Ack,
 }
 
 /// Result of a medium event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The receiver has the frame. The frame leaves its queue at the end of the MAC ACK, `done`.
+    /// The receiver has the frame. The frame leaves the queue of the sender at the end of the MAC
+    /// ACK, `done`.
     Delivered {
-        /// Sending contender.
+        /// Contender that sent the frame.
         from: u32,
         /// End of the MAC ACK.
         done: Time,
     },
-    /// One frame was lost to channel errors.
+    /// The frame of a single sender was lost to channel errors.
     Corrupted,
-    /// Several nodes sent simultaneously.
+    /// Several nodes sent at the same time.
     Collided,
-    /// No exchange has ended. An exchange begins, whose contents are chosen now.
+    /// No exchange has ended. An exchange begins, and its contents are chosen now.
     Begins,
 }
 
 /// Times of an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
-    /// Start of the first frame.
+    /// Start of the first frame of the exchange.
     pub start: Time,
-    /// End of the data frame, or of the longest colliding frame.
+    /// End of the data frame; if frames collided, the end of the longest frame.
     pub end: Time,
-    /// Whether it followed another exchange in the same transmission opportunity.
+    /// Whether the exchange followed another exchange in the same transmission opportunity.
     pub follows: bool,
 }
 

@@ -6,12 +6,13 @@ use crate::channel::{Channel, Quality};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 
-/// Rates of a link, with the air times `T` of each TXVECTOR.
+/// Rates of a link. `T` is the type of the air times of a TXVECTOR.
 #[derive(Clone, Debug)]
 pub struct LinkRates<T> {
-    /// Air times by TXVECTOR, in order of rate. Those of the present one are in `timing`.
+    /// Air times of each TXVECTOR, in order of rate. The entry of the present TXVECTOR is in
+    /// `timing` instead.
     timings: Vec<T>,
-    /// TXVECTOR of the next data frame, and its air times.
+    /// TXVECTOR of the next data frame. `timing` has its air times.
     present: TxVector,
     timing: T,
     controller: Controller,
@@ -19,8 +20,8 @@ pub struct LinkRates<T> {
 }
 
 impl<T: Clone> LinkRates<T> {
-    /// Returns a link with these air times by TXVECTOR, at least one, in order of rate. The last is
-    /// used until the controller chooses.
+    /// Returns a link with the air times of each TXVECTOR, in order of rate. There is at least one
+    /// TXVECTOR. The last TXVECTOR is used until the controller chooses one.
     pub(super) fn new(timings: Vec<T>, controller: Controller) -> LinkRates<T> {
         LinkRates {
             present: TxVector(timings.len() as u8 - 1),
@@ -34,15 +35,16 @@ impl<T: Clone> LinkRates<T> {
         }
     }
 
-    /// Sets the channel of the link, from the access point (`down`) or to it.
+    /// Sets the channel of the link. The link leads from the access point (if `down`) or to the
+    /// access point.
     pub fn set_channel(&mut self, channel: &Channel, down: bool, stream: &mut Stream) {
         self.quality = channel.quality(down);
         self.controller.get().on_snr(channel.snr_db);
         self.choose(Time::ZERO, 0, stream);
     }
 
-    /// Lets the rate control choose the TXVECTOR of the next data frame, which has failed `retry`
-    /// times.
+    /// Lets the rate control choose the TXVECTOR of the next data frame. `retry` is the number of
+    /// failed attempts at this frame.
     pub fn choose(&mut self, now: Time, retry: u32, stream: &mut Stream) -> TxVector {
         if self.timings.len() > 1 {
             let chosen = self.controller.get().tx_vector(now, retry, stream);
@@ -54,7 +56,8 @@ impl<T: Clone> LinkRates<T> {
         self.present
     }
 
-    /// Reports the result of data frames that were `sent` to the rate control.
+    /// Reports the result of data frames with TXVECTOR `sent` to the rate control: numbers of MPDUs
+    /// acknowledged and not acknowledged.
     pub fn on_tx_status(&mut self, now: Time, sent: TxVector, acked: u32, failed: u32) {
         self.controller.get().on_tx_status(now, sent, acked, failed);
     }
@@ -70,13 +73,13 @@ impl<T: Clone> LinkRates<T> {
         &self.timing
     }
 
-    /// Returns the air times of the next data frame, to complete them.
+    /// Returns the air times of the next data frame as a mutable reference.
     #[inline(always)]
     pub fn timing_mut(&mut self) -> &mut T {
         &mut self.timing
     }
 
-    /// Returns the air times of all TXVECTORs.
+    /// Returns the air times of all TXVECTORs as mutable references.
     pub(super) fn timings_mut(&mut self) -> impl Iterator<Item = &mut T> {
         std::iter::once(&mut self.timing).chain(&mut self.timings)
     }

@@ -1,8 +1,8 @@
-//! The shared medium: timing of the physical layer and medium access, with one access method per
-//! file.
+//! The shared medium: timing of the physical layer, and medium access. Each access method is in its
+//! own file.
 //!
-//! A medium is one object per contention domain without I/O. It is given backlog and the time,
-//! returns its next deadline, and reports the exchange that ends then.
+//! A medium is one object per contention domain, without I/O. It is given the backlog of contenders
+//! and the time. It returns its next deadline, and reports the exchange that ends at the deadline.
 
 mod access;
 pub mod aggregation;

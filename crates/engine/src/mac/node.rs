@@ -37,9 +37,9 @@ table! {
 /// Medium access of one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Highest rate of MAC ACK, RTS and CTS frames ([`super::rates`]). [bit/s]
+    /// Largest rate of MAC ACK, RTS and CTS frames ([`super::rates`]). [bit/s]
     pub control_rate_bps: u64,
-    /// Access parameters of category best effort, which is the DCF.
+    /// Access parameters of category best effort, which are also those of the DCF.
     pub best_effort: Access,
     /// Access parameters of category background.
     pub background: Access,
@@ -47,14 +47,15 @@ pub struct Node {
     pub video: Access,
     /// Access parameters of category voice.
     pub voice: Access,
-    /// Largest number of attempts, the first included, for RTS and for frames up to the RTS
-    /// threshold.
+    /// Largest number of attempts, including the first attempt, for RTS frames and for frames up to
+    /// the RTS threshold.
     pub attempts_short: u32,
-    /// Largest number of attempts, the first included, for frames longer than the RTS threshold.
+    /// Largest number of attempts, including the first attempt, for frames longer than the RTS
+    /// threshold.
     pub attempts_long: u32,
-    /// Queue of each category.
+    /// Setting of the queue of each category.
     pub queue: QueueSetting,
-    /// Aggregation, in a cell that aggregates.
+    /// Aggregation of each category; `None` in a cell without aggregates.
     pub aggregation: Option<Box<Aggregations>>,
 }
 
@@ -69,13 +70,14 @@ impl Node {
         }
     }
 
-    /// Returns the aggregation of `category`: [`Aggregation::OFF`] in a cell without aggregates.
+    /// Returns the aggregation of `category`. It is [`Aggregation::OFF`] in a cell without
+    /// aggregates.
     pub fn aggregation(&self, category: Category) -> &Aggregation {
         let own = self.aggregation.as_ref();
         own.map_or(&Aggregation::OFF, |own| own.of(category))
     }
 
-    /// Returns the medium access of the node that the tables describe, nearest first.
+    /// Returns the medium access of the node that the tables describe, nearest table first.
     ///
     /// # Errors
     /// A value has been refused.
@@ -101,7 +103,7 @@ impl Node {
         })
     }
 
-    /// Returns the settings in the normalised scenario.
+    /// Returns the settings as JSON for the normalised scenario.
     pub(crate) fn json(&self) -> JsonObject {
         let best_effort = self.access(Category::BestEffort).json();
         let mut json = JsonObject::new();
@@ -128,9 +130,9 @@ impl Node {
 }
 
 impl Aggregations {
-    /// Returns the aggregation that the tables of a node set, nearest first. The tables of a
-    /// category come before those of the node, as for its access parameters. Voice has the number
-    /// of MPDUs of its own tables only.
+    /// Returns the aggregation that the tables of a node set, nearest table first. The tables of a
+    /// category precede the tables of the node, as for access parameters. For voice, the number of
+    /// MPDUs is read only from the tables of voice.
     ///
     /// # Errors
     /// A value has been refused.

@@ -32,7 +32,7 @@ table! {
     }
 }
 
-/// Returns the physical layer of the control frames and of the stations without aggregates.
+/// Returns the physical layer of control frames and of stations without aggregates.
 fn legacy_kind(layers: &Layers) -> Result<PhyKind, Refused> {
     let kind = layers.need(Phy::kind)?;
     let band = layers.value(PpduKeys::band)?.flatten();

@@ -25,7 +25,7 @@ words! {
 }
 
 impl PhyKind {
-    /// Returns the hint for `name`, which is the name of no physical layer in files.
+    /// Returns a hint for `name`, which is not the name of a physical layer in scenario files.
     pub(super) fn meant(name: &str) -> Option<String> {
         let plain = name.to_lowercase().replace([' ', '-', '_', '.'], "");
         let plain = plain.trim_start_matches("ieee").trim_start_matches("80211");
@@ -52,7 +52,7 @@ impl PhyKind {
         Some(format!("did you mean {known}?"))
     }
 
-    /// Returns the silence after every OFDM frame (IEEE 802.11-2020, 18.3.2.4).
+    /// Returns the silence that follows each OFDM frame (IEEE 802.11-2020, 18.3.2.4).
     pub const fn signal_extension(self) -> Span {
         Span(if matches!(self, PhyKind::Dot11g) {
             6_000
@@ -61,7 +61,7 @@ impl PhyKind {
         })
     }
 
-    /// Returns the generation of a physical layer that aggregates.
+    /// Returns the generation of a physical layer; `None` if the physical layer does not aggregate.
     pub const fn generation(self) -> Option<Generation> {
         match self {
             PhyKind::Dot11b | PhyKind::Dot11g | PhyKind::Dot11gLong | PhyKind::Dot11a => None,

@@ -6,7 +6,7 @@
 use crate::kernel::time::Span;
 use crate::words;
 
-/// Generation of a physical layer, in order of time.
+/// Generation of a physical layer that aggregates, in order of publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Generation {
     /// 802.11n
@@ -27,14 +27,14 @@ words! {
     }
 }
 
-/// Differences between the durations and those of the standard.
+/// Differences between the computed durations and the durations of the standard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departures {
     /// VHT-SU PPDUs have no VHT-SIG-B.
     pub no_sig_b: bool,
     /// Symbols with a short guard interval do not end at a multiple of 4 us.
     pub short_gi_not_rounded: bool,
-    /// An HE-LTF takes 8 us, whatever its setting.
+    /// An HE-LTF takes 8 us, independent of the setting `ltf`.
     pub ltf_of_8_us: bool,
     /// HE PPDUs have no packet extension.
     pub no_packet_extension: bool,
@@ -43,7 +43,7 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// Differences of ns-3 3.44.
+    /// Differences between ns-3 3.44 and the standard.
     pub const NS3: Departures = Departures {
         no_sig_b: true,
         short_gi_not_rounded: true,
@@ -53,32 +53,33 @@ impl Departures {
     };
 }
 
-/// Modulation of a PPDU, on which its duration depends.
+/// Modulation of a PPDU, which determines its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modulation {
     /// Generation of the PPDU.
     pub generation: Generation,
-    /// Width of the channel: 20, 40, 80 (VHT, HE), 160 (VHT, HE). [MHz]
+    /// Channel width: 20, 40, 80 (VHT, HE) or 160 (VHT, HE). [MHz]
     pub width_mhz: u32,
-    /// Modulation and code rate of a spatial stream: 0 to 7, 9 (VHT) or 11 (HE).
+    /// MCS index, which sets modulation and code rate of a spatial stream: 0 to 7 (HT), 9 (VHT) or
+    /// 11 (HE).
     pub mcs: u32,
-    /// Number of spatial streams: 1 to 4 (HT) or 8.
+    /// Number of spatial streams: from 1 to 4 (HT) or 8 (VHT, HE).
     pub streams: u32,
-    /// Guard interval: 0.4 or 0.8 us, HE 0.8, 1.6 or 3.2 us.
+    /// Guard interval: 0.4 or 0.8 us (HT, VHT); 0.8, 1.6 or 3.2 us (HE).
     pub guard_interval: Span,
     /// Duration of an HE-LTF without its guard interval: 3.2, 6.4 or 12.8 us.
     pub ltf: Span,
     /// Error-correcting code of the data.
     pub coding: Coding,
-    /// Nominal packet padding that the receiver requests: 0, 8 or 16 us (HE).
+    /// Nominal packet padding that the receiver requires: 0, 8 or 16 us (HE).
     pub padding: Span,
-    /// Whether a silence of 6 us follows, as in the band of 2.4 GHz.
+    /// Whether a silence of 6 us follows the PPDU, as in the 2.4 GHz band.
     pub signal_extension: bool,
-    /// Differences between its duration and that of the standard.
+    /// Differences between the computed duration and the duration of the standard.
     pub departures: Departures,
 }
 
-/// Bits of a subcarrier, and numerator and denominator of the code rate, by MCS.
+/// Bits per subcarrier, and numerator and denominator of the code rate, for each MCS.
 pub const MCS: [(u64, u64, u64); 12] = [
     (1, 1, 2),
     (2, 1, 2),
@@ -94,8 +95,9 @@ pub const MCS: [(u64, u64, u64); 12] = [
     (10, 5, 6),
 ];
 
-/// Numbers of convolutional encoders that do not follow from the rate: MHz, streams, MCS, encoders.
-/// IEEE 802.11-2020, tables 21-30 to 21-61.
+/// Numbers of convolutional encoders that do not follow from the rate. Each entry has the width
+/// [MHz], the number of streams, the MCS and the number of encoders. IEEE 802.11-2020, tables 21-30
+/// to 21-61.
 const ENCODERS: [(u32, u32, u32, u64); 15] = [
     (80, 7, 2, 3),
     (80, 7, 7, 6),
@@ -114,7 +116,7 @@ const ENCODERS: [(u32, u32, u32, u64); 15] = [
     (160, 8, 8, 12),
 ];
 
-/// Returns the points of the constellation of an MCS, and the rate of its code as numerator and
+/// Returns the number of points of the constellation of an MCS, and its code rate as numerator and
 /// denominator; `None` if there is no such MCS.
 pub fn constellation_and_code(mcs: u32) -> Option<(u32, (u64, u64))> {
     let &(bits, data, of) = MCS.get(mcs as usize)?;
@@ -127,8 +129,8 @@ impl Modulation {
         self.data_bits() * 1_000_000_000 / self.symbol().0
     }
 
-    /// Returns the rate of the equally robust non-HT frames, which a response does not exceed (IEEE
-    /// 802.11-2020, 10.6.11). [bit/s]
+    /// Returns the rate of the non-HT frames that are as robust as this modulation. A response does
+    /// not exceed this rate (IEEE 802.11-2020, 10.6.11). [bit/s]
     pub fn reference_bps(&self) -> u64 {
         const MBPS: u64 = 1_000_000;
         MBPS * match self.mcs {
@@ -142,7 +144,7 @@ impl Modulation {
         }
     }
 
-    /// Returns the rate of the code, as numerator and denominator.
+    /// Returns the code rate, as numerator and denominator.
     pub fn code(&self) -> (u64, u64) {
         let (_, data, of) = MCS[self.mcs as usize];
         (data, of)
@@ -153,8 +155,8 @@ impl Modulation {
         1 << MCS[self.mcs as usize].0
     }
 
-    /// Returns whether the standard has this modulation: widths, streams, MCS and guard interval of
-    /// its generation, and numbers of code bits that its encoders can share.
+    /// Returns whether the standard allows this modulation. Width, streams, MCS and guard interval
+    /// must be possible in the generation, and the encoders must be able to share the code bits.
     pub fn is_allowed(&self) -> bool {
         let gi = self.guard_interval.0;
         let of_generation = match self.generation {
@@ -185,8 +187,8 @@ impl Modulation {
         of_generation && (1..=8).contains(&self.streams)
     }
 
-    /// Returns whether each encoder and block of the code has whole numbers of coded and data bits
-    /// (IEEE 802.11-2020, 21.5).
+    /// Returns whether each encoder and each block of the code has whole numbers of coded bits and
+    /// data bits (IEEE 802.11-2020, 21.5).
     fn shares_code_bits(&self) -> bool {
         let (_, _, block) = MCS[self.mcs as usize];
         self.coded_bits().is_multiple_of(self.encoders() * block)
@@ -215,7 +217,8 @@ impl Modulation {
         }
     }
 
-    /// Returns the numbers of coded and of data bits of a symbol with this number of subcarriers.
+    /// Returns the numbers of coded bits and of data bits of a symbol that has this number of
+    /// subcarriers.
     pub(super) fn bits(&self, subcarriers: u64) -> (u64, u64) {
         let (bits, data, of) = MCS[self.mcs as usize];
         let coded = subcarriers * bits * u64::from(self.streams);
@@ -254,7 +257,7 @@ impl Modulation {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a modulation with a BCC, with the differences of ns-3.
+    /// Returns a modulation with a BCC and the differences of ns-3.
     pub(in crate::mac) fn of(
         generation: Generation,
         width_mhz: u32,
@@ -302,6 +305,6 @@ pub(super) mod tests {
             assert!(out(width, mcs).is_empty(), "{width} MHz, MCS {mcs}");
         }
         assert!(!of(Generation::Ht, 80, 0, 1, 800).is_allowed());
-        assert!(!of(Generation::He, 20, 11, 1, 800).is_allowed()); // needs LDPC
+        assert!(!of(Generation::He, 20, 11, 1, 800).is_allowed()); // the modulation needs LDPC
     }
 }

@@ -1,4 +1,4 @@
-//! Checks of the settings of 802.11n, ac and ax that depend on each other.
+//! Checks of the settings of 802.11n, ac and ax that depend on other settings.
 
 use super::access::Voice;
 use super::aggregation::AggregationKeys;
@@ -16,13 +16,13 @@ use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
 use crate::queue::ApQueue;
 
-/// Physical layers of cells that aggregate, in order of their generations.
+/// Physical layers whose cells aggregate, in order of generation.
 const AGGREGATING: [PhyKind; 3] = [PhyKind::Dot11n, PhyKind::Dot11ac, PhyKind::Dot11ax];
 
-/// Text of a problem: the physical layers whose cells aggregate.
+/// Part of a message: the physical layers whose cells aggregate.
 const ACCEPTED: &str = "accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"";
 
-/// Checks the table of a cell, without its stations.
+/// Checks the 802.11n, ac and ax settings in the table of a cell, without its stations.
 pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     let Some(phy) = cell.said(Phy::kind) else {
         return;
@@ -62,7 +62,8 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     }
 }
 
-/// Refuses a queue of a Linux access point, which hands over packets for aggregates.
+/// Refuses the queue of a Linux access point in a cell without aggregates, because this queue
+/// requires a device that aggregates.
 fn refuse_mac80211(queue: &Section, phy: PhyKind, problems: &mut Problems) {
     if let Some(own) = queue.inside(ApQueue::mac80211) {
         let message = format!(
@@ -78,7 +79,7 @@ fn refuse_mac80211(queue: &Section, phy: PhyKind, problems: &mut Problems) {
     }
 }
 
-/// Refuses the keys of 802.11n, ac and ax in another cell.
+/// Refuses the keys of 802.11n, ac and ax in a cell with another physical layer.
 fn refuse_ppdu_keys(cell: &Section, problems: &mut Problems) {
     let keys = keys!(
         PpduKeys: band, width, guard_interval, ltf, packet_padding, coding, durations, eifs, edca, rts_longer_than;
@@ -90,7 +91,7 @@ fn refuse_ppdu_keys(cell: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns the tables `aggregation` of a node and of its categories.
+/// Returns the tables `aggregation` of a node and of its access categories.
 fn aggregations(table: &Section) -> impl Iterator<Item = &Section> {
     let categories = Category::ALL.into_iter();
     let categories = categories.filter_map(|category| table.table(category.name()));
@@ -119,7 +120,7 @@ fn refuse_rate(entry: &Entry, phy: PhyKind, problems: &mut Problems) {
     problems.add_with_hint(entry.origin, &entry.path, message, Some(hint));
 }
 
-/// Checks band and width.
+/// Checks the band and the channel width.
 fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems) {
     let band = cell.present(PpduKeys::band);
     let chosen = band.as_ref().map_or(Band::Ghz5, |band| band.value);
@@ -167,7 +168,7 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
     }
 }
 
-/// Checks guard interval, training field and padding.
+/// Checks the guard interval, the training field and the padding.
 fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems) {
     let he = generation == Generation::He;
     let guard = cell.present(PpduKeys::guard_interval);
@@ -258,7 +259,7 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
     let keys = keys!(PpduKeys: band, width, guard_interval, ltf, packet_padding, coding);
     let mut paths = keys.into_iter().map(|key| cell.path(key));
     if paths.any(|path| problems.concern(&path)) {
-        return; // problems that follow from these keys would confuse
+        return; // further problems that follow from these keys would confuse the user
     }
     let phy = own.phy.as_ref().and_then(|phy| phy.value);
     let phy = phy.unwrap_or(of_cell);
@@ -296,15 +297,15 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
     check_streams(&[station, cell], modulation, phy, problems);
 }
 
-/// Keys of the own table of a station that concern its physical layer.
+/// Keys in the own table of a station that concern its physical layer.
 pub(crate) struct Own<'a> {
     /// Key `phy`.
     pub(crate) phy: Option<Said<'a, Option<PhyKind>>>,
-    /// Keys of rates.
+    /// Keys of the data rates.
     pub(crate) rates: [KeyOf<Option<u64>>; 2],
 }
 
-/// Refuses settings of a station in a cell without aggregates.
+/// Refuses the settings of 802.11n, ac and ax at a station in a cell without aggregates.
 fn refuse_at_station(station: &Section, of_cell: PhyKind, own: &Own, problems: &mut Problems) {
     if let Some(set) = &own.phy
         && set.value.is_some_and(|phy| phy != of_cell)
@@ -330,8 +331,8 @@ fn refuse_streams(station: &Section, phy: PhyKind, problems: &mut Problems) {
     }
 }
 
-/// Checks that MCS and streams go together. A problem of values that several stations share is
-/// reported once.
+/// Checks that the standard allows the combination of MCS and streams. If several stations share
+/// the values, the problem is reported once.
 fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &mut Problems) {
     let layers = Layers(tables);
     let of = one.generation;
@@ -394,7 +395,8 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
     set.refuse(message, problems);
 }
 
-/// Returns the physical layers that stations of a cell may have, as a list of words.
+/// Returns the names of the physical layers that stations of a cell may have, as a list for
+/// messages.
 fn allowed_phys(ppdus: &Ppdus) -> String {
     let legacy = match ppdus.band {
         Band::Ghz2_4 => Some(PhyKind::Dot11g),

@@ -102,7 +102,7 @@ table! {
     }
 }
 
-/// Keys that a reader may expect of 802.11ac and ax and that are not modelled, with the reason.
+/// Keys that a reader may expect for 802.11ac and ax but that are not modelled, with the reason.
 pub const NOT_MODELLED: &[(&str, &str)] = &{
     const SEVERAL: &str = "a PPDU goes to one receiver: DL-MU, OFDMA and MU-MIMO are not modelled";
     const ALWAYS: &str = "stations are awake, or sleep by `power_save`: TWT is not modelled";
@@ -117,11 +117,11 @@ pub const NOT_MODELLED: &[(&str, &str)] = &{
     ]
 };
 
-/// Duration of the longest PPDU, aPPDUMaxTime.
+/// Longest duration of a PPDU, aPPDUMaxTime.
 pub const LONGEST_PPDU: Span = Span(5_484 * US);
 
 impl Width {
-    /// Returns the width in MHz. [MHz]
+    /// Returns the channel width. [MHz]
     pub const fn mhz(self) -> u32 {
         match self {
             Width::Mhz20 => 20,

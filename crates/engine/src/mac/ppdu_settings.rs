@@ -1,4 +1,4 @@
-//! Settings of the PPDUs of 802.11n, ac and ax, and the MCSs that they allow.
+//! Settings of the PPDUs of 802.11n, ac and ax, and the MCSs that the settings allow.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, Json};
 
-/// Length of the MPDU of an IP packet of 1500 bytes. [bytes]
+/// Length of an MPDU that contains an IP packet of 1500 bytes. [bytes]
 const TYPICAL_MPDU: u32 = 1_538;
 
 /// Settings of the PPDUs of an 802.11n, ac or ax cell.
@@ -21,23 +21,23 @@ const TYPICAL_MPDU: u32 = 1_538;
 pub struct Ppdus {
     /// Band of the cell.
     pub band: Band,
-    /// Width of the channel.
+    /// Channel width.
     pub width: Width,
-    /// Modulation of a stream with MCS 0. Stations set MCS and number of streams.
+    /// Modulation of a single stream with MCS 0. Stations set the MCS and the number of streams.
     pub modulation: Modulation,
-    /// Rules by which durations are computed.
+    /// Rules for the computation of durations.
     pub durations: DurationRules,
-    /// Response whose duration EIFS contains.
+    /// Response whose duration is contained in EIFS.
     pub eifs: EifsRule,
     /// Source of the default access parameters.
     pub edca: EdcaDefaults,
-    /// Duration above which a PPDU is preceded by RTS/CTS.
+    /// Duration of a PPDU above which RTS/CTS precede the PPDU.
     pub rts_longer_than: Option<Span>,
 }
 
 impl Ppdus {
-    /// Returns the settings that the tables of a cell describe; `None` if its physical layer has no
-    /// aggregates.
+    /// Returns the settings that the tables of a cell describe; `None` if the physical layer of the
+    /// cell does not aggregate.
     ///
     /// # Errors
     /// A value has been refused.
@@ -85,7 +85,7 @@ impl Ppdus {
         }))
     }
 
-    /// Returns the modulation of a station of this generation; `None` if the generation is later
+    /// Returns the modulation of a station of this generation; `None` if the generation is newer
     /// than that of the cell.
     pub(crate) fn of_generation(&self, generation: Generation) -> Option<Modulation> {
         let own = self.modulation;
@@ -107,7 +107,7 @@ impl Ppdus {
         }
     }
 
-    /// Returns the settings in the normalised scenario.
+    /// Returns the settings as JSON for the normalised scenario.
     pub(crate) fn json(&self) -> Json {
         let own = self.modulation;
         let is_he = own.generation == Generation::He;
@@ -128,7 +128,7 @@ impl Ppdus {
 }
 
 impl Generation {
-    /// Returns the width of the widest channel. [MHz]
+    /// Returns the width of the widest channel of the generation. [MHz]
     const fn widest_mhz(self) -> u32 {
         match self {
             Generation::Ht => 40,
@@ -136,7 +136,7 @@ impl Generation {
         }
     }
 
-    /// Returns the highest MCS.
+    /// Returns the highest MCS of the generation.
     pub const fn highest_mcs(self) -> u32 {
         match self {
             Generation::Ht => 7,
@@ -145,7 +145,7 @@ impl Generation {
         }
     }
 
-    /// Returns the largest number of spatial streams.
+    /// Returns the largest number of spatial streams of the generation.
     pub const fn most_streams(self) -> u32 {
         match self {
             Generation::Ht => 4,
@@ -154,14 +154,15 @@ impl Generation {
     }
 }
 
-/// Returns the signal-to-noise ratio of each of several streams that share `snr_db`. [dB]
+/// Returns the signal-to-noise ratio of each stream. The `streams` streams share the ratio
+/// `snr_db`. [dB]
 fn of_stream_db(snr_db: f64, streams: u32) -> f64 {
     snr_db - 10.0 * libm::log10(f64::from(streams))
 }
 
-/// Returns the probability that noise destroys an MPDU of `bytes` that is sent with an MCS over
-/// some streams, at a signal-to-noise ratio that the streams share; `None` if there is no such MCS.
-/// [-]
+/// Returns the probability that noise destroys an MPDU of `bytes`; `None` if there is no such MCS.
+/// The MPDU is sent with `mcs` on `streams` streams, which share the signal-to-noise ratio
+/// `snr_db`. [-]
 pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Option<f64> {
     let (points, code) = constellation_and_code(mcs)?;
     let snr_db = of_stream_db(snr_db, streams);
@@ -169,27 +170,27 @@ pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Optio
 }
 
 impl Modulation {
-    /// Returns the highest MCS that these streams may have at this width.
+    /// Returns the highest MCS that is allowed with this number of streams and this width.
     pub fn highest_mcs(&self) -> u32 {
         self.with_each_mcs().last().map_or(0, |highest| highest.mcs)
     }
 
-    /// Returns the probability that noise destroys an MPDU of `bytes`, at a signal-to-noise ratio
-    /// that its streams share. [-]
+    /// Returns the probability that noise destroys an MPDU of `bytes`. The streams share the
+    /// signal-to-noise ratio `snr_db`. [-]
     pub fn frame_error(&self, bytes: u32, snr_db: f64) -> f64 {
         let snr_db = of_stream_db(snr_db, self.streams);
         coded_frame_error(self.points(), self.code(), bytes, snr_db)
     }
 
-    /// Returns this modulation with each MCS that its streams may have at its width, in order of
-    /// rate.
+    /// Returns this modulation with each MCS that its number of streams and its width allow, in
+    /// order of rate.
     pub fn with_each_mcs(self) -> impl Iterator<Item = Modulation> {
         let all = (0..=self.generation.highest_mcs()).map(move |mcs| Modulation { mcs, ..self });
         all.filter(Modulation::is_allowed)
     }
 
-    /// Returns this modulation with the MCS that has the highest goodput with MPDUs of 1,538 bytes
-    /// at a signal-to-noise ratio: the choice of an ideal rate control.
+    /// Returns this modulation with the best MCS for a signal-to-noise ratio: the MCS with the
+    /// highest goodput of MPDUs of 1,538 bytes. This is the choice of an ideal rate control.
     pub fn best_for(&self, snr_db: f64) -> Modulation {
         let carries = |own: &Modulation| {
             own.rate_bps() as f64 * (1.0 - own.frame_error(TYPICAL_MPDU, snr_db))

@@ -26,16 +26,16 @@ pub(crate) struct Preset {
     pub(crate) cwmin: u32,
     pub(crate) cwmax: u32,
     pub(crate) aifsn: u32,
-    /// Duration of the longest TXOP of best effort.
+    /// Limit of the duration of a TXOP of best effort.
     pub(crate) txop_limit: Option<Span>,
     pub(crate) countdown: CountdownRule,
     pub(crate) mac_header_bytes: u32,
-    /// Limit of the queue of the access point.
+    /// Limit of the queue of the access point. [packets]
     pub(crate) ap_queue_packets: u32,
-    /// Rates of data frames, and the default rate. [bit/s]
+    /// Rates of data frames. `rate_bps` is the default rate. [bit/s]
     pub(crate) rates: &'static [u64],
     pub(crate) rate_bps: u64,
-    /// Rates of control frames, and the default rate. [bit/s]
+    /// Rates of control frames. `control_rate_bps` is the default rate. [bit/s]
     pub(crate) control_rates: &'static [u64],
     pub(crate) control_rate_bps: u64,
 }
@@ -55,7 +55,7 @@ const OFDM_RATES: &[u64] = &[
 
 const DSSS_RATES: &[u64] = &[MBPS, 2 * MBPS, 5_500_000, 11 * MBPS];
 
-/// Preset of 802.11b, from which the presets with the DCF differ.
+/// Preset of 802.11b. The other presets with the DCF are given as differences from it.
 const DCF: Preset = Preset {
     kind: PhyKind::Dot11b,
     slot: Span(20_000),
@@ -75,7 +75,7 @@ const DCF: Preset = Preset {
     control_rate_bps: 2 * MBPS,
 };
 
-/// Preset of 802.11a, from which the presets with OFDM differ.
+/// Preset of 802.11a. The other presets with OFDM are given as differences from it.
 const OFDM: Preset = Preset {
     kind: PhyKind::Dot11a,
     slot: Span(9_000),
@@ -98,12 +98,12 @@ const QOS: Preset = Preset {
     countdown: CountdownRule::Edca,
     mac_header_bytes: 30,
     ap_queue_packets: 1_000,
-    rates: &[], // rates follow from MCS and streams
+    rates: &[], // the rates follow from MCS and streams
     ..OFDM
 };
 
 /// Presets in the order of [`PhyKind`]: IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble), 17
-/// (OFDM) and 18 (ERP). `802.11g-long` is Table II of paper 000.
+/// (OFDM) and 18 (ERP). `802.11g-long` has the values of Table II of paper 000.
 const PRESETS: &[Preset] = &[
     DCF,
     Preset {
@@ -139,22 +139,22 @@ const PRESETS: &[Preset] = &[
     },
 ];
 
-/// Returns a rate as the documentation of a preset shows it.
+/// Returns a rate in the form that the documentation of presets uses.
 pub(crate) fn rate_of(bps: u64) -> String {
     units::show_rates(&[bps])
 }
 
-/// Returns a length as the documentation of a preset shows it.
+/// Returns a length in the form that the documentation of presets uses.
 pub(crate) fn size_of(bytes: u32) -> String {
     format!("{bytes} B")
 }
 
-/// Returns a time as the documentation of a preset shows it.
+/// Returns a time in the form that the documentation of presets uses.
 pub(crate) fn time_of(span: Span) -> String {
     units::show(span.0, units::TIME)
 }
 
-/// Rates of data frames of each physical layer without MCS.
+/// Rates of data frames of each physical layer without MCSs.
 pub(crate) static DATA_RATE: Listed = Listed {
     what: "rate",
     rates: || {
@@ -170,7 +170,7 @@ pub(crate) static CONTROL_RATE: Listed = Listed {
     rates: || of_each(|preset| preset.control_rates),
 };
 
-/// Returns a value of each preset, with the name of the preset.
+/// Returns a value of each preset, with the name of its physical layer.
 fn of_each<T>(of: fn(&Preset) -> T) -> Vec<(&'static str, T)> {
     let presets = PRESETS.iter();
     presets
@@ -178,7 +178,7 @@ fn of_each<T>(of: fn(&Preset) -> T) -> Vec<(&'static str, T)> {
         .collect()
 }
 
-/// Returns the default rate of data frames of each physical layer without MCS, for the
+/// Returns the default rate of data frames of each physical layer without MCSs, for the
 /// documentation.
 pub(crate) fn usual_rates() -> String {
     let presets = PRESETS.iter().filter(|preset| !preset.rates.is_empty());

@@ -1,33 +1,34 @@
-//! Rate of each frame of an exchange.
+//! Rates of the frames of an exchange.
 //!
-//! IEEE 802.11-2016, 10.6.6: a control frame is sent at a basic rate, not above the rate of the
-//! data frame that it announces or acknowledges. Here a node's `control_rate` is the highest that
-//! it uses.
+//! IEEE 802.11-2016, 10.6.6: a control frame is sent at a basic rate that does not exceed the rate
+//! of the data frame that it announces or acknowledges. In this model `control_rate` of a node is
+//! the highest rate that the node uses for control frames.
 
 use super::ppdu::Modulation;
 use super::{Cell, Phy, PhyKind, Preset, Station};
 use crate::packet::Direction;
 
-/// Rates between the access point and a station, one direction. [bit/s]
+/// Rates of the frames of an exchange between the access point and a station, in one direction.
+/// [bit/s]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// Data frames.
+    /// Rate of data frames.
     pub data_bps: u64,
-    /// RTS before them.
+    /// Rate of RTS frames before the data.
     pub rts_bps: u64,
-    /// CTS and MAC ACKs in response.
+    /// Rate of CTS frames and MAC ACKs in response.
     pub response_bps: u64,
 }
 
-/// Returns the rates of data frames of the physical layer `phy`, by its name in files, slowest
-/// first; `None` if the name is unknown. [bit/s]
+/// Returns the rates of data frames of the physical layer with the name `phy`, slowest rate first;
+/// `None` if there is no such physical layer. [bit/s]
 pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
     let kind = PhyKind::ALL.into_iter().find(|kind| kind.name() == phy)?;
     Some(Preset::of(kind).rates)
 }
 
 impl Cell {
-    /// Returns the rates of the frames between the access point and `station`.
+    /// Returns the rates of the frames between the access point and `station`, in this direction.
     pub fn rates(&self, station: &Station, direction: Direction) -> Rates {
         match &station.modulation {
             Some(modulation) => self.rates_of(station, direction, modulation),
@@ -35,7 +36,7 @@ impl Cell {
         }
     }
 
-    /// Returns the rates of frames whose data have this modulation.
+    /// Returns the rates of the frames of an exchange whose data have this modulation.
     pub fn rates_of(
         &self,
         station: &Station,
@@ -48,8 +49,8 @@ impl Cell {
         }
     }
 
-    /// Returns the rates of frames for each data rate of the PHY up to the nominal one, slowest
-    /// first.
+    /// Returns the rates of the frames for each data rate of the physical layer up to the nominal
+    /// rate, slowest rate first.
     pub fn rates_up_to_nominal(&self, station: &Station, direction: Direction) -> Vec<Rates> {
         let nominal_bps = nominal_bps(station, direction);
         let rates = Preset::of(self.phy.kind).rates.iter();
@@ -73,7 +74,7 @@ impl Cell {
     }
 }
 
-/// Returns the rate of data frames without rate control. [bit/s]
+/// Returns the rate of data frames if there is no rate control. [bit/s]
 fn nominal_bps(station: &Station, direction: Direction) -> u64 {
     match direction {
         Direction::Down => station.downlink_rate_bps,
@@ -82,7 +83,8 @@ fn nominal_bps(station: &Station, direction: Direction) -> u64 {
 }
 
 impl Phy {
-    /// Returns the highest control rate above neither `limit_bps` nor `data_bps`, else the lowest.
+    /// Returns the highest control rate that exceeds neither `limit_bps` nor `data_bps`; if there
+    /// is none, the lowest control rate.
     fn control_rate(&self, limit_bps: u64, data_bps: u64) -> u64 {
         let rates = Preset::of(self.kind).control_rates;
         let mut fastest_first = rates.iter().rev().copied();

@@ -102,8 +102,8 @@ table! {
     }
 }
 
-/// Returns the access point that the tables of the cell describe. Its queue may have a discipline
-/// that the queues of stations may not have.
+/// Returns the access point that the tables of the cell describe. The queue of the access point may
+/// have disciplines that the queues of stations may not have.
 fn access_point(layers: &Layers) -> Result<Node, Refused> {
     let ap = layers.inside(Cell::ap);
     let tables: Vec<&Section> = ap.layers().0.iter().chain(layers.0).copied().collect();

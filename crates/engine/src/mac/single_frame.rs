@@ -13,7 +13,7 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Direction;
 
-/// Exchanges of single frames, with the rates of each link.
+/// Exchanges of single frames. The state has the rates of each link.
 #[derive(Clone, Debug)]
 pub struct SingleFrame {
     mac_bytes: u32,
@@ -23,11 +23,12 @@ pub struct SingleFrame {
     links: Links,
     /// Random numbers of the rate control.
     stream: Stream,
-    /// Counters of the access point's frames to each station.
+    /// Counters of the frames from the access point to each station.
     down_counters: Vec<DownCounters>,
 }
 
-/// Rates to each station, and from each.
+/// Rates of the links from the access point to each station, and from each station to the access
+/// point.
 #[derive(Clone, Debug)]
 struct Links {
     roles: Roles,
@@ -35,14 +36,14 @@ struct Links {
     up: Vec<LinkRates<FrameTiming>>,
 }
 
-/// Air times with one TXVECTOR.
+/// Air times of frames with one TXVECTOR.
 #[derive(Clone, Copy, Debug)]
 struct FrameTiming {
     rates: Rates,
     rts_air: Span,
     response_air: Span,
-    /// Lengths, air times and error probabilities of the two frame lengths seen last. The
-    /// probabilities are those of noise.
+    /// Lengths, air times and error probabilities of the two most recent frame lengths. The error
+    /// probabilities are those due to noise.
     known: [(u32, Span, f64); 2],
 }
 
@@ -57,7 +58,7 @@ impl Links {
 }
 
 impl FrameTiming {
-    /// Known frame lengths before a frame was sent.
+    /// Value of `known` before any frame was sent.
     const UNKNOWN: [(u32, Span, f64); 2] = [(0, Span::ZERO, 0.0); 2];
 
     fn new(phy: &Phy, rates: Rates) -> FrameTiming {
@@ -96,7 +97,7 @@ impl FrameTiming {
 }
 
 impl SingleFrame {
-    /// Returns the exchanges of `bss` with its `stations`.
+    /// Returns the exchanges of single frames in `bss` with its `stations`.
     pub fn new(bss: &Bss, stations: &[Station], streams: &Streams) -> SingleFrame {
         let cell = &bss.cell;
         let adapts = cell.rate_control.adapts();
@@ -129,13 +130,13 @@ impl SingleFrame {
         }
     }
 
-    /// Returns the counters of the access point's frames to station number `station`, counted from
-    /// 0.
+    /// Returns the counters of the frames from the access point to the station with index
+    /// `station`, counted from 0.
     pub fn down(&self, station: usize) -> DownCounters {
         self.down_counters[station]
     }
 
-    /// Sets the channel of station number `station`, counted from 0.
+    /// Sets the channel of the station with index `station`, counted from 0.
     pub fn set_channel(&mut self, station: usize, channel: &Channel) {
         let Links { down, up, .. } = &mut self.links;
         for (link, is_down) in [(&mut down[station], true), (&mut up[station], false)] {
@@ -152,8 +153,8 @@ impl SingleFrame {
         contender.tx_vector = link.choose(now, contender.retry(), &mut self.stream);
     }
 
-    /// Reports the result of a frame to the rate control, and loads the frame of `contender` again
-    /// if the TXVECTOR of the link changes.
+    /// Reports the result of a frame to the rate control. If the rate control changes the TXVECTOR
+    /// of the link, the air times of the present frame of `contender` are set again.
     #[inline(never)]
     fn adapt(&mut self, now: Time, contender: &mut Contender, status: TxStatus, phy: &Phy) {
         contender.sent_at = Some(contender.planned.rates);

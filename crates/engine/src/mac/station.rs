@@ -1,4 +1,4 @@
-//! One station of a cell, as settings describe it.
+//! A station of a cell, as the settings describe it.
 
 use super::ppdu::Modulation;
 use super::{Node, PhyKind};
@@ -7,30 +7,33 @@ use crate::echo::{Echo, EchoChange};
 use crate::kernel::time::Span;
 use crate::packet::Direction;
 
-/// One station.
+/// Settings of a station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
-    /// Unique name.
+    /// Name of the station, unique in the scenario.
     pub name: String,
-    /// Name of its table in the file: `name`, unless the table has a `count`.
+    /// Name of the table of the station in the file. It equals `name`, unless the table has a
+    /// `count`.
     pub group: String,
     /// Rate of data frames from the station. [bit/s]
     pub rate_bps: u64,
     /// Rate of data frames to the station. [bit/s]
     pub downlink_rate_bps: u64,
-    /// Physical layer: that of the cell, or an older one.
+    /// Physical layer of the station: that of the cell, or an older physical layer.
     pub phy: PhyKind,
-    /// Modulation of data frames in both directions, if the station has aggregates.
+    /// Modulation of data frames in both directions; `None` if the station does not support
+    /// aggregates.
     pub modulation: Option<Modulation>,
-    /// Whether the signal-to-noise ratio chooses the MCS.
+    /// Whether the rate control chooses the MCS by the signal-to-noise ratio.
     pub mcs_by_snr: bool,
-    /// Medium access.
+    /// Medium access of the station.
     pub node: Node,
     /// Channel at the start of the run.
     pub channel: Channel,
     /// Later changes of the channel, in order of time.
     pub channel_changes: Vec<ChannelChange>,
-    /// Time for which the station stays awake after its last frame, if it sleeps.
+    /// Time for which the station stays awake after its last frame; `None` if the station never
+    /// sleeps.
     pub power_save: Option<Span>,
     /// Replies to pings at the start of the run.
     pub echo: Echo,
@@ -39,19 +42,20 @@ pub struct Station {
 }
 
 impl Station {
-    /// Returns whether channel errors lose some of its frames, at any time of the run.
+    /// Returns whether channel errors can destroy frames to or from the station at any time of the
+    /// run.
     pub fn has_errors(&self) -> bool {
         let mut changes = self.channel_changes.iter();
         self.channel.has_errors() || changes.any(|change| change.channel.has_errors())
     }
 
-    /// Returns whether a signal-to-noise ratio decides its losses.
+    /// Returns whether a signal-to-noise ratio determines the frame errors.
     pub fn hears_noise(&self) -> bool {
         self.channel.snr_db.is_some()
     }
 
-    /// Returns the probability that noise destroys a frame of `bytes` in a direction, at this
-    /// signal-to-noise ratio. [-]
+    /// Returns the probability that noise destroys a frame of `bytes` in this direction, at the
+    /// signal-to-noise ratio `snr_db`. [-]
     pub fn frame_error(&self, direction: Direction, bytes: u32, snr_db: f64) -> f64 {
         match (&self.modulation, direction) {
             (Some(modulation), _) if self.mcs_by_snr => {

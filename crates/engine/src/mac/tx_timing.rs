@@ -17,39 +17,42 @@ use crate::queue::Estimate;
 /// Air times with one TXVECTOR.
 #[derive(Clone, Debug)]
 pub struct TxTiming {
-    /// Modulation of data; `None`: that of frames of 802.11a, b or g.
+    /// Modulation of data; `None`: data are sent in frames of 802.11a, b or g.
     modulation: Option<Modulation>,
     phy: Phy,
-    /// Exchange of data with a MAC ACK, without its data.
+    /// Exchange with a single MPDU and a MAC ACK, without the fields that depend on the data.
     template: PlannedExchange,
     block_ack_air: Span,
     bar_air: Span,
-    /// Longest PSDU that needs no RTS. [bytes]
+    /// Length of a PSDU above which RTS/CTS precede it. [bytes]
     rts_above: u32,
-    /// Longest PSDU of an aggregate. [bytes]
+    /// Largest length of the PSDU of an aggregate. [bytes]
     max_bytes: u32,
-    /// Longest PSDU that opens an opportunity, with the RTS that it needs: with one MPDU, and with
-    /// several. [bytes]
+    /// Largest length of a PSDU in the first exchange of a transmission opportunity, including an
+    /// RTS if the PSDU needs one. The first value is for one MPDU, the second for several MPDUs.
+    /// `None`: no limit. [bytes]
     opening: Option<[u32; 2]>,
-    /// Lengths and air times of the two single MPDUs seen last, and of the PSDU sent last.
+    /// Lengths and air times of the two most recent single MPDUs. `sent` has the length and air
+    /// time of the PSDU sent last.
     known: [(u32, Span); 2],
     sent: (u32, Span),
 }
 
-/// Limits of a PSDU: with one MPDU, and with several.
+/// Limits of a PSDU. The first value is for one MPDU, the second for several MPDUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Length up to which a PSDU always fits. [bytes]
     sure_bytes: [u32; 2],
     /// Length above which a PSDU never fits. [bytes]
     max_bytes: [u32; 2],
-    /// Longest air time of a PPDU with a length between them.
+    /// Largest air time of a PPDU whose length is between `sure_bytes` and `max_bytes`.
     max_air: [Span; 2],
 }
 
 impl TxTiming {
-    /// Returns the air times between the access point and `station`, with this modulation (`None`:
-    /// that of frames of 802.11a, b or g), aggregation and limit of opportunities of the sender.
+    /// Returns the air times of the link between the access point and `station`. `txop_limit` is
+    /// the limit of the transmission opportunities of the sender. `modulation` is `None` if data
+    /// are sent in frames of 802.11a, b or g.
     pub fn new(
         cell: &Cell,
         (station, direction): (&Station, Direction),
@@ -108,7 +111,7 @@ impl TxTiming {
         timing
     }
 
-    /// Returns the longest PSDU whose PPDU takes at most this time. [bytes]
+    /// Returns the largest length of a PSDU whose PPDU takes at most `time`. [bytes]
     fn longest(&self, time: Span) -> u32 {
         let (mut fits, mut too_many) = (0, 1 << 28);
         while too_many - fits > 1 {
@@ -121,13 +124,14 @@ impl TxTiming {
         fits
     }
 
-    /// Returns the longest PSDU that ends with its response within `limit`. [bytes]
+    /// Returns the largest length of a PSDU that ends within `limit`, including the response.
+    /// [bytes]
     fn longest_with(&self, limit: Span, response: Span) -> u32 {
         self.longest(limit - (self.phy.sifs + response))
     }
 
-    /// Returns the limits of a PSDU in an exchange that has `left` of its opportunity, and opens it
-    /// or not.
+    /// Returns the limits of a PSDU in an exchange. `left` is the time left in the transmission
+    /// opportunity, and `opens` is whether the exchange is the first of the opportunity.
     pub fn room(&self, left: Option<Span>, opens: bool) -> Room {
         let known = match (left, self.opening) {
             (None, _) => [u32::MAX; 2],
@@ -142,7 +146,8 @@ impl TxTiming {
         }
     }
 
-    /// Returns the limits of a PSDU in an exchange that follows others.
+    /// Returns the limits of a PSDU in an exchange with the time `left` in its transmission
+    /// opportunity.
     fn room_within(&self, left: Span) -> Room {
         let air = [self.template.response_air, self.block_ack_air]
             .map(|response| left - (self.phy.sifs + response));
@@ -157,7 +162,8 @@ impl TxTiming {
         }
     }
 
-    /// Returns whether a PSDU of this length, with one MPDU or `several`, fits into `room`.
+    /// Returns whether a PSDU of this length fits into `room`. `several` is whether the PSDU has
+    /// several MPDUs.
     #[inline]
     pub fn fits(&self, room: &Room, psdu_bytes: u32, several: bool) -> bool {
         let of = usize::from(several);
@@ -165,7 +171,7 @@ impl TxTiming {
             || psdu_bytes <= room.max_bytes[of] && self.air(psdu_bytes) <= room.max_air[of]
     }
 
-    /// Returns the length of a PSDU with one MPDU. [bytes]
+    /// Returns the length of a PSDU with a single MPDU. [bytes]
     #[inline]
     pub fn psdu_of_one(&self, mpdu_bytes: u32) -> u32 {
         match self.modulation {
@@ -174,7 +180,7 @@ impl TxTiming {
         }
     }
 
-    /// Returns the air time of a PPDU.
+    /// Returns the air time of the PPDU that contains a PSDU of this length.
     pub fn air(&self, psdu_bytes: u32) -> Span {
         match self.modulation {
             Some(modulation) => modulation.duration(psdu_bytes),
@@ -182,7 +188,7 @@ impl TxTiming {
         }
     }
 
-    /// Returns the air times of a single MPDU and of its MAC ACK.
+    /// Returns the air time of a PPDU with a single MPDU, and the air time of its MAC ACK.
     #[inline]
     pub fn single(&mut self, mpdu_bytes: u32) -> (Span, Span) {
         if self.known[0].0 != mpdu_bytes {
@@ -194,18 +200,18 @@ impl TxTiming {
         (self.known[0].1, self.template.response_air)
     }
 
-    /// Returns the modulation of data; `None`: that of frames of 802.11a, b or g.
+    /// Returns the modulation of data; `None`: data are sent in frames of 802.11a, b or g.
     pub fn modulation(&self) -> Option<Modulation> {
         self.modulation
     }
 
-    /// Returns the air times of a BlockAckReq and of its BlockAck.
+    /// Returns the air time of a BlockAckReq, and the air time of the BlockAck in response.
     pub fn bar(&self) -> (Span, Span) {
         (self.bar_air, self.block_ack_air)
     }
 
-    /// Returns an exchange to node `to` of a PSDU with one MPDU or `several`, which opens an
-    /// opportunity or follows.
+    /// Returns the exchange of a PSDU with node `to`. `several` is whether the PSDU has several
+    /// MPDUs, and `opens` is whether the exchange is the first of a transmission opportunity.
     pub fn exchange(
         &mut self,
         to: NodeId,
@@ -228,7 +234,7 @@ impl TxTiming {
         }
     }
 
-    /// Returns an exchange of a BlockAckReq.
+    /// Returns the exchange of a BlockAckReq with node `to`.
     pub fn bar_exchange(&self, to: NodeId) -> PlannedExchange {
         let template = self.template;
         PlannedExchange {
@@ -244,10 +250,10 @@ impl TxTiming {
         }
     }
 
-    /// Returns the estimate of a Linux access point of the air time of packets on the link, in
-    /// aggregates or not (`ieee80211_calc_expected_tx_airtime`). It uses the rate of the data, and
-    /// a part of the preamble that decreases with the rate, since fast stations have longer
-    /// aggregates.
+    /// Returns the air time of packets on the link as a Linux access point estimates it
+    /// (`ieee80211_calc_expected_tx_airtime`). `aggregated` is whether the packets are in
+    /// aggregates. The estimate uses the data rate. It counts only a fraction of the preamble,
+    /// which is smaller at higher data rates, because fast stations send longer aggregates.
     pub fn estimate(&self, aggregated: bool) -> Estimate {
         let rate_bps = self.template.rates.data_bps;
         let Some(modulation) = self.modulation else {
@@ -272,7 +278,8 @@ impl TxTiming {
         }
     }
 
-    /// Returns the length of the longest aggregate that opens an opportunity. [bytes]
+    /// Returns the largest length of an aggregate in the first exchange of a transmission
+    /// opportunity. [bytes]
     pub fn max_bytes(&self) -> u32 {
         self.opening
             .map_or(self.max_bytes, |[_, several]| several.min(self.max_bytes))
@@ -289,7 +296,7 @@ impl TxTiming {
 }
 
 impl LinkRates<TxTiming> {
-    /// Returns the link between the access point and `station`, with a TXVECTOR for each MCS that
+    /// Returns the link between the access point and `station`. It has a TXVECTOR for each MCS that
     /// its rate control may choose.
     pub fn of_ppdus(
         cell: &Cell,
@@ -328,13 +335,13 @@ impl LinkRates<TxTiming> {
         link
     }
 
-    /// Returns the goodput that a sender may expect: the rate of the data times the part of MPDUs
-    /// of 1,200 bytes that arrive. [bit/s]
+    /// Returns the goodput that a sender may expect: the data rate times the probability that an
+    /// MPDU of 1,200 bytes is received. [bit/s]
     pub fn expected_bps(&self) -> f64 {
         self.timing().template.rates.data_bps as f64 * (1.0 - self.error(1_200, true))
     }
 
-    /// Returns whether channel errors destroy nothing.
+    /// Returns whether the link has no channel errors.
     #[inline]
     pub fn is_clean(&self) -> bool {
         matches!(self.quality(), Quality::Given { data, ack } if data == 0.0 && ack == 0.0)

@@ -7,13 +7,17 @@ use crate::quantities::FRACTIONS;
 use crate::scenario::Transport;
 use crate::world::World;
 
-/// Created = delivered + lost + queued or under way, per flow; times with a limit = life, per TCP sender without
-/// handshake; begun = finished + open, per web source;
-/// offered = dropped + left + inside and left = acknowledged + given up, per queue; busy + idle = elapsed,
-/// for the medium.
+/// Checks the conservation laws of a run:
+///
+/// - Packets of a flow: created = delivered + lost + queued or under way.
+/// - Times of a TCP sender without handshake: the times in which each limit holds add up to the
+///   life of the sender.
+/// - Connections of a web source: begun = finished + open.
+/// - Packets of a queue: offered = dropped + left + inside, and left = acknowledged + given up.
+/// - Time of the medium: busy + idle = elapsed.
 ///
 /// # Errors
-/// `EngineError::Conservation` naming the law, the item and both sides.
+/// Returns `EngineError::Conservation` with the law, the item and both sides.
 pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     check_flows(world)
         .and_then(|()| check_queues(world))
@@ -22,10 +26,10 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
         .map_err(EngineError::Conservation)
 }
 
-/// Every probability and every part of a whole is in [0, 1].
+/// Checks that every probability and every fraction is in [0, 1].
 ///
 /// # Errors
-/// The item, the quantity and its value.
+/// Returns the item, the quantity and its value.
 pub(crate) fn check_fractions(measures: &Measures) -> Result<(), EngineError> {
     let items = measures
         .lists
@@ -51,7 +55,7 @@ fn is_fraction(name: &str) -> bool {
     FRACTIONS.iter().any(|quantity| quantity.name == name)
 }
 
-/// Refuses a law that does not hold, with the `violation` as its text.
+/// Returns an error with the text `violation` if `law` is false.
 fn holds(law: bool, violation: impl FnOnce() -> String) -> Result<(), String> {
     if law { Ok(()) } else { Err(violation()) }
 }
@@ -150,8 +154,8 @@ fn check_cell(world: &World<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a network of CSMA links: every transmission has one result, no link begins while it hears
-/// another, and no link is on the air for longer than the time that has passed.
+/// Checks a network of CSMA links. Every transmission must have one result. No link begins while it
+/// hears another link. No link is on the air for longer than the elapsed time.
 fn check_links_on_air(world: &World<'_>) -> Result<(), String> {
     let Some(conflict) = world.radio().conflict() else {
         return Ok(());

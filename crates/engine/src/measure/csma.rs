@@ -1,4 +1,5 @@
-//! Measures of a network of CSMA links: users with all their connections, and links on air.
+//! Measures of a network of CSMA links: of users, with all their connections, and of links on the
+//! air.
 
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
@@ -8,14 +9,15 @@ use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
 use crate::world::{FlowCounters, User};
 
 impl Period<'_> {
-    /// Returns links on air and users of a scenario that has them.
+    /// Returns the links on the air, the users and their settings; `None` if the scenario has no
+    /// CSMA network.
     fn network(&self) -> Option<(&Conflict, &[User], &Csma)> {
         let world = self.world;
         let csma = world.scenario().csma.as_ref()?;
         Some((world.radio().conflict()?, world.users()?.each(), csma))
     }
 
-    /// Returns a count of the flows of a user in the period.
+    /// Returns the increase of a counter in the period, summed over the flows of a user.
     fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
         let Some((_, users, _)) = self.network() else {
             return 0;
@@ -71,7 +73,7 @@ impl Period<'_> {
         csma.flows.iter().enumerate().map(item).collect()
     }
 
-    /// Returns the connections of a user, if users may have several.
+    /// Returns measures of the connections of a user; none if users have only one connection each.
     fn management(&self, user: usize, users: &[User], csma: &Csma) -> Vec<Value> {
         if csma.connections == Connections::One {
             return Vec::new();
@@ -85,7 +87,7 @@ impl Period<'_> {
         ]
     }
 
-    /// Returns the links on air, in their order.
+    /// Returns an item for each link on the air, in the order of the scenario.
     pub(super) fn links_on_air(&self) -> Vec<Item> {
         let Some((conflict, _, csma)) = self.network() else {
             return Vec::new();

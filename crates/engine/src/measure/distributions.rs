@@ -1,5 +1,5 @@
-//! Distributions of the quantities of which results have means and percentiles, as counts between
-//! edges.
+//! Distributions of the quantities that have means and percentiles in results. A distribution has
+//! counts between edges.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub struct Distribution {
     pub list: &'static str,
     /// Name of the item.
     pub name: String,
-    /// Name of the quantity, whose mean is the mean of `histogram`.
+    /// Name of the quantity. Its mean is the mean of `histogram`.
     pub quantity: &'static str,
     /// Counts of the values.
     pub histogram: Histogram,
@@ -37,8 +37,8 @@ impl Distribution {
         }
     }
 
-    /// Returns the sum of the distributions of two replications of a scenario, which have the same
-    /// items.
+    /// Returns the sum of the distributions of two replications of a scenario. Both replications
+    /// have the same items.
     pub(crate) fn merged(mut first: Vec<Self>, second: Vec<Self>) -> Vec<Self> {
         for (own, more) in first.iter_mut().zip(&second) {
             own.histogram.merge(&more.histogram);
@@ -48,8 +48,8 @@ impl Distribution {
 }
 
 /// Returns `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s`
-/// and `counts`, from the first to the last cell with a count. There is one edge more than counts.
-/// The edges of all distributions are of the same sequence.
+/// and `counts`. Counts begin at the first cell and end at the last cell that has a count. There is
+/// one more edge than counts. All distributions use edges of the same sequence.
 pub fn distributions_json(distributions: &[Distribution]) -> String {
     let each = distributions.iter().map(|own| {
         let (edges, counts) = own.histogram.cells();
@@ -64,7 +64,7 @@ pub fn distributions_json(distributions: &[Distribution]) -> String {
     each.collect::<Value>().to_string()
 }
 
-/// Returns all distributions of a world and of the `waits` in its queues, in the order of results.
+/// Returns all distributions of a world, and of the `waits` in its queues, in the order of results.
 pub(crate) fn of(world: &World<'_>, waits: Option<&Waits>) -> Vec<Distribution> {
     let mut all: Vec<Distribution> = flows(world).collect();
     if let (Some(waits), Some(cell)) = (waits, world.radio().cell()) {
@@ -76,7 +76,8 @@ pub(crate) fn of(world: &World<'_>, waits: Option<&Waits>) -> Vec<Distribution> 
     all
 }
 
-/// Round-trip times of TCP flows and users, delays of datagrams.
+/// Returns the distributions of the round-trip times of TCP flows and users, and of the delays of
+/// datagrams.
 fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
     let scenario = world.scenario();
     let own = scenario.flows.iter().enumerate();
@@ -97,7 +98,8 @@ fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
     })
 }
 
-/// Returns the round-trip samples of these flows together, if they are recorded.
+/// Returns the distribution of all round-trip times of these flows; `None` if they are not
+/// recorded.
 pub(super) fn rtts_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Option<Histogram> {
     let states = world.flows().states();
     let samples = flows.filter_map(|flow| states[flow].rtts());
@@ -110,7 +112,7 @@ pub(super) fn rtts_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> 
     })
 }
 
-/// Delays of the datagrams of these flows together.
+/// Returns the distribution of the delays of all datagrams of these flows.
 pub(super) fn delays_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Histogram {
     let states = world.flows().states();
     let mut all = Histogram::EMPTY;

@@ -1,12 +1,15 @@
-//! Fairness, which is judged among those whose demand is not met: a flow that gets all it asks for is not
-//! treated unfairly. `python/lasthop/answers/fairness.py` has the same rules for other results.
+//! Fairness among flows whose demand is not met. A flow that gets all the rate that it asks for is
+//! not treated unfairly, and is left out. `python/lasthop/answers/fairness.py` has the same rules
+//! for other results.
 //!
-//! The demand of a flow is met if it has a rate of its own, at most 1 % of its datagrams are lost, and those under
-//! way do not pile up. A connection or a greedy source always wants more. The reports of sensors ask for no share.
+//! The demand of a flow is met on three conditions: the flow has its own rate, at most 1 % of its
+//! datagrams are lost, and its datagrams under way do not pile up. The demand of a connection or a
+//! greedy source is never met. The reports of sensors ask for no share.
 //!
-//! As in every probability ([`super::fates`]), datagrams count when their fate is known: of a call whose way takes
-//! long, many are under way at the end, and none of them is missing. Little's law says how many are to be expected,
-//! rate times mean delay; in a queue that grows from nothing through the whole time it is twice as many.
+//! As in every probability ([`super::fates`]), a datagram is counted when its fate is known. A call
+//! with a long delay has many datagrams under way at the end of the period, and these datagrams are
+//! not missing. Little's law gives the expected number of datagrams under way: rate times mean
+//! delay. If a queue grows from zero during the whole period, the number is twice as large.
 
 use super::period::Period;
 use crate::app::Arrivals;
@@ -14,23 +17,23 @@ use crate::kernel::time::Span;
 use crate::scenario::{Flow, Transport};
 use crate::world::FlowCounters;
 
-/// Part of its datagrams that a flow must deliver for its demand to be met. [%]
+/// Percentage of its datagrams that a flow must deliver for its demand to be met. [%]
 const MET_PERCENT: u64 = 99;
 
-/// Ratio of the datagrams under way to the number that their mean delay explains (Little's law).
-/// Above it they pile up. [-]
+/// Number of datagrams under way divided by the number that follows from their mean delay (Little's
+/// law). Above this ratio, the datagrams pile up. [-]
 const PILE: f64 = 1.5;
 
-/// Whether a flow competes for its share, by its counters at the two ends of the time that is measured, and by how
-/// much of that time it lived.
+/// Returns whether a flow competes for its share. `start` and `end` are its counters at both ends
+/// of the measured period, and `life` is the time for which the flow existed in the period.
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
     flow.reports.is_none() && !(has_rate && is_met(start, end, life))
 }
 
-/// Returns whether the demand of a source is met. A source that has sent datagrams without a known
-/// fate gets nothing.
+/// Returns whether the demand of a source is met. It is not met if the source has sent datagrams,
+/// but the fate of none of them is known.
 fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let sent = end.sent - start.sent;
     let arrived = end.arrived - start.arrived;
@@ -41,7 +44,8 @@ fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     100 * arrived >= MET_PERCENT * decided && !piles_up(start, end, life)
 }
 
-/// Whether more datagrams are under way at the end than their mean delay explains, by more than the part of all that
+/// Returns whether datagrams pile up. This is the case if many more datagrams are under way at the
+/// end than the mean delay explains. The difference must exceed the fraction of all datagrams that
 /// may be lost.
 fn piles_up(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let (sent, samples) = (
@@ -55,8 +59,8 @@ fn piles_up(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     under_way > (PILE * expected).max(expected + allowed)
 }
 
-/// Returns Jain's index, (sum x)^2 / (n sum x^2) (paper 002, eq. 27); `None` with fewer than two goodputs, and
-/// if all are 0.
+/// Returns Jain's index, (sum x)^2 / (n sum x^2) (paper 002, eq. 27); `None` if there are fewer
+/// than two goodputs, or if all goodputs are 0. [-]
 pub(super) fn jain(goodputs: &[f64]) -> Option<f64> {
     let sum: f64 = goodputs.iter().sum();
     let squares: f64 = goodputs.iter().map(|x| x * x).sum();
@@ -96,8 +100,8 @@ mod tests {
     use crate::kernel::time::Span;
     use crate::world::FlowCounters;
 
-    /// Returns the counters of a source that has sent this number of datagrams in 10 s, with this
-    /// delay.
+    /// Returns the counters of a source that has sent this number of datagrams in 10 s. The delay
+    /// of each datagram is `delay_ms`.
     fn counted(sent: u64, arrived: u64, lost: u64, delay_ms: u64) -> FlowCounters {
         FlowCounters {
             sent,
@@ -125,13 +129,13 @@ mod tests {
     #[test]
     fn datagrams_under_way_are_not_missing_unless_they_pile_up() {
         let none = FlowCounters::default();
-        // a tenth is under way, as 1 s of 10 s says
+        // one tenth of the datagrams is under way, as expected for a delay of 1 s in a run of 10 s
         assert!(met(&none, &counted(1_000, 900, 0, 1_000)));
-        // a queue that grows: the last datagram took 1 s, the mean is a half
+        // a queue that grows: the last datagram takes 1 s, and the mean delay is 0.5 s
         assert!(!met(&none, &counted(1_000, 900, 0, 500)));
-        // one or a few more are chance
+        // one or a few more datagrams under way are due to chance
         assert!(met(&none, &counted(1_000, 999, 0, 0)) && met(&none, &counted(1_000, 992, 0, 2)));
-        // what was sent before the time measured makes up for no loss
+        // datagrams that were sent before the measured period do not compensate for losses
         let before = counted(100, 0, 0, 0);
         assert!(!met(&before, &counted(1_100, 1_070, 30, 20)));
     }

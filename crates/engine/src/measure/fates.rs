@@ -1,11 +1,13 @@
-//! Probabilities: what became of packets, frames and attempts.
+//! Probabilities of the fates of packets, frames and attempts.
 //!
-//! Each counts once, at the instant at which its fate is decided, and then in the numerator and in the
-//! denominator. So a probability of any time is in [0, 1]. Packets without a fate at the end count in neither.
+//! Each packet, frame or attempt is counted once, at the instant at which its fate is decided, both
+//! in the numerator and in the denominator. A probability of any period is therefore in [0, 1].
+//! Packets without a fate at the end of the period are not counted.
 //!
-//! Two other definitions are worse. With the packets that are sent in a time as the denominator, losses of one time are
-//! related to packets of another. With the packets that are sent in a time and have a fate at its end, losses count
-//! too often, since a loss is known sooner than an arrival.
+//! Two other definitions are worse. The first divides by the packets that are sent in the period:
+//! it relates losses in one period to packets of another period. The second divides by the packets
+//! that are sent in the period and have a fate at its end: it overestimates losses, because a loss
+//! is known earlier than an arrival.
 
 use super::item::{Value, probability, ratio};
 use super::marks::QueueMark;
@@ -22,20 +24,22 @@ impl Period<'_> {
 }
 
 impl QueueMark {
-    /// Returns the part of the packets that the discipline has judged since `before`, on arrival or on departure,
-    /// that were dropped or refused.
+    /// Returns the drop probability since `before`: the packets that were dropped or refused,
+    /// divided by the packets whose fate the discipline has decided, on arrival or on departure.
+    /// [-]
     pub(super) fn drop_probability(&self, before: &QueueMark) -> Option<f64> {
         let dropped = self.counters.dropped - before.counters.dropped;
         ratio(dropped, self.judged() - before.judged())
     }
 
-    /// Returns the part of the packets that the discipline has judged since `before` that were marked.
+    /// Returns the mark probability since `before`: the packets that were marked, divided by the
+    /// packets whose fate the discipline has decided. [-]
     pub(super) fn mark_probability(&self, before: &QueueMark) -> Option<f64> {
         let marked = self.counters.marked - before.counters.marked;
         ratio(marked, self.judged() - before.judged())
     }
 
-    /// Packets that the discipline has judged so far.
+    /// Returns the number of packets whose fate the discipline has decided so far.
     pub(super) fn judged(&self) -> u64 {
         self.counters.offered - self.unjudged
     }

@@ -1,21 +1,21 @@
-//! Goodputs of all flows together, which show whether a run was in a steady state.
+//! Total goodputs of all flows, which show whether a run was in a steady state.
 
 use super::Measures;
 use crate::quantities::GOODPUT;
 
-/// Goodput of all flows of each direction. [bit/s]
+/// Total goodput of the flows of each direction. [bit/s]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Goodputs {
-    /// From stations.
+    /// Total goodput from stations. [bit/s]
     pub up: f64,
-    /// To stations.
+    /// Total goodput to stations. [bit/s]
     pub down: f64,
-    /// Over wires, or links that hear only some of each other.
+    /// Total goodput over wires, or over the links of a CSMA network. [bit/s]
     pub other: f64,
 }
 
 impl Goodputs {
-    /// Returns the goodputs in a list of flows.
+    /// Returns the total goodputs of the flows in `measures`.
     pub(crate) fn of(measures: &Measures) -> Goodputs {
         let mut sum = Goodputs::default();
         let lists = measures.lists.iter().filter(|(name, _)| *name == "flows");
@@ -32,8 +32,8 @@ impl Goodputs {
         sum
     }
 
-    /// Returns the goodputs of the second half of a period, given those of the period and of its
-    /// `first` half.
+    /// Returns the goodputs of the second half of a period. `self` has the goodputs of the whole
+    /// period, and `first` those of its first half.
     pub(crate) fn second_half(self, first: Goodputs) -> Goodputs {
         Goodputs {
             up: 2.0 * self.up - first.up,

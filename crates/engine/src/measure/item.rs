@@ -1,16 +1,16 @@
-//! Parts of an answer: values, items and lists.
+//! Parts of a result: values, items and lists.
 
-/// Name and value of a quantity; `None` if the replication has no value.
+/// Name and value of a quantity. The value is `None` if the replication has none.
 pub type Value = (&'static str, Option<f64>);
 
 /// One item of a result list.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Name, unique in its list.
+    /// Name of the item, unique in its list.
     pub name: String,
-    /// Fixed labels (`station`, `direction`, `class`).
+    /// Labels of the item that do not depend on the replication (`station`, `direction`, `class`).
     pub labels: Vec<(&'static str, String)>,
-    /// Measured values.
+    /// Measured values of the item.
     pub values: Vec<Value>,
 }
 
@@ -25,16 +25,16 @@ impl Item {
     }
 }
 
-/// All lists of one replication, in the order of the result.
+/// All result lists of one replication, in the order of the result.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    /// List name and items.
+    /// Name and items of each list.
     pub lists: Vec<(&'static str, Vec<Item>)>,
 }
 
 impl Measures {
-    /// Returns all values in order, NaN for missing values. Replications of a scenario differ only
-    /// in them.
+    /// Returns all values in order; NaN for missing values. The replications of a scenario differ
+    /// only in these values.
     pub fn values(&self) -> Vec<f64> {
         let items = self.lists.iter().flat_map(|(_, items)| items);
         let values = items.flat_map(|item| &item.values);
@@ -43,7 +43,8 @@ impl Measures {
             .collect()
     }
 
-    /// Returns these lists and items with other values, in the order of [`Measures::values`].
+    /// Returns the same lists and items with other values, which are in the order of
+    /// [`Measures::values`].
     pub fn with_values(&self, values: &[f64]) -> Measures {
         let mut other = self.clone();
         let items = other.lists.iter_mut().flat_map(|(_, items)| items);
@@ -54,7 +55,7 @@ impl Measures {
         other
     }
 
-    /// Adds a value to the item of that name, if the list has it.
+    /// Adds a value to the item `name` of the list `list`, if there is such an item.
     pub(super) fn add(&mut self, list: &str, name: &str, value: Value) {
         let mut lists = self.lists.iter_mut();
         let items = lists.find(|(own, _)| *own == list).map(|(_, items)| items);
@@ -65,29 +66,29 @@ impl Measures {
     }
 }
 
-/// Returns `part / total`; `None` if the total is 0.
+/// Returns `part / total`; `None` if the total is 0. [-]
 pub(super) fn ratio(part: u64, total: u64) -> Option<f64> {
     (total > 0).then(|| part as f64 / total as f64)
 }
 
-/// Returns `part / total`; `None` if the total is 0.
+/// Returns `part / total`; `None` if the total is 0. [-]
 pub(super) fn share(part: f64, total: f64) -> Option<f64> {
     (total > 0.0).then(|| part / total)
 }
 
-/// Returns the part of all decided fates that are failures ([`super::fates`]); `None` if no fate
-/// was decided.
+/// Returns the probability of a failure: the failures divided by all decided fates
+/// ([`super::fates`]); `None` if no fate was decided. [-]
 pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
     ratio(failed, failed + succeeded)
 }
 
-/// Returns the mean of `count` times with the sum `sum_ns`; `None` if there are none. [s]
+/// Returns the mean of `count` times whose sum is `sum_ns` [ns]; `None` if `count` is 0. [s]
 pub(super) fn mean_s(sum_ns: u64, count: u64) -> Option<f64> {
     ratio(sum_ns, count).map(|ns| ns / 1e9)
 }
 
-/// Returns the smallest of the `sorted` values that at least the given part of them does not
-/// exceed.
+/// Returns the quantile of `sorted`: the smallest value v for which at least the fraction `part` of
+/// the values is v or less.
 pub fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()

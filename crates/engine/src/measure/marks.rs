@@ -1,4 +1,4 @@
-//! Counters of queues and of their medium at one time, and their differences between two times.
+//! Counters of queues and of their medium at one instant, and their increase between two instants.
 
 use super::item::{Item, Value, mean_s, probability, ratio};
 use crate::bottleneck::Bottleneck;
@@ -8,18 +8,18 @@ use crate::mac::dcf::{AggregateCounters, NodeCounters};
 use crate::quantities::*;
 use crate::queue::{HeadQueue, QueueCounters};
 
-/// Counters of a queue at one time.
+/// Counters of a queue at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueMark {
     pub(super) counters: QueueCounters,
-    /// Time integral of its length. [packets ns]
+    /// Time integral of the queue length. [packets ns]
     pub(super) area: u64,
-    /// Packets inside that the discipline judges only on departure.
+    /// Number of packets in the queue whose fate the discipline decides only on departure.
     pub(super) unjudged: u64,
 }
 
 impl QueueMark {
-    /// Returns the counters of a queue whose discipline judges packets on arrival.
+    /// Returns the counters of a queue whose discipline decides about packets on arrival.
     pub(super) fn on_arrival(counters: QueueCounters, now: Time) -> QueueMark {
         QueueMark {
             counters,
@@ -29,27 +29,29 @@ impl QueueMark {
     }
 }
 
-/// Counters of queues and of their medium at one time.
+/// Counters of queues and of their medium at one instant.
 #[derive(Clone, Debug)]
 pub struct Marks {
     pub(super) at: Time,
     pub(super) queues: Vec<QueueMark>,
-    /// Counters of the medium for each of the queues.
+    /// Transmission counters of the contender of each queue.
     pub(super) frames: Vec<NodeCounters>,
-    /// Leaves of the virtual shared bottleneck.
+    /// Counters of the leaves of the virtual shared bottleneck.
     pub(super) leaves: Vec<QueueMark>,
-    /// Packets kept for each station that sleeps.
+    /// Counters of the packets that are kept for each station that sleeps.
     pub(super) power_save: Vec<QueueMark>,
-    /// Aggregates from each of the queues, in a cell that aggregates.
+    /// Counters of the aggregates from each of the queues, in a cell that aggregates.
     pub(super) sent: Vec<AggregateCounters>,
-    /// Time for which the cell was busy. [ns]
+    /// Time for which the medium of the cell was busy. [ns]
     pub(super) busy_ns: u64,
-    /// Pings of the virtual shared bottleneck that were answered, and that were lost or ignored.
+    /// Number of pings of the virtual shared bottleneck that were answered, and number of pings
+    /// that were lost or ignored.
     pub(super) pings: [u64; 2],
 }
 
 impl Marks {
-    /// Adds the packets that a cell keeps for stations that sleep, and its aggregates.
+    /// Adds the counters of the packets that a cell keeps for stations that sleep, and of its
+    /// aggregates.
     pub(super) fn with_cell(self, cell: &Cell) -> Marks {
         let counted = |(_, own): (&str, QueueCounters)| QueueMark::on_arrival(own, self.at);
         let sent = (0..self.queues.len()).filter_map(|number| cell.sent(number));
@@ -89,8 +91,8 @@ impl Marks {
     }
 }
 
-/// Returns the number of MPDUs per PPDU and the time of reordering of the aggregates that were
-/// `sent`.
+/// Returns the mean number of MPDUs per PPDU, and the mean time of reordering, of the aggregates
+/// that were `sent`.
 pub(super) fn aggregated(
     [mpdus, reordering]: [Quantity; 2],
     sent: AggregateCounters,
@@ -101,11 +103,11 @@ pub(super) fn aggregated(
     ]
 }
 
-/// The period between two times.
+/// Period between two instants, with the counters at both.
 pub struct Between<'a> {
-    /// Counters at the beginning.
+    /// Counters at the beginning of the period.
     pub start: &'a Marks,
-    /// Counters at the end.
+    /// Counters at the end of the period.
     pub end: &'a Marks,
 }
 
@@ -115,12 +117,13 @@ impl Between<'_> {
         self.end.at.since(self.start.at).0
     }
 
-    /// Returns a leaf of the virtual shared bottleneck, under its `name`.
+    /// Returns the item of a leaf of the virtual shared bottleneck, under the name `name`.
     pub fn leaf(&self, name: &str, leaf: usize) -> Item {
         self.queue_item(name, self.start.leaves[leaf], self.end.leaves[leaf])
     }
 
-    /// Returns the packets that a cell keeps for stations that sleep.
+    /// Returns an item for each station that sleeps, about the packets that the cell keeps for the
+    /// station.
     pub fn power_save(&self, cell: &Cell) -> impl Iterator<Item = Item> {
         let pairs = self.start.power_save.iter().zip(&self.end.power_save);
         let items = cell.sleepers().zip(pairs);
@@ -138,7 +141,8 @@ impl Between<'_> {
         Item::new(name, values)
     }
 
-    /// Returns the aggregates of these contenders, in a cell that aggregates.
+    /// Returns measures of the aggregates of these contenders together; none in a cell of single
+    /// frames.
     pub(super) fn sent_by(
         &self,
         contenders: impl Iterator<Item = u32>,
@@ -150,8 +154,8 @@ impl Between<'_> {
         aggregates.reduce(AggregateCounters::with)
     }
 
-    /// Returns the medium access of a node, its `contenders` together, and the packets in their
-    /// queues.
+    /// Returns measures of the medium access of a node, which has these `contenders`, and of the
+    /// packets in their queues.
     pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
         let contenders: Vec<u32> = contenders.collect();
         let aggregates = self.sent_by(contenders.iter().copied());
@@ -170,7 +174,7 @@ impl Between<'_> {
             .collect()
     }
 
-    /// Returns the results of the frames of these contenders together.
+    /// Returns measures of the frames of these contenders together.
     pub(super) fn access(&self, contenders: impl Iterator<Item = u32>) -> [Value; 3] {
         let mut sum = NodeCounters::default();
         for contender in contenders {
@@ -189,13 +193,13 @@ impl Between<'_> {
         ]
     }
 
-    /// Returns the part of the time for which the cell was busy.
+    /// Returns the fraction of the period for which the medium of the cell was busy.
     pub fn busy(&self) -> Value {
         let busy_ns = self.end.busy_ns - self.start.busy_ns;
         BUSY_FRACTION.of(ratio(busy_ns, self.length_ns()))
     }
 
-    /// Returns rate and pings of the virtual shared bottleneck.
+    /// Returns measures of the rate and the pings of the virtual shared bottleneck.
     pub fn bottleneck(&self, bottleneck: &Bottleneck) -> [Value; 4] {
         let rtts = bottleneck.rtts();
         let [answered, lost] = [0, 1].map(|kind| self.end.pings[kind] - self.start.pings[kind]);

@@ -1,8 +1,9 @@
-//! From counters at the end of the warm-up and at the end of the run to measured quantities,
-//! and the conservation laws that every run must obey.
+//! Computation of measured quantities from the counters at the end of the warm-up and at the end of
+//! the run. Also the conservation laws that every run must obey.
 //!
-//! A world is read by its methods and never changed. [`snapshot`] has all counters at an instant,
-//! [`period`] the time between two; each list of a result is made from it in a file of its own.
+//! A world is read by its methods and is never changed. [`snapshot`] has all counters at one
+//! instant. [`period`] has the period between two instants. Each list of a result is made from the
+//! period, in its own file.
 
 mod conservation;
 mod csma;
@@ -33,7 +34,7 @@ use crate::quantities::*;
 use crate::scenario::Ends;
 use crate::world::{WiredLink, World};
 
-/// Returns the quantities over the period from `start` to now.
+/// Returns the measured quantities of the period from `start` to now.
 pub(crate) fn between(start: &Snapshot, world: &World<'_>) -> Measures {
     let period = Period {
         start,
@@ -111,7 +112,7 @@ impl Period<'_> {
         items
     }
 
-    /// Returns the item of a queue, with the part of marked packets if it `marks` packets.
+    /// Returns the item of a queue. It has the probability of marks if the queue `marks` packets.
     fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
         let mut item = self.marks().queue_item(name, start, end);
         if marks {

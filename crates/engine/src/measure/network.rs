@@ -8,11 +8,11 @@ use crate::quantities::*;
 use crate::scenario::Transport;
 use crate::world::Endpoints;
 
-/// A flow starves below this part of the mean goodput of its class.
+/// Fraction of the mean goodput of its class below which a flow starves. [-]
 const STARVING: f64 = 0.1;
 
 impl Period<'_> {
-    /// Returns the numbers of the links that results contain.
+    /// Returns the numbers of the links that results show.
     fn shown(&self) -> impl Iterator<Item = usize> {
         let links = self.world.wires().links().iter().enumerate();
         links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)
@@ -50,7 +50,7 @@ impl Period<'_> {
         self.shown().map(item).collect()
     }
 
-    /// Returns the classes of flows, by their tables in the file.
+    /// Returns an item for each class of flows. The flows of one table in the file form a class.
     pub(super) fn classes(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let flows = &self.world.scenario().flows;
         let total: f64 = goodputs.iter().sum();
@@ -97,14 +97,15 @@ impl Period<'_> {
         gauge.classes.iter().enumerate().map(item).collect()
     }
 
-    /// Returns the measured period divided by the part of it in which a flow existed. [-]
+    /// Returns the length of the measured period divided by the time for which a flow existed in
+    /// the period. [-]
     fn whole_over_life(&self, index: usize) -> f64 {
         let state = &self.world.flows().states()[index];
         let life = state.life(self.start.marks.at, self.end.marks.at);
         ratio(self.length_ns(), life.0).unwrap_or(1.0)
     }
 
-    /// Returns whether a flow has begun and is not finished, so that it has a fair share.
+    /// Returns whether a flow has begun and is not finished. Only such a flow has a fair share.
     fn lasts(&self, index: usize) -> bool {
         self.end.flows[index].sent > 0
             && self.world.flows().states()[index].completion_s().is_none()
@@ -115,8 +116,9 @@ impl Period<'_> {
         matches!(transport, Transport::Tcp(_))
     }
 
-    /// Returns the mean round-trip time of the TCP flows among `members`, and the one-way delay of
-    /// the others. Every replication has the same of these two values.
+    /// Returns the mean round-trip time of the TCP flows among `members`, and the mean one-way
+    /// delay of the other flows. A value is left out if there are no such flows, which is the same
+    /// in all replications of a scenario.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {
@@ -132,8 +134,8 @@ impl Period<'_> {
         kinds.into_iter().filter_map(mean).chain(p99).collect()
     }
 
-    /// Returns the mean of payload divided by completion time, over the flows that are finished.
-    /// [bit/s]
+    /// Returns the mean transfer rate of the finished flows among `finite`. The transfer rate of a
+    /// flow is its payload divided by its completion time. [bit/s]
     fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
         let rate = |&index: &usize| {
             let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {
@@ -146,7 +148,8 @@ impl Period<'_> {
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
     }
 
-    /// Returns the completion times of the finite flows.
+    /// Returns measures of the completion times of the finite flows; none if there are no finite
+    /// flows.
     fn completions(&self, members: &[usize]) -> Vec<Value> {
         let finite = |&&index: &&usize| match &self.world.scenario().flows[index].transport {
             Transport::Tcp(tcp) => tcp.segments.is_some(),

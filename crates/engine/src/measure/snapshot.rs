@@ -1,4 +1,4 @@
-//! All counters at one time, read from a world by its methods.
+//! All counters at one instant, read from a world by its methods.
 
 use super::marks::{Marks, QueueMark};
 use crate::conflict::Drive;
@@ -8,30 +8,32 @@ use crate::mac::dcf::{AggregateCounters, DownCounters};
 use crate::queue::{Deviation, HeadQueue, Waits};
 use crate::world::{FlowCounters, User, WiredLink, World};
 
-/// Counters at one time.
+/// Counters at one instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
-    /// Queues of the radio, and leaves of the virtual shared bottleneck.
+    /// Counters of the queues of the radio, and of the leaves of the virtual shared bottleneck.
     pub(super) marks: Marks,
     pub(super) flows: Vec<FlowCounters>,
-    /// The access point's frames to each station.
+    /// Counters of the frames from the access point to each station.
     pub(super) down: Vec<DownCounters>,
-    /// Aggregates of the access point to each station, in a cell that aggregates.
+    /// Counters of the aggregates from the access point to each station, in a cell that aggregates.
     pub(super) sent_to: Vec<AggregateCounters>,
-    /// Time for which PPDUs with data to or from each station were on the air, in such a cell. [ns]
+    /// Time for which PPDUs with data to or from each station were on the air, in a cell that
+    /// aggregates. [ns]
     pub(super) air_ns: Vec<u64>,
-    /// Counters of the queue of each link, and the time for which the link was busy. [ns]
+    /// Counters of the queue of each link, and the used and offered capacity of the link
+    /// (`LinkModel::used`). [ns], for a trace [bytes]
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
-    /// The access point's queues that classes share.
+    /// Counters of the queues of the access point that classes share.
     pub(super) shared: Shared,
-    /// Times of datagrams in queues.
+    /// Times of datagrams in all queues.
     pub(super) waits: AllWaits,
     pub(super) on_air: OnAir,
     pub(super) activity_ns: u64,
 }
 
 impl Snapshot {
-    /// Returns the time from another snapshot to this snapshot.
+    /// Returns the time from the instant of the snapshot `before` to the instant of this snapshot.
     pub(crate) fn since(&self, before: &Snapshot) -> Span {
         self.marks.at.since(before.marks.at)
     }
@@ -85,7 +87,8 @@ impl Snapshot {
     }
 }
 
-/// Counters of links on air and of users, in addition to those of flows, queues and frames.
+/// Counters of links on the air and of users, in addition to the counters of flows, queues and
+/// frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OnAir {
     pub(super) links: Vec<LinkCounters>,
@@ -96,13 +99,13 @@ pub(super) struct OnAir {
 pub(super) struct LinkCounters {
     pub(super) air_ns: u64,
     pub(super) dummy_ns: u64,
-    /// Time integral of r. [ns]
+    /// Time integral of the aggressiveness r. [ns]
     pub(super) r_ns: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UserCounters {
-    /// Time integral of the number of open connections. [ns]
+    /// Time integral of the number of open connections of a user. [ns]
     pub(super) connections_ns: u64,
     pub(super) opened: u64,
     pub(super) closed: u64,
@@ -134,12 +137,12 @@ impl OnAir {
     }
 }
 
-/// Totals of the queues of the access point that classes share, at one time.
+/// Totals of the queues of the access point that classes share, at one instant.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    /// Counters of each class, over the queues.
+    /// Counters of each class, in each of the queues.
     pub(super) classes: Vec<Vec<QueueMark>>,
-    /// Deviation of each queue from its target.
+    /// Deviation of the occupancy of each queue from its target.
     pub(super) deviations: Vec<Deviation>,
 }
 
@@ -161,13 +164,13 @@ impl Shared {
     }
 }
 
-/// Times of datagrams in all queues up to one instant. The times of pipes begin with the measured
+/// Times of datagrams in all queues up to one instant. Pipes record only times in the measured
 /// period.
 #[derive(Clone, Debug)]
 pub(super) struct AllWaits {
     pub(super) radio: Vec<Waits>,
     pub(super) links: Vec<Waits>,
-    /// Packets kept for each station, if it sleeps.
+    /// Times for which packets were kept for each station; `None` if the station never sleeps.
     pub(super) power_save: Vec<Option<Waits>>,
 }
 

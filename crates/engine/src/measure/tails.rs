@@ -1,8 +1,8 @@
-//! Measures that averages hide: inequality of the shares of single seconds, starved stations, and
-//! the longest waiting times of packets.
+//! Measures that averages hide: unequal shares in single seconds, starved stations, and the longest
+//! waiting times of packets.
 //!
-//! They are measured only on request, and do not change any other value: [`Waits`] observes
-//! exchanges, and [`Seconds`] a world that stops.
+//! These quantities are measured only on request, and do not change any other value. [`Waits`]
+//! observes exchanges. [`Seconds`] observes a world that stops after each second.
 
 use super::Snapshot;
 use super::fairness::{competes, jain};
@@ -15,10 +15,10 @@ use crate::quantities::{JAIN_P05, LONGEST_STARVED, SOJOURN_P99};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// Windows in which shares are compared.
+/// Length of the windows in which shares are compared.
 pub(crate) const WINDOW: Span = Span(1_000_000_000);
 
-/// Part of an equal share below which a station starves. [-]
+/// Fraction of an equal share below which a station starves. [-]
 const STARVING: f64 = 0.1;
 
 /// Waiting times of packets in each queue of a cell.
@@ -29,7 +29,7 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Returns the empty waiting times of packets that leave after the warm-up.
+    /// Returns an object without waiting times, for the packets that leave after the warm-up.
     pub(crate) fn new(scenario: &Scenario) -> Waits {
         Waits {
             from: Time::ZERO + scenario.warmup,
@@ -37,8 +37,8 @@ impl Waits {
         }
     }
 
-    /// Records the exchange that `cell` has just ended. Its packets are still heads of their
-    /// queues.
+    /// Records the exchange that `cell` has just ended. The packets of the exchange are still the
+    /// first packets of their queues.
     pub(crate) fn exchange(&mut self, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
         if let Outcome::Delivered { from, done } = outcome {
@@ -60,12 +60,12 @@ impl Waits {
         }
     }
 
-    /// Returns the waiting times in queue `number`, if a packet has left it.
+    /// Returns the waiting times in queue `number`; `None` if no packet has left any queue.
     pub(super) fn of_queue(&self, number: usize) -> Option<&Histogram> {
         self.queues.get(number)
     }
 
-    /// Adds the 99th percentiles to the measures.
+    /// Adds the 99th percentiles of the waiting times to `measures`.
     pub(crate) fn tell(&self, cell: &Cell, measures: &mut Measures) {
         for number in 0..cell.queues() {
             let waits = self.queues.get(number);
@@ -75,15 +75,16 @@ impl Waits {
     }
 }
 
-/// Packets that flows of stations have delivered at the bounds of successive windows of one second.
+/// Numbers of packets that the flows of stations have delivered, at the bounds of successive
+/// windows of one second.
 pub(crate) struct Seconds {
     bounds: Vec<Bound>,
 }
 
-/// The end of a window, and the start of the next.
+/// Bound between two windows: the end of one and the start of the next.
 struct Bound {
     at: Time,
-    /// Packets that each flow of the scenario has delivered. [packets]
+    /// Number of packets that each flow of the scenario has delivered. [packets]
     delivered: Vec<u64>,
 }
 
@@ -101,19 +102,21 @@ impl Bound {
 }
 
 impl Seconds {
-    /// Returns the windows from the end of the warm-up on, which is now.
+    /// Returns an object for the windows that begin now, at the end of the warm-up.
     pub(crate) fn new(world: &World<'_>) -> Seconds {
         Seconds {
             bounds: vec![Bound::now(world)],
         }
     }
 
-    /// Ends a window now.
+    /// Ends a window now, and begins the next.
     pub(crate) fn close(&mut self, world: &World<'_>) {
         self.bounds.push(Bound::now(world));
     }
 
-    /// Adds to what was measured from `start` to now how the stations that compete have shared the windows.
+    /// Adds measures to `measures`: the fairness of the shares in single windows, and how long
+    /// stations starved. The measured period is from `start` to now. Only stations that compete are
+    /// counted.
     pub(crate) fn tell(self, start: &Snapshot, world: &World<'_>, measures: &mut Measures) {
         let scenario = world.scenario();
         let mut stations: Vec<Share> = (0..scenario.stations.len())
@@ -146,13 +149,13 @@ impl Seconds {
     }
 }
 
-/// The flows of a station, and how long it starved.
+/// The flows of a station, and the time for which the station starved.
 struct Share {
-    /// All flows of the station.
+    /// Numbers of all flows of the station.
     flows: Vec<usize>,
-    /// The flows of the station that compete.
+    /// Numbers of the flows of the station that compete for their share.
     competing: Vec<usize>,
-    /// Number of successive windows, up to the present window, in which the station starved.
+    /// Number of successive windows, up to the present window, in which the station has starved.
     starved: u64,
     longest: u64,
 }
@@ -175,8 +178,8 @@ impl Share {
         }
     }
 
-    /// Returns the bits delivered in a window; `None` without a competing flow that could send in
-    /// all of it.
+    /// Returns the number of bits that the station has delivered in a window; `None` if none of its
+    /// competing flows could send during the whole window.
     fn over(&self, world: &World<'_>, begin: &Bound, end: &Bound) -> Option<f64> {
         let could_send = |&flow: &usize| {
             let settings = &world.scenario().flows[flow];

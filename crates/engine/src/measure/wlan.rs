@@ -1,4 +1,4 @@
-//! Measures of the cell: stations, access point, and the cell itself.
+//! Measures of the cell: of its stations, its access point, and the cell itself.
 
 use super::fairness::jain;
 use super::item::{Item, Value, probability, ratio, share};
@@ -53,7 +53,7 @@ impl Period<'_> {
     }
 
     /// Returns the number of uplink datagrams of a station that bypass the virtual shared
-    /// bottleneck, if there is one.
+    /// bottleneck; `None` if the scenario has no virtual shared bottleneck.
     fn bypass(&self, station: usize) -> Option<Value> {
         let scenario = self.world.scenario();
         let settings = scenario.bottleneck.as_ref();
@@ -64,7 +64,7 @@ impl Period<'_> {
         Some(BYPASS.of(passed as f64))
     }
 
-    /// Returns the results of the frames of the access point to a station.
+    /// Returns measures of the frames from the access point to a station.
     fn frames_to(&self, station: usize) -> [Value; 2] {
         let (from, to) = (self.start.down[station], self.end.down[station]);
         let failed = to.failed - from.failed;
@@ -76,8 +76,8 @@ impl Period<'_> {
         ]
     }
 
-    /// Returns the aggregates of the access point to a station, and the air time of both, in a cell
-    /// that aggregates.
+    /// Returns measures of the aggregates from the access point to a station, and the air time of
+    /// data to and from the station; `None` in a cell of single frames.
     fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);
@@ -92,7 +92,7 @@ impl Period<'_> {
         cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
-    /// Returns the medium access of a node, its categories together.
+    /// Returns measures of the medium access of a node, for all its categories together.
     pub(super) fn node(&self, node: NodeId) -> Vec<Value> {
         self.marks().node(self.contenders_of(node))
     }
@@ -119,7 +119,7 @@ impl Period<'_> {
         vec![Item::new("cell", values)]
     }
 
-    /// Returns Jain's index over the stations that compete.
+    /// Returns Jain's index of the goodputs of the stations that compete.
     fn jain(&self, goodputs: &[f64], competing: &[bool]) -> Option<f64> {
         let sums = self.station_goodputs(goodputs).into_iter();
         let pairs = sums.zip(self.competing_stations(competing));

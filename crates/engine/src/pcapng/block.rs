@@ -11,7 +11,7 @@ const SHB_USERAPPL: u16 = 4;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 
-/// Section header: byte order, version 1.0, unknown length, program and scenario name.
+/// Appends a section header: byte order, version 1.0, unknown length, program and scenario name.
 pub(super) fn section_header(out: &mut Vec<u8>, scenario_name: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
@@ -25,7 +25,7 @@ pub(super) fn section_header(out: &mut Vec<u8>, scenario_name: &str) {
     });
 }
 
-/// The one interface: nanosecond time stamps, no snap length.
+/// Appends the description of the only interface: time stamps in nanoseconds, no snap length.
 pub(super) fn interface(out: &mut Vec<u8>, link_type: u16) {
     block(out, INTERFACE_DESCRIPTION, |out| {
         out.extend_from_slice(&link_type.to_le_bytes());
@@ -37,7 +37,7 @@ pub(super) fn interface(out: &mut Vec<u8>, link_type: u16) {
     });
 }
 
-/// One captured frame at `at` [ns], with a comment unless it is empty.
+/// Appends one captured frame at `at` [ns], with a comment unless the comment is empty.
 pub(super) fn packet(out: &mut Vec<u8>, at: u64, frame: &[u8], comment: &str) {
     let length = (frame.len() as u32).to_le_bytes();
     block(out, ENHANCED_PACKET, |out| {
@@ -54,7 +54,7 @@ pub(super) fn packet(out: &mut Vec<u8>, at: u64, frame: &[u8], comment: &str) {
     });
 }
 
-/// Type, total length, body, total length again.
+/// Appends a block: type, total length, body, and total length again.
 fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&kind.to_le_bytes());
@@ -65,7 +65,8 @@ fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(&total);
 }
 
-/// Code, length, value. A value longer than the length field can say is cut at a character.
+/// Appends an option: code, length and value. A value that is too long for the length field is cut
+/// between two characters.
 fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     let mut length = value.len().min(usize::from(u16::MAX));
     while length < value.len() && value[length] & 0xC0 == 0x80 {
@@ -76,7 +77,7 @@ fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     padded(out, &value[..length]);
 }
 
-/// `bytes` and zeros up to a multiple of four.
+/// Appends `bytes` and zeros up to a multiple of four bytes.
 fn padded(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
     out.resize(out.len() + bytes.len().next_multiple_of(4) - bytes.len(), 0);

@@ -1,4 +1,4 @@
-//! IPv4, TCP, UDP and ICMP around zeros, with checksums (RFC 1071).
+//! IPv4, TCP, UDP and ICMP packets whose payload is zeros, with checksums (RFC 1071).
 
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport};
@@ -10,39 +10,42 @@ const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 const ICMP_HEADER: usize = 8;
-/// Type of an echo request (RFC 792).
+/// ICMP type of an echo request (RFC 792).
 pub const ECHO_REQUEST: u8 = 8;
-/// Type of the reply.
+/// ICMP type of an echo reply (RFC 792).
 pub const ECHO_REPLY: u8 = 0;
-/// Largest length of the options of an IPv4 or TCP header. [bytes]
+/// Largest length of the options in an IPv4 or TCP header. [bytes]
 const OPTIONS_MAX: usize = 40;
-/// An option without effect, in IPv4 and in TCP.
+/// Option without effect, in IPv4 and in TCP.
 const OPTION_NOP: u8 = 1;
 const TCP_SYN_FLAG: u8 = 0x02;
 const TCP_ACK_FLAG: u8 = 0x10;
-/// RFC 3168, section 6.1.
+/// Flag ECE of the TCP header (RFC 3168, section 6.1).
 const TCP_ECE_FLAG: u8 = 0x40;
 const TCP_CWR_FLAG: u8 = 0x80;
-/// First value of the ACE field.
+/// First value of the ACE field (RFC 9768, section 3.2.2).
 const ACE_BEGINS: u8 = 5;
 const DONT_FRAGMENT: u16 = 0x4000;
 const TIME_TO_LIVE: u8 = 64;
 
-/// 10.0.0.0: station k is this plus k.
+/// Address 10.0.0.0. The address of station number k, counted from 1, is k higher.
 const STATIONS: u32 = 0x0A00_0000;
-/// 198.18.0.1, in the block for benchmarks (RFC 2544).
+/// Address 198.18.0.1 of the server, in the block for benchmarks (RFC 2544).
 const SERVER: u32 = 0xC612_0001;
-/// 198.19.255.254, in the same block: the virtual shared bottleneck, which pings.
+/// Address 198.19.255.254 of the virtual shared bottleneck, which sends pings. It is in the block
+/// for benchmarks (RFC 2544).
 const BOTTLENECK: u32 = 0xC613_FFFE;
-/// RFC 863, discard.
+/// Port of the server: discard (RFC 863).
 const SERVER_PORT: u16 = 9;
-/// First port of a station's flows; none of the next 4096 belongs to a known protocol.
+/// First port of the flows of a station. None of the 4096 ports from it on belongs to a known
+/// protocol.
 const STATION_PORT: u16 = 49_152;
 const PORTS: u32 = 4096;
 
-/// Address, port and sizes of each flow.
+/// Addresses, ports and transport settings of each flow.
 pub(super) struct Addresses {
-    /// Flows of stations among the scenario's.
+    /// Flows of stations, at the number of the flow in the scenario; `None`: the flow is not a flow
+    /// of a station.
     flows: Vec<Option<Flow>>,
 }
 
@@ -78,14 +81,14 @@ impl Addresses {
         Addresses { flows }
     }
 
-    /// Appends the IP packet that stands for `packet`.
+    /// Appends an IP packet that represents `packet`.
     pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet) {
         let Some(flow) = self.flows.get(packet.flow as usize) else {
             let station = packet.flow as usize - self.flows.len();
             return ping(out, STATIONS + station as u32 + 1, packet);
         };
         let Some(flow) = flow else {
-            return; // never on the air
+            return; // a packet of this flow is never on the air
         };
         match (&flow.transport, packet.kind) {
             (Transport::Tcp(_), PacketKind::Datagram) => {
@@ -105,8 +108,8 @@ impl Addresses {
     }
 }
 
-/// Returns the length of the options with which a header of `least` bytes has at least `wanted`
-/// bytes, if possible.
+/// Returns the length of the options that extend a header of `least` bytes to at least `wanted`
+/// bytes. If this is not possible, returns the largest length.
 fn options(wanted: usize, least: usize) -> usize {
     wanted
         .saturating_sub(least)
@@ -114,8 +117,9 @@ fn options(wanted: usize, least: usize) -> usize {
         .min(OPTIONS_MAX)
 }
 
-/// Returns the congestion feedback of a packet as flags of the TCP header: AE, and ECE or CWR or
-/// both. A count is the ACE field, which begins with 5 (RFC 9768, section 3.2.2).
+/// Returns the congestion feedback of a packet as flags of the TCP header. The first value is AE,
+/// and the second has ECE and CWR. A count is encoded in the ACE field, which begins with 5 (RFC
+/// 9768, section 3.2.2).
 fn echo_flags(packet: &Packet) -> (u8, u8) {
     let flag = u8::from(packet.echo.is_set());
     match (packet.kind, packet.echo.counted()) {
@@ -129,8 +133,8 @@ fn echo_flags(packet: &Packet) -> (u8, u8) {
 }
 
 impl Flow {
-    /// Returns source and destination (address, port) of data, or of packets in the other
-    /// direction.
+    /// Returns source and destination (address, port) of packets with data if `with_data`, else of
+    /// packets in the other direction.
     fn ends(&self, with_data: bool) -> [(u32, u16); 2] {
         let station = (self.station_ip, self.station_port);
         let server = (self.server_ip, SERVER_PORT);
@@ -186,14 +190,15 @@ impl Flow {
         out.extend_from_slice(&[0; 2]);
         out.resize(out.len() + payload, 0);
         let sum = match transport_checksum(PROTOCOL_UDP, from.0, to.0, &out[start..]) {
-            0 => 0xFFFF, // RFC 768: zero means none
+            0 => 0xFFFF, // RFC 768: zero means no checksum
             sum => sum,
         };
         out[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
     }
 }
 
-/// Appends an echo request to the station with address `station`, or its reply.
+/// Appends an echo request to the station with address `station`, or an echo reply from this
+/// station.
 fn ping(out: &mut Vec<u8>, station: u32, packet: &Packet) {
     let (kind, from, to) = match packet.is_data() {
         true => (ECHO_REQUEST, BOTTLENECK, station),
@@ -203,7 +208,7 @@ fn ping(out: &mut Vec<u8>, station: u32, packet: &Packet) {
     echo(out, kind, [from, to], identifier, number, packet.bytes);
 }
 
-/// Appends an echo request or its reply (RFC 792) of `bytes`, IP header included.
+/// Appends an echo request or an echo reply (RFC 792) of `bytes`, including the IP header.
 pub fn echo(
     out: &mut Vec<u8>,
     kind: u8,
@@ -264,10 +269,11 @@ fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
     !folded(pseudo_header + sum_of(segment))
 }
 
-/// Returns the sum of the big-endian 16-bit words, the last padded with zero, up to a multiple of
-/// 2^16 - 1, so that the [`folded`] sum is exact.
+/// Returns the sum of the big-endian 16-bit words of `bytes`. The last word is padded with zero.
+/// The sum may differ by a multiple of 2^16 - 1, so that the [`folded`] sum is exact.
 pub fn sum_of(bytes: &[u8]) -> u64 {
-    // words of 32 bits add up to the same, since 2^16 is 1 in one's complement (RFC 1071, section 2)
+    // words of 32 bits have the same sum, because 2^16 is 1 in one's complement (RFC 1071, section
+    // 2)
     let words = bytes.chunks_exact(4);
     let rest: u64 = (words.remainder().chunks(2))
         .map(|word| u64::from(word[0]) << 8 | word.get(1).map_or(0, |&low| u64::from(low)))
@@ -277,7 +283,7 @@ pub fn sum_of(bytes: &[u8]) -> u64 {
     rest + words.sum::<u64>()
 }
 
-/// Returns the one's-complement sum in 16 bits.
+/// Returns the one's-complement sum in 16 bits, given a sum without carries folded in.
 pub fn folded(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum >> 16) + (sum & 0xFFFF);

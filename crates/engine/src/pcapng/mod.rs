@@ -1,23 +1,25 @@
-//! Frame records as a pcapng capture that Wireshark opens: bytes in memory, no files.
+//! Frame records as a pcapng capture that Wireshark opens. The capture is bytes in memory, and no
+//! file is written.
 //!
 //! References: draft-ietf-opsawg-pcapng (blocks), radiotap.org (rate, modulation, channel, A-MPDUs),
 //! IEEE 802.11-2020 clause 9 (frames), RFC 791, 768, 9293 (IPv4, UDP, TCP).
 //!
-//! What a reader of the capture should know:
-//! - A frame's time stamp is its start on the air, in nanoseconds since the start of the run.
-//! - Each MPDU of an aggregate is a frame with the time stamp of its PPDU; those of one A-MPDU have its
-//!   reference number in common. Where cells aggregate radiotap tells the end of the preamble too, in
-//!   microseconds.
-//! - Every frame carries what its transmitter sent, with a good FCS. What became of it, if it
-//!   was not received, is a comment on the packet (`collided`, `corrupted`, and `discarded` where it was
-//!   the last attempt).
-//! - The engine counts segments; the capture shows bytes. Where hosts outside have sent them these are
-//!   theirs; else both ends start at sequence number 0 with the SYN, payload is zeros, and one MSS is a
-//!   segment's share of the sequence space.
-//! - Stations are 10.0.0.1 and up, the server is 198.18.0.1 (RFC 2544) on port 9 (discard), a
-//!   virtual shared bottleneck pings from 198.19.255.254.
-//! - Headers are the standard ones of the size nearest to the scenario's; where the engine
-//!   counts other bytes on the air than the capture shows, a comment says so.
+//! Properties of the capture:
+//!
+//! - The time stamp of a frame is its start on the air, in nanoseconds since the start of the run.
+//! - Each MPDU of an aggregate is a frame with the time stamp of its PPDU. The MPDUs of one A-MPDU
+//!   have the same reference number. In a cell that aggregates, radiotap also has the end of the
+//!   preamble, in microseconds.
+//! - Every frame contains the bytes that its transmitter sent, with a correct FCS. If a frame was
+//!   not received, a comment on the packet has its fate: `collided` or `corrupted`, and `discarded`
+//!   if it was the last attempt.
+//! - The engine counts segments, and the capture shows bytes. Packets that external hosts have sent
+//!   have the bytes of these hosts. For other packets, both ends begin at sequence number 0 with
+//!   the SYN, and the payload is zeros. Each segment advances the sequence number by one MSS.
+//! - Stations have the addresses 10.0.0.1 and up. The server has 198.18.0.1 (RFC 2544) and port 9
+//!   (discard). A virtual shared bottleneck sends pings from 198.19.255.254.
+//! - Headers are standard headers of the size nearest to the size in the scenario. If the number of
+//!   bytes on the air differs from the capture, a comment has the number of bytes on the air.
 
 mod block;
 mod ip;
@@ -38,17 +40,18 @@ pub struct Capture {
     addresses: ip::Addresses,
     cell: wlan::Cell,
     band: Band,
-    /// Whether the cell aggregates.
+    /// Whether the cell supports aggregates.
     aggregates: bool,
-    /// Preamble of frames of 802.11a, b or g.
+    /// Duration of the preamble of frames of 802.11a, b or g.
     preamble: Span,
-    /// A-MPDUs so far.
+    /// Number of A-MPDUs so far.
     ampdus: u32,
     frame_bytes: Vec<u8>,
 }
 
 impl Capture {
-    /// Returns a capture of the cell of the scenario, and appends its begin to `out`.
+    /// Returns a capture of the cell of the scenario, and appends the beginning of the capture to
+    /// `out`.
     pub fn begin(scenario: &Scenario, out: &mut Vec<u8>) -> Capture {
         block::section_header(out, &scenario.name);
         block::interface(out, radiotap::LINK_TYPE);
@@ -64,8 +67,9 @@ impl Capture {
         }
     }
 
-    /// Appends a frame to `out`, or each MPDU of a PPDU. A data frame has the IP packet that `sent` knows, or
-    /// one that stands for it.
+    /// Appends a frame to `out`, or each MPDU of a PPDU. `sent` returns the bytes of the IP packet
+    /// in a data frame. If it returns `None`, the frame has an IP packet that represents the
+    /// packet.
     pub fn frame(
         &mut self,
         out: &mut Vec<u8>,
@@ -115,10 +119,10 @@ impl Capture {
     }
 }
 
-/// Writes a whole capture of `frames`, in the order given, piece by piece into `sink`.
+/// Writes a complete capture of `frames`, in the given order, piece by piece into `sink`.
 ///
 /// # Errors
-/// Stops at the first error of `sink` and returns it.
+/// Returns the first error of `sink`, and writes no further piece.
 pub fn write<'a, E>(
     scenario: &Scenario,
     frames: impl IntoIterator<Item = &'a FrameRecord>,
@@ -135,8 +139,9 @@ pub fn write<'a, E>(
     Ok(())
 }
 
-/// Returns a comment with the properties that the bytes do not show: the fate, and a size on the
-/// air that standard headers cannot show. It is empty for a frame that is received as shown.
+/// Returns a comment with the properties that the bytes of the capture do not show: the fate, and a
+/// size on the air that standard headers cannot have. The comment is empty for a received frame
+/// whose size is as shown.
 fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {
     let fate = match fate {
         Fate::Delivered => "",

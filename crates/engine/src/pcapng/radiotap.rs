@@ -1,12 +1,12 @@
-//! The radiotap header in front of each frame (radiotap.org): rate or modulation, and channel. In a
-//! cell that aggregates it also has the time at which the MAC gets the first bit, and the place of
-//! an MPDU in its PPDU.
+//! The radiotap header in front of each frame (radiotap.org), with rate or modulation, and channel.
+//! In a cell that aggregates, the header also has the position of an MPDU in its PPDU, and the time
+//! at which the MAC receives the first bit.
 
 use crate::kernel::time::Time;
 use crate::mac::Band;
 use crate::mac::ppdu::{Coding, Generation, Modulation};
 
-/// `LINKTYPE_IEEE802_11_RADIOTAP`.
+/// Link type `LINKTYPE_IEEE802_11_RADIOTAP`.
 pub(super) const LINK_TYPE: u16 = 127;
 
 // Bits of the presence word.
@@ -19,41 +19,42 @@ const AMPDU_STATUS: u32 = 1 << 20;
 const VHT: u32 = 1 << 21;
 const HE: u32 = 1 << 23;
 
-/// Flags: the frame ends with its FCS. Preamble is long (bit 1 clear).
+/// Value of the field Flags: the frame ends with its FCS, and the preamble is long (bit 1 clear).
 const FCS_AT_END: u8 = 0x10;
 
 const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
-/// Also of the band of 6 GHz, as in Linux: there is no flag of its own.
+/// Flag of the 5 GHz band. It is also used for the 6 GHz band, as in Linux, because 6 GHz has no
+/// flag.
 const CHANNEL_5_GHZ: u16 = 0x0100;
 
-/// Rates of DSSS and CCK; all others are OFDM. [bit/s]
+/// Rates of DSSS and CCK. All other rates are OFDM. [bit/s]
 const CCK_RATES_BPS: [u64; 4] = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
 
 /// Properties that all frames of a PPDU have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Reception<'a> {
     pub(super) band: Band,
-    /// Modulation; `None`: that of frames of 802.11a, b or g.
+    /// Modulation; `None`: the frame is a frame of 802.11a, b or g.
     pub(super) modulation: Option<&'a Modulation>,
-    /// Rate of frames of 802.11a, b or g. [bit/s]
+    /// Rate of the frame, if it is a frame of 802.11a, b or g. [bit/s]
     pub(super) rate_bps: u64,
-    /// End of the preamble, if it is recorded.
+    /// Time of the end of the preamble; `None` if it is not recorded.
     pub(super) mac_time: Option<Time>,
 }
 
-/// The place of an MPDU in an A-MPDU.
+/// Position of an MPDU in an A-MPDU.
 #[derive(Clone, Copy)]
 pub(super) struct Subframe {
-    /// Number of the A-MPDU.
+    /// Reference number of the A-MPDU.
     pub(super) reference: u32,
     pub(super) is_last: bool,
-    /// Whether the A-MPDU has no other MPDU.
+    /// Whether the MPDU is the only MPDU of the A-MPDU.
     pub(super) is_only: bool,
 }
 
-/// Version, length, presence word, then the fields at their natural alignment.
+/// Appends the header: version, length, presence word, and the fields at their natural alignment.
 pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<Subframe>) {
     let Reception {
         modulation,
@@ -83,7 +84,7 @@ pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<S
     }
     out.push(FCS_AT_END);
     if generation.is_none() {
-        // units of 500 kbit/s; all rates of the presets fit
+        // units of 500 kbit/s; the rates of all presets fit into the field
         out.push(u8::try_from(rate_bps / 500_000).unwrap_or(u8::MAX));
     }
     align(out, start, 2);
@@ -111,7 +112,7 @@ pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<S
     out[start + 2..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-/// Returns the frequency [MHz] of the first channel of a band, and the flag of the band.
+/// Returns the frequency of the first channel of a band [MHz], and the flag of the band.
 fn channel(band: Band) -> (u16, u16) {
     match band {
         Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
@@ -125,8 +126,8 @@ fn align(out: &mut Vec<u8>, start: usize, to: usize) {
     out.resize(start + length, 0);
 }
 
-/// Appends the field MCS. Known are bandwidth, MCS, guard interval, format (mixed), FEC, and STBC
-/// and extension streams (none).
+/// Appends the field MCS. Known values are bandwidth, MCS, guard interval, format (mixed), FEC,
+/// STBC (none) and extension streams (none).
 fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     const KNOWN: u8 = 0x7F;
     let mut flags = u8::from(modulation.width_mhz == 40);
@@ -140,8 +141,8 @@ fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend_from_slice(&[KNOWN, flags, index as u8]);
 }
 
-/// Appends the A-MPDU status: reference number, whether the subframe is the last, and the
-/// end-of-frame bit of VHT and HE delimiters, which marks the only MPDU of a PPDU.
+/// Appends the field A-MPDU status: the reference number, whether the subframe is the last, and the
+/// end-of-frame bit. VHT and HE delimiters have this bit, which marks the only MPDU of a PPDU.
 fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     const LAST_KNOWN: u16 = 0x0004;
     const LAST: u16 = 0x0008;
@@ -159,7 +160,7 @@ fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     out.extend_from_slice(&[0, 0]); // delimiter CRC, reserved
 }
 
-/// Appends the field VHT. Known are STBC (none), guard interval and bandwidth.
+/// Appends the field VHT. Known values are STBC (none), guard interval and bandwidth.
 fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
     const KNOWN: u16 = 0x0001 | 0x0004 | 0x0040;
     let flags = if is_short(modulation) { 0x04 } else { 0 };
@@ -176,8 +177,8 @@ fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend_from_slice(&[0; 3]); // group, partial AID
 }
 
-/// Appends the field HE. Known are data MCS, DCM (none), coding, STBC (none), bandwidth, guard
-/// interval, and number and size of LTFs.
+/// Appends the field HE. Known values are data MCS, DCM (none), coding, STBC (none), bandwidth,
+/// guard interval, and number and size of LTFs.
 fn he(out: &mut Vec<u8>, modulation: &Modulation) {
     const SU: u16 = 0;
     const KNOWN: u16 = SU | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
@@ -199,7 +200,7 @@ fn he(out: &mut Vec<u8>, modulation: &Modulation) {
         6_400 => 2,
         _ => 3,
     };
-    // 1, 2, 4, 6, 8
+    // the number of LTFs is 1, 2, 4, 6 or 8
     let ltfs = match modulation.streams {
         1 => 0,
         2 => 1,
@@ -244,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Presence word and what follows it.
+    /// Returns the presence word and the fields of a header.
     fn written(band: Band, modulation: &Modulation, subframe: Option<Subframe>) -> (u32, Vec<u8>) {
         let reception = Reception {
             band,
@@ -252,7 +253,7 @@ mod tests {
             rate_bps: modulation.rate_bps(),
             mac_time: Some(Time(5_000_999)),
         };
-        let mut out = vec![0xEE; 3]; // fields are aligned from the header's start on
+        let mut out = vec![0xEE; 3]; // fields are aligned relative to the start of the header
         header(&mut out, reception, subframe);
         let header = out.split_off(3);
         assert_eq!(header[..2], [0, 0]);

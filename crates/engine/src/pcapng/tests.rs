@@ -1,4 +1,5 @@
-//! A capture of each kind of frame, read back by hand: blocks, headers, checksums.
+//! Tests of a capture with each kind of frame. The capture is parsed by hand: blocks, headers,
+//! checksums.
 
 use super::*;
 use crate::kernel::time::{Span, Time};
@@ -32,7 +33,7 @@ fn node(queue_packets: u32) -> Node {
     }
 }
 
-/// A TCP upload, a TCP download and a UDP download of one 802.11b station.
+/// Returns a scenario with a TCP upload, a TCP download and a UDP download of one 802.11b station.
 fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
         handshake: true,
@@ -185,7 +186,7 @@ fn control(at: u64, from: u32, kind: FrameKind, packet: Option<Packet>) -> Frame
     }
 }
 
-/// One enhanced packet block, taken apart.
+/// Content of an enhanced packet block.
 struct Captured {
     at: u64,
     radiotap: Vec<u8>,
@@ -209,7 +210,7 @@ fn u32_be(bytes: &[u8], at: usize) -> u32 {
     u32::from(u16_be(bytes, at)) << 16 | u32::from(u16_be(bytes, at + 2))
 }
 
-/// Blocks as (type, body), both lengths checked.
+/// Returns the blocks as (type, body). Checks both length fields of each block.
 fn blocks(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let mut blocks = Vec::new();
     while !bytes.is_empty() {
@@ -259,13 +260,14 @@ fn captured_in(scenario: &Scenario, frames: &[FrameRecord]) -> Vec<Captured> {
         .collect()
 }
 
-/// The IP packet of a plain data frame.
+/// Returns the IP packet of a data frame without QoS header.
 fn ip(frame: &Captured) -> &[u8] {
     assert_eq!(frame.mac[24..32], [0xAA, 0xAA, 3, 0, 0, 0, 8, 0]);
     &frame.mac[32..frame.mac.len() - 4]
 }
 
-/// RFC 1071: over a block that contains its own checksum the sum is all ones.
+/// Checks a checksum (RFC 1071): the sum of a block that contains its own checksum has all bits
+/// set.
 fn assert_checksum(bytes: &[u8], pseudo_header: u64) {
     assert_eq!(ip::folded(ip::sum_of(bytes) + pseudo_header), 0xFFFF);
 }
@@ -358,7 +360,7 @@ fn data_frames_carry_direction_addresses_and_the_duration_of_the_ack() {
 #[test]
 fn rts_and_cts_reserve_the_whole_exchange() {
     let segment = packet(0, PacketKind::Segment, 0, 1500);
-    // 1536 B at 11 Mb/s are 1117.09 us; CTS and ACK 248 us each
+    // 1536 B at 11 Mb/s take 1117.09 us; CTS and ACK take 248 us each
     let after_cts = Span(20_000 + 1_309_091 + 248_000);
     let reserving = |reserves, frame| FrameRecord { reserves, ..frame };
     let [rts, cts] = &capture(&[
@@ -392,7 +394,7 @@ fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
         attempt: 2,
         ..first.clone()
     };
-    // after a failed RTS: a retry by the record, but never sent before
+    // after a failed RTS, the record is a retry, but the data frame has never been sent
     let next = FrameRecord {
         attempt: 2,
         ..data(2, 1, packet(0, PacketKind::Segment, 1, 1500))
@@ -428,8 +430,9 @@ fn segments_and_acks_speak_of_the_same_bytes() {
     assert_ip_checksums(ack, 20);
 }
 
-/// RFC 3168: ECT or CE in the IP header, CWR (0x80) of a segment and ECE (0x40) of an ACK in the TCP header; or a count of
-/// three bits, AE (0x100), CWR and ECE, that begins with 5 (RFC 9768, section 3.2.2).
+/// IP header: ECT or CE. TCP header with RFC 3168: CWR (0x80) of a segment, and ECE (0x40) of an
+/// ACK. TCP header with RFC 9768, section 3.2.2: a count of three bits, AE (0x100), CWR and ECE,
+/// that begins with 5.
 #[test]
 fn marks_and_their_echoes_stand_in_the_headers() {
     let marked = |kind, ecn, echo| {

@@ -20,7 +20,7 @@ const FCS_BYTES: u32 = 4;
 /// Length of the header of a QoS data frame. [bytes]
 const QOS_HEADER_BYTES: u32 = 26;
 
-/// Converts records to frames, with the state from which fields of later frames follow.
+/// Converter of records to frames. It has the state that determines fields of later frames.
 pub(super) struct Cell {
     ap: NodeId,
     qos: bool,
@@ -28,12 +28,12 @@ pub(super) struct Cell {
     agreements: Agreements,
 }
 
-/// Last data frame of a node.
+/// Last data frame that a node has sent.
 #[derive(Clone)]
 struct NodeState {
-    /// Sequence number, modulo 4096.
+    /// Sequence number of the frame, modulo 4096.
     sequence: u16,
-    /// Packet and receiver.
+    /// Packet and receiver of the frame.
     last: Option<(Packet, NodeId)>,
 }
 
@@ -52,7 +52,7 @@ impl Cell {
         }
     }
 
-    /// Appends the MAC frame of `record`, FCS included; `write` appends an IP packet.
+    /// Appends the MAC frame of `record`, including the FCS. `write` appends an IP packet.
     pub(super) fn frame(
         &mut self,
         out: &mut Vec<u8>,
@@ -68,7 +68,8 @@ impl Cell {
             (FrameKind::Rts, _) => control(out, RTS, record.reserves, &[record.to, record.from]),
             (FrameKind::Cts, _) => control(out, CTS, record.reserves, &[record.to]),
             (FrameKind::Ack, _) => control(out, ACK, record.reserves, &[record.to]),
-            // the transmitter's address is that of the access point (IEEE 802.11-2016, 9.3.1.6)
+            // the transmitter address is the address of the access point (IEEE 802.11-2016,
+            // 9.3.1.6)
             (FrameKind::CfEnd, _) => {
                 control(out, CF_END, record.reserves, &[]);
                 out.extend_from_slice(&BROADCAST);
@@ -97,8 +98,9 @@ impl Cell {
         out.extend_from_slice(&SNAP_IPV4);
     }
 
-    /// Returns the sequence number of a data frame, and whether it repeats the last data frame of
-    /// its transmitter. After a failed RTS the record is a retry, and the data frame is not.
+    /// Returns the sequence number of a data frame, and whether the frame repeats the last data
+    /// frame of its transmitter. After a failed RTS, the record is a retry, but the data frame is
+    /// not a repetition.
     fn sequence(&mut self, record: &FrameRecord, packet: &Packet) -> (u16, bool) {
         let node = &mut self.nodes[record.from.index()];
         let this = Some((*packet, record.to));

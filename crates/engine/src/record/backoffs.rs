@@ -1,10 +1,10 @@
-//! Backoffs that were counted down before recorded frames. They are computed from the state of the
-//! medium after each exchange, since the medium does not record its draws.
+//! Backoffs that were counted down before recorded frames. The medium does not record the backoffs
+//! that it draws. They are therefore computed from the state of the medium after each exchange.
 
 use crate::kernel::time::Span;
 use crate::mac::dcf::{Backoff, Dcf};
 
-/// Backoff of each contender when the last exchange had ended.
+/// Backoff of each contender at the end of the last exchange.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backoffs {
     seen: Vec<Seen>,
@@ -13,20 +13,21 @@ pub(super) struct Backoffs {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     state: Backoff,
-    /// Idle slots that were drawn; `None` if the draw was not observed.
+    /// Number of idle slots of the backoff when it was drawn; `None` if the draw was not observed.
     drawn: Option<u64>,
 }
 
 impl Backoffs {
-    /// Returns the idle slots that `contender` had to count down before the exchange that has just
-    /// ended, in which it sent; `None` if it had none, or counted off the grid of its group.
+    /// Returns the number of idle slots of the backoff of `contender` before the exchange that has
+    /// just ended, in which the contender sent. `None` if there was no backoff, or if the contender
+    /// was off the slot grid of its group.
     pub(super) fn counted(&self, medium: &Dcf, contender: u32) -> Option<u32> {
         let exchange = medium.exchange();
         if exchange.follows {
             return None;
         }
         let Some(seen) = self.seen.get(contender as usize) else {
-            // the first exchange: nothing was drawn before
+            // the first exchange: no backoff was drawn before
             return None;
         };
         let (was, slot) = (seen.state, medium.slot());
@@ -40,7 +41,8 @@ impl Backoffs {
         let slots = waited.0 / slot.0;
         let drawn = match was.passed + slots == was.target {
             true => seen.drawn,
-            // drawn since, when its packet came before its interframe space was over
+            // the backoff was drawn after the last exchange, because the packet arrived before the
+            // interframe space was over
             false => Some(slots),
         };
         drawn.and_then(|slots| u32::try_from(slots).ok())
@@ -57,7 +59,7 @@ impl Backoffs {
             };
             let was = seen.state;
             if (state.target, state.drawn_at) != (was.target, was.drawn_at) {
-                // drawn before the exchange began, or since
+                // the backoff was drawn before the exchange began, or after
                 let before = state.drawn_at == was.openings && state.openings != was.openings;
                 let passed = if before { was.passed } else { state.passed };
                 seen.drawn = state.target.checked_sub(passed).filter(|_| !was.off_grid);

@@ -1,4 +1,4 @@
-//! Recorded frames as columns, for programs that draw or count them.
+//! Recorded frames in columns, for programs that draw or count frames.
 
 use serde_json::{Value, json};
 
@@ -8,17 +8,18 @@ use crate::mac::NodeId;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 
-/// Returns the frames that begin from one time on and before another, as JSON: one list per column.
+/// Returns the frames that begin at `from` or later and before `to`, as JSON with one list per
+/// column.
 ///
 /// Names are those of the scenario. `receiver` is null for a frame to all nodes. `flow` and
-/// `packet` are set for frames that carry or announce a packet, and null if packets of several
-/// kinds share a PPDU. `flow` is null for a connection that the scenario does not name. `mpdus` and
-/// `mpdus_lost` are null for control frames. In a cell that aggregates, `sequence` has the sequence
-/// numbers of the MPDUs, and `lost` those of the MPDUs that were not received. `mcs` is set for
-/// PPDUs with an MCS.
+/// `packet` are set for frames that carry or announce a packet. Each is null if the packets of a
+/// PPDU differ in this property. `flow` is null for a connection that has no name in the scenario.
+/// `mpdus` and `mpdus_lost` are null for control frames. In a cell that aggregates, `sequence` has
+/// the sequence numbers of the MPDUs, and `lost` has the sequence numbers of the MPDUs that were
+/// not received. `mcs` is set for PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
-    // frames of one exchange are next to each other, responses after the frames to which they
-    // respond
+    // frames of one exchange are next to each other, and a response follows the frame to which it
+    // responds
     let shown: Vec<&FrameRecord> = frames
         .iter()
         .filter(|frame| (from..to).contains(&frame.at))
@@ -56,7 +57,7 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
     .to_string()
 }
 
-/// Returns a property that all packets in a frame have in common.
+/// Returns a property of the packets in a frame; `None` if the packets differ in this property.
 fn common<T: PartialEq>(frame: &FrameRecord, of: impl Fn(&Packet) -> T) -> Option<T> {
     let first = of(frame.packet.as_ref()?);
     let ppdu = frame.ppdu.as_ref();
@@ -75,7 +76,7 @@ fn mpdus_lost(frame: &FrameRecord) -> Option<usize> {
     })
 }
 
-/// Returns the sequence numbers of some of the MPDUs.
+/// Returns the sequence numbers of the MPDUs for which `which` is true.
 fn numbers(frame: &FrameRecord, which: impl Fn(&Mpdu) -> bool) -> Value {
     match frame.mpdus() {
         [] => Value::Null,

@@ -6,22 +6,22 @@ use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 
 /// An exchange of one contender that has ended.
 pub(super) struct Exchange {
-    /// End of its data.
+    /// End of the data frame.
     pub(super) end: Time,
     pub(super) sifs: Span,
-    /// Air times of RTS and CTS, if they precede the data.
+    /// Air times of the RTS and the CTS; `None` if they do not precede the data.
     pub(super) protection: Option<(Span, Span)>,
     pub(super) rts_bps: u64,
     /// Air times of CTS, data and response for which the frames reserve the medium. Single frames
-    /// reserve it as at the nominal rates of the link.
+    /// reserve the air times at the nominal rates of the link.
     pub(super) reserved: [Span; 3],
     /// Kind, length and rate of the response. [bytes], [bit/s]
     pub(super) response: (FrameKind, u32, u64),
 }
 
 impl Exchange {
-    /// Appends the frames of the exchange, as far as it went. `data` begins with the exchange, and
-    /// is moved after RTS and CTS.
+    /// Appends the frames of the exchange that were sent. `data` has the start of the exchange.
+    /// This method moves `data` after RTS and CTS.
     pub(super) fn write(&self, records: &mut Vec<FrameRecord>, mut data: FrameRecord) {
         let (response, response_bytes, response_bps) = self.response;
         let back = [data.to, data.from];

@@ -9,24 +9,24 @@ use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::{self, Outcome};
 use crate::packet::Direction;
 
-/// Frames on the air, up to a limit.
+/// Recorded frames on the air, up to a maximum number of frames.
 #[derive(Clone, Debug)]
 pub struct FrameLog {
-    /// Largest number of frames, and their number so far.
+    /// Largest number of frames. `count` is the number of frames so far.
     room: usize,
     count: usize,
-    /// Start of the log: exchanges that began before are left out.
+    /// Start of the log. Exchanges that began before it are left out.
     from: Time,
-    /// Whether a frame was left out since the log was full.
+    /// Whether a frame was left out because the log was full.
     is_cut: bool,
     records: Vec<FrameRecord>,
-    /// Attempts at the frame in service at each contender.
+    /// Number of attempts so far at the frame in service, for each contender.
     tries: Vec<u32>,
     backoffs: Backoffs,
 }
 
 impl FrameLog {
-    /// Returns a log of at most `limit` frames, of exchanges from `from` on.
+    /// Returns a log of at most `limit` frames. It records exchanges that begin at `from` or later.
     pub fn new(limit: u64, from: Time) -> FrameLog {
         FrameLog {
             room: usize::try_from(limit).unwrap_or(usize::MAX),
@@ -44,18 +44,19 @@ impl FrameLog {
         self.records
     }
 
-    /// Takes the frames so far, in order of their start.
+    /// Removes and returns the frames so far, in order of their start.
     pub fn take(&mut self) -> Vec<FrameRecord> {
         self.room -= std::mem::take(&mut self.count);
         std::mem::take(&mut self.records)
     }
 
-    /// Returns whether there is no room for more frames.
+    /// Returns whether the log has no room for more frames.
     pub fn is_full(&self) -> bool {
         self.is_cut || self.count >= self.room
     }
 
-    /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
+    /// Logs the exchange that `cell` has just ended. The frames are still the first frames of their
+    /// queues.
     pub(crate) fn exchange(&mut self, hotspot: Hotspot, cell: &Cell, outcome: Outcome) {
         let bss = hotspot.bss;
         let medium = cell.medium();
@@ -81,7 +82,8 @@ impl FrameLog {
         self.close(before);
     }
 
-    /// Removes those records from `before` on for which there is no room.
+    /// Removes the records for which the log has no room. Only the records from index `before` on
+    /// are new.
     fn close(&mut self, before: usize) {
         for index in before..self.records.len() {
             let count = self.records[index].count();

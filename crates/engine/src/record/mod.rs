@@ -1,4 +1,4 @@
-//! Records of a replication in addition to its measures: time series, and frames on the air.
+//! Records of a replication in addition to its measures: time series, and the frames on the air.
 
 mod backoffs;
 mod columns;
@@ -25,7 +25,7 @@ pub use series::{Series, Track};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameKind {
-    /// Data: a frame with an IP packet, or a PPDU with one MPDU or several.
+    /// Data frame: a frame with an IP packet, or a PPDU with one or several MPDUs.
     Data,
     /// MAC ACK.
     Ack,
@@ -33,64 +33,68 @@ pub enum FrameKind {
     Rts,
     /// Clear to send.
     Cts,
-    /// End of a transmission opportunity before its limit.
+    /// CF-End frame, which ends a transmission opportunity before its limit.
     CfEnd,
     /// Response to several MPDUs, or to a BlockAckReq.
     BlockAck,
-    /// BlockAckReq, after which the receiver no longer waits for MPDUs that were given up.
+    /// BlockAckReq. The receiver then no longer waits for MPDUs that the sender has given up.
     BlockAckReq,
 }
 
-/// Result of a frame.
+/// Fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// Received, with at least one MPDU of a PPDU.
+    /// The frame, or at least one MPDU of a PPDU, was received.
     Delivered,
-    /// Sent while another node sent.
+    /// The frame was sent while another node was sending.
     Collided,
-    /// Lost to channel errors.
+    /// The frame was lost to channel errors.
     Corrupted,
-    /// Collided, and given up at the attempt limit.
+    /// The frame collided, and was given up at the attempt limit.
     #[serde(rename = "collided")]
     CollidedAndDiscarded,
-    /// Lost to channel errors, and given up at the attempt limit.
+    /// The frame was lost to channel errors, and was given up at the attempt limit.
     #[serde(rename = "corrupted")]
     CorruptedAndDiscarded,
 }
 
-/// One frame on the air, which is one PPDU in a cell that aggregates.
+/// A frame on the air. In a cell that aggregates, a data frame is a PPDU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameRecord {
     /// Start of the frame.
     pub at: Time,
-    /// Sender.
+    /// Node that sends the frame.
     pub from: NodeId,
-    /// Receiver. For a CF-End, which is for all nodes, it is the access point.
+    /// Node that receives the frame. For a CF-End, which is for all nodes, it is the access point.
     pub to: NodeId,
     /// Kind of the frame.
     pub kind: FrameKind,
-    /// The IP packet in a data frame, or announced by an RTS; the first, if there are several.
+    /// IP packet that a data frame carries or an RTS announces; the first packet, if there are
+    /// several.
     pub packet: Option<Packet>,
-    /// Length, MAC header and FCS included; for a PPDU the length of the PSDU. [bytes]
+    /// Length of the frame, including MAC header and FCS; for a PPDU the length of the PSDU.
+    /// [bytes]
     pub bytes: u32,
     /// Rate of the frame. [bit/s]
     pub rate_bps: u64,
-    /// Number of the attempt at its packet, from 1 on; the largest number of several MPDUs.
+    /// Number of the attempt at the packet, counted from 1. For several MPDUs, the largest of their
+    /// numbers.
     pub attempt: u32,
-    /// Result of the frame.
+    /// Fate of the frame.
     pub fate: Fate,
-    /// Number of idle slots that its sender drew and counted down before it; `None` for a frame
-    /// that did not contend (a response, a frame that follows in a TXOP, immediate access).
+    /// Number of idle slots of the backoff that the sender drew and counted down before the frame.
+    /// `None` for a frame without backoff: a response, a frame that follows in a TXOP, or immediate
+    /// access.
     pub backoff: Option<u32>,
-    /// Time after its end for which it reserves the medium.
+    /// Time for which the frame reserves the medium after its end.
     pub reserves: Span,
-    /// Further fields of data and BlockAckReqs of a cell that aggregates.
+    /// Further fields of data frames and BlockAckReqs in a cell that aggregates.
     pub ppdu: Option<Box<Ppdu>>,
 }
 
 impl FrameRecord {
-    /// Returns a control frame that is received.
+    /// Returns a control frame that was received.
     fn control(
         kind: FrameKind,
         at: Time,
@@ -114,7 +118,7 @@ impl FrameRecord {
         }
     }
 
-    /// Returns its air time.
+    /// Returns the air time of the frame.
     pub fn air_time(&self, phy: &Phy) -> Span {
         match &self.ppdu {
             Some(ppdu) => ppdu.air_time,
@@ -122,29 +126,29 @@ impl FrameRecord {
         }
     }
 
-    /// Returns the number of frames for which it counts: one for each MPDU of an aggregate.
+    /// Returns the number of frames that this record counts for: one for each MPDU of an aggregate.
     pub fn count(&self) -> usize {
         self.mpdus().len().max(1)
     }
 
-    /// Returns its MPDUs, if it is data of a cell that aggregates.
+    /// Returns the MPDUs of the frame; none if it is not a data frame of a cell that aggregates.
     pub fn mpdus(&self) -> &[Mpdu] {
         self.ppdu.as_ref().map_or(&[], |ppdu| &ppdu.mpdus)
     }
 
-    /// Returns its modulation; `None`: that of frames of 802.11a, b or g.
+    /// Returns the modulation of the frame; `None`: the frame is a frame of 802.11a, b or g.
     pub fn modulation(&self) -> Option<&Modulation> {
         self.ppdu.as_ref()?.modulation.as_ref()
     }
 
-    /// Returns whether the frame, or an MPDU of it, was given up at the attempt limit.
+    /// Returns whether the frame, or an MPDU in the frame, was given up at the attempt limit.
     pub fn is_discarded(&self) -> bool {
         self.fate.is_discarded() || self.mpdus().iter().any(|mpdu| mpdu.is_discarded)
     }
 }
 
 impl Fate {
-    /// Returns the fate of a frame in an exchange with this outcome.
+    /// Returns the fate of a frame in an exchange that had this outcome.
     fn of(outcome: Outcome, is_discarded: bool) -> Fate {
         match (outcome, is_discarded) {
             (Outcome::Delivered { .. }, _) => Fate::Delivered,

@@ -1,4 +1,4 @@
-//! PPDUs of a cell that aggregates, for the log of frames.
+//! Records of the PPDUs of a cell that aggregates.
 
 use super::backoffs::Backoffs;
 use super::exchange::Exchange;
@@ -13,47 +13,48 @@ use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 use crate::scenario;
 
-/// Fields of data and BlockAckReqs of a cell that aggregates, in addition to those of other frames.
+/// Fields of data frames and BlockAckReqs in a cell that aggregates, in addition to the fields of
+/// other frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ppdu {
-    /// Modulation; `None`: that of a frame of 802.11a, b or g.
+    /// Modulation; `None`: the frame is a frame of 802.11a, b or g.
     pub modulation: Option<Modulation>,
-    /// Air time.
+    /// Air time of the PPDU.
     pub air_time: Span,
-    /// Access category of its sender.
+    /// Access category of the sender.
     pub category: Category,
-    /// The lowest number that its sender has neither seen acknowledged nor given up.
+    /// Lowest MPDU number that is neither acknowledged nor given up at the sender.
     pub start: u32,
-    /// MPDUs in order; empty for a BlockAckReq.
+    /// MPDUs of the PPDU, in order; empty for a BlockAckReq.
     pub mpdus: Vec<Mpdu>,
-    /// The packets of all MPDUs.
+    /// Packets of all MPDUs.
     pub packets: Vec<Packet>,
 }
 
 /// An MPDU of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mpdu {
-    /// Its number; MPDUs from a contender to a receiver are counted from 0.
+    /// Number of the MPDU. The MPDUs from a contender to a receiver are counted from 0.
     pub number: u32,
-    /// Number of the attempt, from 1 on. Attempts whose RTS failed count.
+    /// Number of the attempt at the MPDU, counted from 1. Attempts whose RTS failed are included.
     pub attempt: u32,
-    /// Number of packets in it.
+    /// Number of packets in the MPDU.
     pub packets: u32,
-    /// Length, MAC header and FCS included. [bytes]
+    /// Length of the MPDU, including MAC header and FCS. [bytes]
     pub bytes: u32,
-    /// Whether it was not received.
+    /// Whether the MPDU was not received.
     pub is_lost: bool,
-    /// Whether it was lost and given up at the attempt limit.
+    /// Whether the MPDU was lost, and was given up at the attempt limit.
     pub is_discarded: bool,
 }
 
 impl Mpdu {
-    /// Returns its sequence number on the air.
+    /// Returns the sequence number of the MPDU on the air.
     pub fn sequence_number(&self) -> u16 {
         sequence_number(self.number)
     }
 
-    /// Returns its fate, given the fate of its PPDU.
+    /// Returns the fate of the MPDU, given the fate of its PPDU.
     pub fn fate(&self, of_ppdu: Fate) -> Fate {
         match (self.is_lost, of_ppdu.is_collided(), self.is_discarded) {
             (false, ..) => Fate::Delivered,
@@ -65,13 +66,14 @@ impl Mpdu {
     }
 }
 
-/// Returns a number on the air, which is modulo 4096 (IEEE 802.11-2020, 9.2.4.4.2).
+/// Returns the sequence number on the air: the MPDU number modulo 4096 (IEEE 802.11-2020,
+/// 9.2.4.4.2).
 pub fn sequence_number(number: u32) -> u16 {
     (number % 4096) as u16
 }
 
 impl Ppdu {
-    /// Returns the MPDUs with their packets.
+    /// Returns each MPDU with its packets.
     pub fn contents(&self) -> impl Iterator<Item = (&Mpdu, &[Packet])> {
         let mut rest = &self.packets[..];
         self.mpdus.iter().map(move |mpdu| {
@@ -82,7 +84,7 @@ impl Ppdu {
     }
 }
 
-/// Logs the exchange that `cell` has just ended, before its packets are settled.
+/// Logs the exchange that `cell` has just ended, before the packets of the exchange are settled.
 pub(super) fn log(
     records: &mut Vec<FrameRecord>,
     backoffs: &Backoffs,
@@ -145,8 +147,8 @@ fn mpdus(
         Outcome::Collided | Outcome::Begins => &[],
         Outcome::Delivered { .. } | Outcome::Corrupted => cell.judged(),
     };
-    // MPDUs are given up at their own limit, and without a block acknowledgement at that of the
-    // contender
+    // with a block acknowledgement agreement, each MPDU has its own attempt limit; without an
+    // agreement, the limit of the contender applies
     let used_up = cell.medium().discarded().contains(&sent.contender);
     let mut rest = &sent.packets[..];
     let numbered = sent.mpdus.iter().enumerate();
@@ -171,7 +173,7 @@ fn mpdus(
     mpdus.collect()
 }
 
-/// Returns the length of the MPDU with these packets. [bytes]
+/// Returns the length of an MPDU that contains these packets. [bytes]
 fn mpdu_bytes(settings: &scenario::Cell, packets: &[Packet]) -> u32 {
     match packets {
         [packet] => settings.frame_bytes(u32::from(packet.bytes)),
@@ -183,7 +185,7 @@ fn mpdu_bytes(settings: &scenario::Cell, packets: &[Packet]) -> u32 {
     }
 }
 
-/// Returns the length of the PSDU with these MPDUs. [bytes]
+/// Returns the length of a PSDU that contains these MPDUs. [bytes]
 fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
     match (mpdus, modulation) {
         ([mpdu], Some(modulation)) => psdu_of_one(modulation.generation, mpdu.bytes),
@@ -194,8 +196,8 @@ fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
     }
 }
 
-/// Returns the number of the attempt at a BlockAckReq or at the MPDUs, and whether it or an MPDU is
-/// given up.
+/// Returns the number of the attempt at a BlockAckReq or at the MPDUs. Also returns whether the
+/// BlockAckReq or an MPDU is given up.
 fn attempt(sent: &Transmission, mpdus: &[Mpdu]) -> (u32, bool) {
     let attempts = mpdus.iter().map(|mpdu| mpdu.attempt);
     match attempts.max() {

@@ -1,5 +1,5 @@
-//! Time series that are sampled at a fixed interval. A track has a name and a function that reads
-//! it.
+//! Time series that are sampled at a fixed interval. A track has a name, and a function that reads
+//! its value.
 
 use serde::Serialize;
 
@@ -13,59 +13,63 @@ use crate::quantities::{
 use crate::scenario::Transport;
 use crate::world::{User, World};
 
-/// One sampled quantity of one item.
+/// Samples of one quantity of one item.
 #[derive(Clone, Debug, Serialize)]
 pub struct Track {
     /// List of the item in results.
     pub list: &'static str,
-    /// Name of the item.
+    /// Name of the item in results.
     pub name: String,
     /// Name of the quantity, with its unit.
     pub quantity: &'static str,
     /// Values, one per sample.
     pub values: Vec<f64>,
-    /// Number of the item in its kind.
+    /// Number of the item among the items of the same kind.
     #[serde(skip)]
     item: usize,
     #[serde(skip)]
     how: How,
 }
 
-/// Time series of one replication, warm-up included.
+/// Time series of one replication, including the warm-up.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series {
     /// Sampling interval. [s]
     pub interval_s: f64,
-    /// Sample instants. [s]
+    /// Times of the samples. [s]
     pub time_s: Vec<f64>,
     /// Time before which samples are not recorded.
     #[serde(skip)]
     from: Time,
-    /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet); goodput,
-    /// utilisation and round-trip time of a user (NaN: no ACK) over the interval before it, and with tails
-    /// the delay of each flow (NaN: no sample).
+    /// Tracks. A track has values at the times of samples, or values over the interval before each
+    /// sample.
+    ///
+    /// - At the time: queue lengths, cwnd, rate of the bottleneck, and last ping (NaN: no value
+    ///   yet).
+    /// - Over the interval: goodput, utilisation, and round-trip time of a user (NaN: no ACK); with
+    ///   tails also the delay of each flow (NaN: no sample).
     pub tracks: Vec<Track>,
 }
 
-/// Method by which a value is read.
+/// Method by which the values of a track are read.
 #[derive(Clone, Copy, Debug)]
 enum How {
     /// Value at the time of the sample.
     Now(fn(&World<'_>, usize) -> f64),
-    /// Value by the growth of totals in the interval before the sample.
+    /// Value computed from the increase of two totals in the interval before the sample.
     Over {
         totals: fn(&World<'_>, usize) -> [u64; 2],
         value: fn(&Interval<'_>) -> f64,
-        /// Totals at the previous sample.
+        /// Values of the totals at the previous sample.
         before: [u64; 2],
     },
 }
 
-/// An interval between two samples, for one item.
+/// Interval between two samples, for one item.
 struct Interval<'a> {
     world: &'a World<'a>,
     item: usize,
-    /// Growth of the totals.
+    /// Increase of the two totals in the interval.
     grown: [u64; 2],
     length_s: f64,
 }
@@ -106,19 +110,20 @@ impl Track {
 }
 
 impl Interval<'_> {
-    /// Returns the part of the interval in which the item was busy. The first total is its busy
-    /// time in nanoseconds. [-]
+    /// Returns the busy time of the item divided by the length of the interval. The first total is
+    /// the busy time in nanoseconds. [-]
     fn busy_part(&self) -> f64 {
         self.grown[0] as f64 / 1e9 / self.length_s
     }
 
-    /// Returns the mean of delays; NaN without a sample. The totals are the sum of the delays in
-    /// nanoseconds, and the number of samples. [s]
+    /// Returns the mean delay in the interval; NaN if there is no sample. The totals are the sum of
+    /// the delays in nanoseconds and the number of samples. [s]
     fn mean_s(&self) -> f64 {
         self.grown[0] as f64 / 1e9 / self.grown[1] as f64
     }
 
-    /// Returns the rate over the interval. The first total counts packets of `bits` bits. [bit/s]
+    /// Returns the rate in the interval. The first total is a number of packets of `bits` bits.
+    /// [bit/s]
     fn bits_per_second(&self, bits: f64) -> f64 {
         self.grown[0] as f64 * bits / self.length_s
     }
@@ -148,7 +153,7 @@ impl Series {
         }
     }
 
-    /// Returns a series that also contains the delays of the flows of the scenario.
+    /// Returns time series that also contain the delays of the flows of the scenario.
     pub(crate) fn with_delays(world: &World<'_>, interval: Span) -> Series {
         let mut series = Series::new(world, interval);
         delays_of_flows(world, &mut series.tracks);
@@ -169,7 +174,7 @@ impl Series {
     }
 }
 
-/// Values of a series at single times.
+/// Present values of the quantities of a series.
 pub(crate) struct Present {
     tracks: Vec<Track>,
 }
@@ -181,7 +186,7 @@ impl Present {
         Present { tracks }
     }
 
-    /// Returns list, item, quantity and present value; NaN if there is no value.
+    /// Returns list, item, quantity and present value of each track; NaN if there is no value.
     pub(crate) fn read<'p>(
         &'p self,
         world: &World<'_>,
@@ -189,14 +194,14 @@ impl Present {
         self.tracks.iter().map(|track| {
             let value = match track.how {
                 How::Now(value) => value(world, track.item),
-                How::Over { .. } => f64::NAN, // left out
+                How::Over { .. } => f64::NAN, // the constructor has removed such tracks
             };
             (track.list, track.name.as_str(), track.quantity, value)
         })
     }
 }
 
-/// Adds the queues of a cell, which exists only with stations.
+/// Adds the tracks of a cell, which exists only if the scenario has stations.
 fn of_cell(world: &World<'_>, tracks: &mut Vec<Track>) {
     let cell = world.radio().cell();
     let Some(cell) = cell.filter(|_| !world.scenario().stations.is_empty()) else {
@@ -219,7 +224,7 @@ fn of_links(world: &World<'_>, tracks: &mut Vec<Track>) {
         )
     };
     let busy = used(|over| over.busy_part());
-    // NaN without an opportunity
+    // NaN if there was no opportunity in the interval
     let opportunities = used(|over| over.grown[0] as f64 / over.grown[1] as f64);
     for (number, wired) in world.wires().links().iter().enumerate() {
         if wired.is_shown() {
@@ -257,7 +262,7 @@ fn of_bottleneck(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Adds the flows of the scenario, without web sources.
+/// Adds the tracks of the flows of the scenario, without web sources.
 fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     let goodput = over(
         |world, flow| {
@@ -284,7 +289,8 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Adds round-trip times of TCP flows and one-way delays of datagrams, as means over each interval.
+/// Adds tracks of the round-trip times of TCP flows and of the one-way delays of datagrams. Each
+/// value is the mean of an interval.
 fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     let delay = over(
         |world, flow| {
@@ -303,7 +309,7 @@ fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Adds the links of a conflict graph, and their users.
+/// Adds the tracks of the links of a conflict graph, and of their users.
 fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let (Some(conflict), Some(csma)) = (world.radio().conflict(), &world.scenario().csma) else {
         return;

@@ -13,26 +13,27 @@ use crate::mac::ppdu::Generation;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Lost, Mac80211, QueueSetting, TxQueues};
 
-/// Packets in front of the device, by contender.
+/// Packets in front of the device of a Linux access point, for all its contenders.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Linux {
     roles: Roles,
     queue: Mac80211,
-    /// Contender of each category of the access point.
+    /// Contender of each access category at the access point.
     pub(in crate::cell) contenders: Vec<u32>,
-    /// Number of the category of each contender in `contenders`; `None`: the access point sends
-    /// nothing in it.
+    /// Index in `contenders` of the contender with the same category, for each contender of the
+    /// cell; `None`: the access point sends nothing in this category.
     category: Vec<Option<u32>>,
-    /// Lost packets that are not counted yet.
+    /// Lost packets that the caller has not counted yet.
     lost: Vec<Lost>,
 }
 
-/// Largest number of aggregates that a device holds, the one on the air included, if no air time
-/// limits it.
+/// Largest number of aggregates that a device holds, including the aggregate on the air, if no air
+/// time limits the number.
 const DEPTH: u32 = 2;
 
 impl Linux {
-    /// Returns the empty queue; `None`: the access point has another queue.
+    /// Returns the empty queue of a Linux access point; `None` if the access point has another
+    /// queue.
     pub(in crate::cell) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Option<Linux> {
         let setting = &hotspot.bss.cell.ap.queue;
         let Discipline::Mac80211(own) = setting.discipline else {
@@ -63,14 +64,14 @@ impl Linux {
         })
     }
 
-    /// Changes the setting to `to`, as far as it may change.
+    /// Changes the queue setting to `to`, as far as it can change during a run.
     pub(in crate::cell) fn change(&mut self, to: &QueueSetting) {
         if let Discipline::Mac80211(own) = to.discipline {
             self.queue.change(to, own);
         }
     }
 
-    /// Updates the rates of `stations`.
+    /// Updates the estimates of air time and rate for the `stations`.
     pub(in crate::cell) fn update_rates(
         &mut self,
         stations: Range<usize>,
@@ -89,8 +90,8 @@ impl Linux {
         }
     }
 
-    /// Enqueues a packet for a station from `contender`. Lost packets are fetched with
-    /// [`Linux::take_lost`].
+    /// Enqueues a packet from `contender` for a station. [`Linux::take_lost`] returns the packets
+    /// that are lost.
     pub(in crate::cell) fn enqueue(
         &mut self,
         now: Time,
@@ -104,13 +105,13 @@ impl Linux {
         }
     }
 
-    /// Returns a packet that was lost, with its contender.
+    /// Returns a lost packet and its contender; `None` if no packet was lost.
     pub(in crate::cell) fn take_lost(&mut self) -> Option<(u32, Packet)> {
         let Lost { category, packet } = self.lost.pop()?;
         Some((self.contenders[category as usize], packet))
     }
 
-    /// Lets the device of `contender` pull the packets that it may into `txqs`.
+    /// Lets the device of `contender` pull as many packets as it may into `txqs`.
     pub(in crate::cell) fn pull(
         &mut self,
         now: Time,
@@ -147,8 +148,8 @@ impl Linux {
         txqs.mark_in_qdisc(marked);
     }
 
-    /// Charges the station for an exchange of `contender` of `node` that has ended, after which the
-    /// device of the access point holds less.
+    /// Charges the air time of an exchange to its station. The exchange of `contender` of `node`
+    /// has ended, so that the device of the access point holds fewer packets.
     pub(in crate::cell) fn account(
         &mut self,
         now: Time,
@@ -171,7 +172,7 @@ impl Linux {
         self.hold(contender, txq, senders, txqs);
     }
 
-    /// Updates the packets that the device of `contender` holds for a txq.
+    /// Updates the number of packets and bytes that the device of `contender` holds for a txq.
     pub(in crate::cell) fn hold(
         &mut self,
         contender: u32,
@@ -185,13 +186,13 @@ impl Linux {
         }
     }
 
-    /// Returns whether packets wait for a station.
+    /// Returns whether packets of `contender` wait for a station.
     pub(in crate::cell) fn has_for(&self, contender: u32, station: u32) -> bool {
         let category = self.category[contender as usize];
         category.is_some_and(|category| self.queue.waits(category, station))
     }
 
-    /// Returns the packets of `contender`, or of all.
+    /// Returns the waiting packets of `contender`; `None`: of all contenders.
     pub(in crate::cell) fn packets(&self, contender: Option<u32>) -> impl Iterator<Item = &Packet> {
         let category = contender.and_then(|contender| self.category[contender as usize]);
         self.queue.packets(category)

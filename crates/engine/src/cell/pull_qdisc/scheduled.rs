@@ -1,27 +1,27 @@
-//! A device that pulls packets from a scheduler, in the scheduler's order.
+//! A device that pulls packets from a scheduler, in the order of the scheduler.
 
 use crate::cell::senders::Senders;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 use crate::queue::{Scheduler, TxQueues};
 
-/// Number of longest aggregates that the device holds, the one on the air included: the next, and
-/// one to follow.
+/// Number of longest aggregates that the device holds, including the aggregate on the air: the next
+/// aggregate, and one to follow.
 const DEPTH: f64 = 2.0;
 
-/// Packets of one contender in front of the device.
+/// Packets of one contender in front of its device.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Scheduled {
     pub(in crate::cell) scheduler: Scheduler,
     /// Number of longest aggregates that the packets in the device would fill; `None`: unknown,
-    /// since an exchange has begun or ended.
+    /// because an exchange has begun or ended.
     pub(in crate::cell) held: Option<f64>,
-    /// Packets that wait for each txq of the device.
+    /// Number of packets that wait for each txq of the device.
     pub(in crate::cell) of_txq: Vec<u32>,
 }
 
 impl Scheduled {
-    /// Returns `scheduler` in front of an empty device with this number of txqs.
+    /// Returns `scheduler` in front of an empty device that has `txqs` txqs.
     pub(in crate::cell) fn new(scheduler: Scheduler, txqs: usize) -> Scheduled {
         Scheduled {
             scheduler,
@@ -30,8 +30,7 @@ impl Scheduled {
         }
     }
 
-    /// Enqueues `packet`, which is for the device's `queue`. Packets that are lost are appended to
-    /// `lost`.
+    /// Enqueues `packet`, which is for a txq of `queue`. Lost packets are appended to `lost`.
     pub(in crate::cell) fn enqueue(
         &mut self,
         now: Time,
@@ -51,7 +50,7 @@ impl Scheduled {
         }
     }
 
-    /// Lets the device of `contender` pull packets until it holds enough.
+    /// Lets the device of `contender` pull packets until the device holds [`DEPTH`] aggregates.
     pub(in crate::cell) fn pull(
         &mut self,
         now: Time,

@@ -6,8 +6,9 @@ use crate::mac::bss::NodeId;
 use crate::mac::dcf::Dcf;
 
 impl Senders {
-    /// Returns the time for which PPDUs with data to or from station number `station`, counted from
-    /// 0, have been on the air by `now`. Two that collide count once. [ns]
+    /// Returns the time for which PPDUs with data to or from a station have been on the air by
+    /// `now`. `station` is the index of the station, counted from 0. Two PPDUs that collide are
+    /// counted once. [ns]
     pub(in crate::cell) fn air_ns(&self, station: usize, now: Time, medium: &Dcf) -> u64 {
         let node = self.roles.node_of(station);
         let own = medium.categories_of(node);
@@ -20,8 +21,8 @@ impl Senders {
         ended + present.max().unwrap_or(Span::ZERO).0
     }
 
-    /// Counts the overlap of PPDUs to and from a station in the collision that has just ended,
-    /// before it is settled.
+    /// Counts the overlap of PPDUs to and from the same station in the collision that has just
+    /// ended. The collision is not settled yet.
     pub(in crate::cell) fn count_overlap(&mut self, medium: &Dcf) {
         let data = |&&contender: &&u32| {
             let sends = matches!(self.senders[contender as usize].sending, Sending::Data(_));
@@ -42,7 +43,7 @@ impl Senders {
         }
     }
 
-    /// Returns whether `contender` sends data to or from `node`.
+    /// Returns whether `contender` has data to or from `node` on the air.
     fn carries_data(&self, contender: u32, node: NodeId) -> bool {
         let sender = &self.senders[contender as usize];
         match sender.sending {

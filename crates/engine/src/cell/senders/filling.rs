@@ -1,29 +1,31 @@
-//! A PPDU that is being filled.
+//! The PPDU of an exchange that begins, while it is filled with MPDUs.
 
 use crate::mac::aggregation::{ampdu_bytes, amsdu_bytes};
 use crate::mac::block_ack::BlockAckWindow;
 use crate::mac::tx_timing::{Room, TxTiming};
 use crate::queue::TxQueues;
 
-/// A PPDU that is being filled.
+/// PPDU that is filled with MPDUs.
 pub(super) struct Filling<'a> {
     pub(super) timing: &'a TxTiming,
     pub(super) room: Room,
     pub(super) mpdus: u32,
     pub(super) count: u32,
-    /// Length of the subframes of an A-MPDU. [bytes]
+    /// Length of the subframes of the A-MPDU so far. [bytes]
     pub(super) subframes: u32,
     pub(super) psdu: u32,
 }
 
 impl Filling<'_> {
-    /// Adds an MPDU, if it has room. The first always has.
+    /// Adds an MPDU if the PPDU has room for it. Returns whether it has room. The first MPDU always
+    /// fits.
     #[inline(always)]
     pub(super) fn add(&mut self, mpdu_bytes: u32) -> bool {
         (self.count == 0 || self.count < self.mpdus) && self.put(mpdu_bytes)
     }
 
-    /// Adds an MPDU, if the PSDU has room. The number of MPDUs permits another.
+    /// Adds an MPDU if the PSDU has room for it. Returns whether it has room. The caller checks the
+    /// number of MPDUs.
     #[inline(always)]
     pub(super) fn put(&mut self, mpdu_bytes: u32) -> bool {
         if self.count == 0 {
@@ -41,8 +43,8 @@ impl Filling<'_> {
         true
     }
 
-    /// Adds the packets that may share the MPDU added last, of `bytes` with one packet, to make an
-    /// A-MSDU of at most `max` bytes.
+    /// Adds further packets to the last MPDU to form an A-MSDU of at most `max` bytes. With only
+    /// one packet, the length of the MPDU is `bytes`.
     pub(super) fn widen(
         &mut self,
         bytes: u32,

@@ -1,4 +1,4 @@
-//! Contents of the exchange that begins.
+//! Choice of the contents of the exchange that begins.
 
 use super::filling::Filling;
 use super::{Link, Senders, Sending};
@@ -7,8 +7,8 @@ use crate::mac::dcf::{Dcf, MinimumExchange, PlannedExchange};
 use crate::queue::TxQueues;
 
 impl Senders {
-    /// Returns the shortest exchange that `contender` could begin with from `now` on, if it has
-    /// something to send. The rate control chooses its TXVECTOR.
+    /// Returns the shortest exchange with which `contender` can begin from `now` on; `None` if the
+    /// contender has nothing to send. The rate control chooses the TXVECTOR of the exchange.
     pub(in crate::cell) fn minimum_exchange(
         &mut self,
         now: Time,
@@ -33,7 +33,7 @@ impl Senders {
             link.rates.choose(now, retry, &mut self.stream);
         }
         let (data_air, response_air) = match medium.has_limit(contender) {
-            false => (Span::ZERO, Span::ZERO), // unused
+            false => (Span::ZERO, Span::ZERO), // unused without a time limit
             true => {
                 let first = link.window.first_waiting();
                 let new = queue.first(txq);
@@ -48,7 +48,7 @@ impl Senders {
         })
     }
 
-    /// Chooses the contents of the exchange of `contender` that begins.
+    /// Chooses the contents of the exchange of `contender`, which begins.
     pub(in crate::cell) fn form(
         &mut self,
         contender: u32,
@@ -64,7 +64,7 @@ impl Senders {
                 let Link { to, rates, .. } = &sender.links[txq as usize];
                 return rates.timing().bar_exchange(*to);
             }
-            (None, txq) => txq.unwrap_or(0), // a contender that sends has something
+            (None, txq) => txq.unwrap_or(0), // a contender that sends always has a txq with packets
         };
         let Link {
             to,

@@ -13,7 +13,7 @@ use crate::packet::Direction;
 /// The link from a contender to a receiver.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Link {
-    /// Receiver.
+    /// Node that receives the packets of the link.
     pub(super) to: NodeId,
     pub(in crate::cell) rates: LinkRates<TxTiming>,
     pub(super) window: BlockAckWindow,

@@ -1,4 +1,4 @@
-//! End of an exchange, and packets that receivers hold.
+//! End of an exchange, and timeouts of packets that receivers hold.
 
 use super::sorting::{HandingUp, Sorting};
 use super::{Link, Senders, Sending};
@@ -9,8 +9,8 @@ use crate::mac::dcf::{Dcf, Outcome};
 use crate::queue::TxQueues;
 
 impl Senders {
-    /// Ends the exchange of `contender`, the only transmitter, at `now`; its response ends at
-    /// `done`. Returns whether any data were received.
+    /// Ends the exchange of `contender`, which is the only transmitter, at `now`. The response ends
+    /// at `done`. Returns whether the receiver has received any data.
     pub(in crate::cell) fn receive(
         &mut self,
         now: Time,
@@ -76,8 +76,9 @@ impl Senders {
         received > 0
     }
 
-    /// Settles the packets that `contender` sent in the exchange that ended at `now`, and those
-    /// that it has given up inside the node (`discarded`).
+    /// Settles the packets that `contender` sent in the exchange that ended at `now`. If the
+    /// contender has given up its packets in an internal collision (`discarded` but not `sent`),
+    /// settles these packets.
     pub(in crate::cell) fn settle(
         &mut self,
         now: Time,
@@ -90,7 +91,7 @@ impl Senders {
         let sending = match sent {
             true => std::mem::replace(&mut sender.sending, Sending::Nothing),
             false => match queue.next() {
-                Some(txq) => Sending::Data(txq), // it would have sent this
+                Some(txq) => Sending::Data(txq), // the contender would have sent packets of this txq
                 None => Sending::Nothing,
             },
         };
@@ -180,7 +181,7 @@ impl Senders {
         self.track_reordering(now, contender, txq);
     }
 
-    /// Records whether the receiver of a txq holds packets.
+    /// Updates the list of links whose receivers hold packets, for one txq.
     #[inline]
     fn track_reordering(&mut self, now: Time, contender: u32, txq: u32) {
         let window = &self.senders[contender as usize].links[txq as usize].window;
@@ -202,12 +203,13 @@ impl Senders {
         }
         reordering.retain(|&link| deadline(link) < Time::NEVER);
         let first = reordering.iter().map(|&link| deadline(link)).min();
-        // a receiver that has waited long enough after another is due immediately
+        // a receiver may have reached its deadline before this link was settled; it is then due
+        // immediately
         self.deadline = first.map_or(Time::NEVER, |first| first.max(now));
         self.reordering = reordering;
     }
 
-    /// Lets receivers that have waited long enough at `now` hand up the packets that they hold.
+    /// Makes the receivers whose deadline has passed at `now` hand up the packets that they hold.
     pub(in crate::cell) fn time_out(&mut self, now: Time) {
         self.reordering.sort_unstable();
         for &(contender, txq) in &self.reordering {

@@ -7,17 +7,17 @@ use crate::mac::dcf::AggregateCounters;
 use crate::packet::Packet;
 use crate::queue::TxQueues;
 
-/// Packets that receivers have handed up, in order for each.
+/// Packets that receivers have handed up, in the order of each receiver.
 pub(in crate::cell) type Received = Vec<(OffAir, Packet)>;
 
-/// Records the events at both ends of a link when an exchange ends.
+/// Recorder of the events at both ends of a link when an exchange ends.
 pub(super) struct Sorting<'a> {
     pub(super) queue: &'a mut TxQueues,
     pub(super) received: &'a mut Received,
     pub(super) lost: &'a mut Vec<Packet>,
     pub(super) off: OffAir,
     pub(super) now: Time,
-    /// End of the response: acknowledged packets leave their places then.
+    /// End of the response, when acknowledged packets leave their places in the queue.
     pub(super) done: Time,
     pub(super) delivered: u64,
     pub(super) discarded: u64,
@@ -64,7 +64,7 @@ impl BlockAckEvents for Sorting<'_> {
     }
 }
 
-/// Records the packets that a receiver hands up when it stops waiting.
+/// Recorder of the packets that a receiver hands up when it stops waiting for missing MPDUs.
 pub(super) struct HandingUp<'a> {
     pub(super) received: &'a mut Received,
     pub(super) off: OffAir,

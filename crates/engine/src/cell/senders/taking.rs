@@ -1,4 +1,4 @@
-//! Contents of a device that pulls packets by aggregates.
+//! Number of packets and aggregates in a device that pulls packets.
 
 use super::{Link, Senders, Sending};
 use crate::kernel::time::Span;
@@ -6,11 +6,11 @@ use crate::mac::aggregation::ampdu_bytes;
 use crate::packet::Packet;
 use crate::queue::TxQueues;
 
-/// Room for the packets of one aggregate.
+/// Room for packets in one aggregate.
 pub(in crate::cell) struct AggregateRoom {
     packets: u32,
     bytes: u32,
-    /// The longest MPDU so far. [bytes]
+    /// Length of the longest MPDU so far. [bytes]
     longest: u32,
     max_packets: u32,
     max_bytes: u32,
@@ -18,13 +18,14 @@ pub(in crate::cell) struct AggregateRoom {
 }
 
 impl AggregateRoom {
-    /// Returns whether there is no room for one more packet as long as the longest.
+    /// Returns whether the aggregate has no room for another packet as long as the longest packet
+    /// so far.
     pub(in crate::cell) fn is_full(&self) -> bool {
         let with_another = ampdu_bytes(self.bytes, self.longest);
         self.packets >= self.max_packets || self.packets > 0 && with_another > self.max_bytes
     }
 
-    /// Adds a packet.
+    /// Adds a packet to the aggregate.
     pub(in crate::cell) fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         let mpdu = u32::from(packet.bytes) + self.headers;
@@ -39,17 +40,18 @@ impl Senders {
         &self.senders[contender as usize].links[station]
     }
 
-    /// Returns whether `contender` has something on the air.
+    /// Returns whether `contender` has an exchange on the air.
     pub(in crate::cell) fn sends(&self, contender: u32) -> bool {
         self.senders[contender as usize].sending != Sending::Nothing
     }
 
-    /// Returns the txq of the last exchange of `contender`, and the air time of its PPDU with data.
+    /// Returns the txq of the last exchange of `contender`, and the air time of the PPDU with data
+    /// in this exchange.
     pub(in crate::cell) fn last(&self, contender: u32) -> (u32, Span) {
         self.senders[contender as usize].last
     }
 
-    /// Returns the room for one aggregate of `contender` to a station.
+    /// Returns the room in an empty aggregate from `contender` to a station.
     pub(in crate::cell) fn room_for_aggregate(
         &self,
         contender: u32,
@@ -69,7 +71,8 @@ impl Senders {
         }
     }
 
-    /// Returns the number of aggregates that the packets in `queue` make, by station.
+    /// Returns the number of aggregates that can be formed from the packets in `queue`. Aggregates
+    /// have packets for one station each.
     pub(in crate::cell) fn held(&self, contender: u32, queue: &TxQueues) -> u32 {
         let count = |txq: u32| {
             let mut room = self.room_for_aggregate(contender, txq);
@@ -86,7 +89,7 @@ impl Senders {
         queue.waiting_txqs().into_iter().map(count).sum()
     }
 
-    /// Returns the part of the longest aggregate to its receiver that a packet fills.
+    /// Returns the fraction of the longest aggregate to its receiver that `packet` fills. [-]
     pub(in crate::cell) fn part_of_aggregate(
         &self,
         contender: u32,
@@ -99,7 +102,7 @@ impl Senders {
         of_packets.max(f64::from(room.bytes) / f64::from(room.max_bytes))
     }
 
-    /// Returns the number of longest aggregates that the packets in `queue` would fill.
+    /// Returns the number of longest aggregates that the packets in `queue` would fill. [-]
     pub(in crate::cell) fn aggregates_held(&self, contender: u32, queue: &TxQueues) -> f64 {
         let txqs = queue.waiting_txqs().into_iter();
         let packets = txqs.flat_map(|txq| queue.of_txq(txq).map(move |packet| (txq, packet)));
@@ -108,8 +111,8 @@ impl Senders {
             .sum()
     }
 
-    /// Returns the number of packets of a txq that the device of `contender` has not settled, and
-    /// their bytes.
+    /// Returns the number of packets of a txq that the device of `contender` holds and has not
+    /// settled, and their number of bytes.
     pub(in crate::cell) fn inside_of(
         &self,
         contender: u32,

@@ -1,4 +1,5 @@
-//! End of a transmission: delivered, corrupted or collided, and when all contenders resume.
+//! End of a transmission: its outcome, and the times at which all contenders resume their
+//! countdown.
 
 use super::{
     CfEnd, ColliderWait, Dcf, Exchange, FrameExchange, Outcome, Phase, TxStatus, TxopHolder,
@@ -47,7 +48,7 @@ impl Dcf {
             .plus(self.phy.sifs)
             .plus(state.planned.response_air);
         if !kind.is_received(state) {
-            // EIFS elapses regardless of the NAV, but after an RTS the NAV may last longer
+            // EIFS elapses regardless of the NAV, but after an RTS the NAV may end later
             let nav = if protect {
                 ack_end.since(self.end)
             } else {
@@ -83,7 +84,7 @@ impl Dcf {
         }
     }
 
-    /// Returns when the medium becomes idle after the MAC ACK of `holder` if nothing follows:
+    /// Returns when the medium becomes idle after the MAC ACK of `holder` if no frame follows:
     /// immediately, or after a CF-End frame, which is as long as an RTS.
     #[inline(never)]
     fn close(&mut self, holder: u32, ack_end: Time, (rts_air, rts_bps): (Span, u64)) -> Time {
@@ -120,7 +121,7 @@ impl Dcf {
                 .ack_timeout
                 .filter(|_| !self.hears_another_end(own_end, &transmitters))
                 .map(|timeout| (own_end + timeout).max(end));
-            let long = false; // an RTS or an unprotected frame: both count as short
+            let long = false; // the lost frame is an RTS or an unprotected frame, and both count as short
             self.fail(contender, long, resumes, kind);
             self.report(contender, status, kind);
         }
@@ -128,7 +129,8 @@ impl Dcf {
         Outcome::Collided
     }
 
-    /// Returns EIFS less AIFS after the frame that ends last, the longest if there are several.
+    /// Returns EIFS less AIFS after the colliding frame that ends last; the largest value if
+    /// several frames end last.
     fn longest_eifs_lead(&self, transmitters: &[u32]) -> Span {
         let last = self.ending_last(transmitters);
         let lead = last.map(|contender| self.contenders[contender as usize].eifs_lead(true));
@@ -145,22 +147,23 @@ impl Dcf {
             .filter(move |contender| start + air(contender) == end)
     }
 
-    /// Returns whether a collider waits like nodes that only listened: its frame ended at
-    /// `own_end`, and another of the colliding frames then or later.
+    /// Returns whether a collider waits as long as the nodes that only listened. This is the case
+    /// if the frame of another collider ended at `own_end`, the end of the frame of this collider,
+    /// or later.
     fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
         self.collider_wait == ColliderWait::Eifs
             && (own_end < self.exchange.end || self.ending_last(transmitters).count() > 1)
     }
 
-    /// Makes the medium idle at `end`. All contenders resume `wait` and their AIFS later.
+    /// Makes the medium idle at `end`. Each contender begins to count after `wait` and its AIFS.
     fn release_medium(&mut self, end: Time, wait: Span) {
         self.busy_ns += end.since(self.start).0;
         self.idle_since = end;
         self.countdown.release(end, wait);
     }
 
-    /// Counts a failure of `contender`, which doubles its window or gives up. It waits for AIFS
-    /// from `resumes` on, or with the others.
+    /// Counts a failure of `contender`, which doubles its contention window or gives up its frame.
+    /// The contender waits for AIFS from `resumes` on; `None`: like the other contenders.
     fn fail<X: FrameExchange>(
         &mut self,
         contender: u32,
@@ -174,7 +177,7 @@ impl Dcf {
             self.discarded.push(contender);
             kind.on_discard(state);
         }
-        state.backlogged &= !X::FORMED_AT_START; // until the caller proceeds
+        state.backlogged &= !X::FORMED_AT_START; // until the caller calls `proceed`
         self.countdown
             .resume_after_failure(contender, state, resumes);
     }

@@ -1,4 +1,4 @@
-//! Plan of the next transmission, and its begin.
+//! Plan and start of the next transmission.
 
 use super::{Contender, Dcf, FrameExchange, Phase, Span, Time, outranked};
 
@@ -14,13 +14,13 @@ impl Dcf {
         }
     }
 
-    /// Returns the air time of the longest first frame of these contenders.
+    /// Returns the largest air time of the first frames of these contenders.
     pub(super) fn longest_first(&self, contenders: &[u32]) -> Span {
         let first = |&contender: &u32| self.contenders[contender as usize].first_air();
         contenders.iter().map(first).max().unwrap_or(Span::ZERO)
     }
 
-    /// Finds the next transmission.
+    /// Plans the next transmission.
     #[inline(always)]
     pub(super) fn plan<X: FrameExchange>(&mut self) {
         self.stale = false;
@@ -33,11 +33,11 @@ impl Dcf {
             Some(contender) => self.span_to_delivery(contender),
             None => self.longest_planned_span(),
         };
-        self.end = self.start + span; // which may be never
+        self.end = self.start + span; // the sum may be `Time::NEVER`
     }
 
-    /// Returns the time from the planned start to the end of the data frame, or of the longest
-    /// colliding frame.
+    /// Returns the time from the planned start to the end of the data frame, or to the end of the
+    /// longest colliding frame.
     fn longest_planned_span(&mut self) -> Span {
         self.candidates.clear();
         self.countdown
@@ -53,21 +53,22 @@ impl Dcf {
         }
     }
 
-    /// Begins the planned transmission: counters freeze, and transmitters leave the line.
+    /// Begins the planned transmission: the counters stop, and the transmitters leave the rings of
+    /// their groups.
     #[inline(always)]
     pub(super) fn begin<X: FrameExchange>(&mut self) {
         self.transmitters.clear();
         self.freeze::<X>();
     }
 
-    /// Calls [`Dcf::begin`] where that is rare: something else happens before the planned end, or
-    /// contents are chosen now.
+    /// Begins the planned transmission like [`Dcf::begin`], in the rare cases: a frame arrives
+    /// before the planned end, or contents are chosen now. This call is not inlined.
     pub(super) fn begin_apart<X: FrameExchange>(&mut self) {
         self.transmitters.clear();
         self.freeze_apart::<X>();
     }
 
-    /// Begins an exchange by immediate access.
+    /// Begins an exchange of `contender` by immediate access.
     #[inline(never)]
     pub(super) fn begin_immediately<X: FrameExchange>(&mut self, now: Time, contender: u32) {
         self.start = now;
@@ -80,13 +81,14 @@ impl Dcf {
         self.freeze_apart::<X>();
     }
 
-    /// Calls [`Dcf::freeze`] where that is rare.
+    /// Calls [`Dcf::freeze`] without inlining, for the rare cases.
     #[inline(never)]
     fn freeze_apart<X: FrameExchange>(&mut self) {
         self.freeze::<X>();
     }
 
-    /// Makes the medium busy from `start` on: counters stop, and contenders of that slot transmit.
+    /// Makes the medium busy from `start` on: the counters stop, and the contenders whose counters
+    /// are zero transmit.
     #[inline(always)]
     fn freeze<X: FrameExchange>(&mut self) {
         self.phase = match X::FORMED_AT_START {
@@ -105,7 +107,7 @@ impl Dcf {
     }
 
     /// Resolves internal collisions of contenders that are ready in the same slot. Only the highest
-    /// category of a node sends. The others count a failure.
+    /// category of a node sends. The other categories count a failure.
     #[inline(never)]
     fn resolve_internal_collisions(&mut self) {
         let ready = std::mem::take(&mut self.transmitters);

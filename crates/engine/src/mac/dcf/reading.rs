@@ -1,28 +1,31 @@
-//! State of a contention domain, as its users and recorders read it.
+//! State of a contention domain, for the code that uses or records it.
 
 use super::{CfEnd, Contender, Dcf, Exchange, NodeCounters, Phase};
 use crate::kernel::time::{Span, Time};
 use crate::mac::{Category, NodeId, Rates};
 
-/// Position of a contender in the count of idle slots of the contenders with its interframe space.
+/// Backoff of a contender, in the slot count of the contenders with the same interframe space.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
-    /// Idle slots passed.
+    /// Number of idle slots passed.
     pub passed: u64,
-    /// Idle periods that lasted the interframe space.
+    /// Number of idle periods that lasted at least the interframe space.
     pub openings: u64,
-    /// Idle slot in which its backoff ends.
+    /// Number of the idle slot in which the backoff ends.
     pub target: u64,
-    /// Idle periods when it was drawn.
+    /// Number of idle periods when the backoff was drawn.
     pub drawn_at: u64,
-    /// Whether it counts from an instant of its own until the next transmission.
+    /// Whether the contender counts slots from another instant than its group, until the next
+    /// transmission.
     pub off_grid: bool,
-    /// Time at which the others begin to count in the present idle period.
+    /// Time at which the other contenders of the group begin to count slots in the present idle
+    /// period.
     pub resume: Time,
 }
 
 impl Dcf {
-    /// Returns the contenders that gave up their frame in the exchange that ended last.
+    /// Returns the contenders that gave up their frame in the exchange that ended last, including
+    /// internal collisions.
     pub fn discarded(&self) -> &[u32] {
         &self.discarded
     }
@@ -47,8 +50,8 @@ impl Dcf {
         self.contenders.len()
     }
 
-    /// Returns the contender of `category` at `node`; best effort if no flow there uses that
-    /// category.
+    /// Returns the contender of `category` at `node`; if no flow at the node uses this category,
+    /// the contender of best effort.
     pub fn contender(&self, node: NodeId, category: Category) -> u32 {
         let key = |contender: &Contender| (contender.node, contender.category);
         let others = &self.contenders[self.nodes..];
@@ -80,16 +83,16 @@ impl Dcf {
         self.contenders[contender as usize].category
     }
 
-    /// Returns the air times of RTS and CTS that opened the last exchange of `contender`; `None`
-    /// without.
+    /// Returns the air times of the RTS and the CTS before the data in the last exchange of
+    /// `contender`; `None` if there were none.
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
         let protected = state.planned.protect && !self.exchange.follows;
         protected.then_some((state.planned.rts_air, state.planned.cts_air))
     }
 
-    /// Returns the rates of the last exchange of `contender`, until [`Dcf::proceed`] is called for
-    /// it.
+    /// Returns the rates of the last exchange of `contender`. The rates are valid until
+    /// [`Dcf::proceed`] is called for `contender`.
     pub fn rates(&self, contender: u32) -> Rates {
         let state = &self.contenders[contender as usize];
         state.sent_at.unwrap_or(state.planned.rates)
@@ -124,15 +127,15 @@ impl Dcf {
         self.contenders[contender as usize].backlogged
     }
 
-    /// Returns whether the opportunities of `contender` have a limit, so that its minimum exchange
-    /// matters.
+    /// Returns whether the transmission opportunities of `contender` have a time limit. Only then
+    /// its minimum exchange matters.
     pub fn has_limit(&self, contender: u32) -> bool {
         self.contenders[contender as usize].txop_limit.is_some()
     }
 
-    /// Returns the remainder of the limit of the present opportunity of `contender` for an exchange
-    /// that begins now (`None`: no limit), and whether this is the first exchange of the
-    /// opportunity.
+    /// Returns the time that is left in the present transmission opportunity of `contender` for an
+    /// exchange that begins now (`None`: no limit). Also returns whether this is the first exchange
+    /// of the opportunity.
     pub fn opportunity(&self, contender: u32) -> (Option<Span>, bool) {
         let state = &self.contenders[contender as usize];
         let spent = self.start.since(self.opportunity);
@@ -142,24 +145,24 @@ impl Dcf {
         (left, self.followed == 0)
     }
 
-    /// Returns when the response to the data of `contender`, which end at `now`, will end.
+    /// Returns the end of the response to the data of `contender`. The data end at `now`.
     pub fn response_end(&self, now: Time, contender: u32) -> Time {
         now + self.phy.sifs + self.contenders[contender as usize].planned.response_air
     }
 
-    /// Returns whether an exchange is on the air, with its contents chosen.
+    /// Returns whether an exchange is on the air and its contents are chosen.
     pub fn is_on_air(&self) -> bool {
         self.phase == Phase::OnAir
     }
 
-    /// Returns how long the data of `contender`, one of the transmitters, have been on the air by
-    /// `now` in an exchange that has not ended.
+    /// Returns how long the data of `contender` have been on the air by `now`. `contender` is one
+    /// of the transmitters of an exchange that has not ended.
     pub fn data_on_air(&self, now: Time, contender: u32) -> Span {
         let state = &self.contenders[contender as usize];
         let begin = match self.transmitters[..] {
             _ if !self.is_on_air() => return Span::ZERO,
             [_] => Time(self.end.0 - state.planned.data_air.0),
-            _ if state.planned.protect => return Span::ZERO, // RTS collide
+            _ if state.planned.protect => return Span::ZERO, // only RTS frames collide
             _ => self.start,
         };
         now.since(begin).min(state.planned.data_air)
@@ -168,9 +171,10 @@ impl Dcf {
     /// Returns the time for which the medium was busy by `now`. [`Dcf::deadline`] must have been
     /// called for `now`. [ns]
     pub fn busy_ns_by(&self, now: Time) -> u64 {
-        // an exchange is counted when its data have ended, its response included
+        // `busy_ns` counts an exchange when its data have ended, and then includes its response
         let ended = self.busy_ns - self.idle_since.since(now).0;
-        // one that has begun and not ended; if it is only planned, its start is in the future
+        // busy time of the exchange on the air; if the exchange is only planned, its start is in
+        // the future
         let is_known = self.phase != Phase::Planned || !self.stale;
         let present = if is_known {
             now.since(self.start)
@@ -180,19 +184,18 @@ impl Dcf {
         ended + present.0
     }
 
-    /// Returns the time for which the medium was busy, where exchanges are counted when they end.
-    /// [ns]
+    /// Returns the time for which the medium was busy. An exchange is counted when it ends. [ns]
     pub fn busy_ns(&self) -> u64 {
         self.busy_ns
     }
 
-    /// Returns the idle time before the exchanges that have ended, SIFS between the exchanges of a
-    /// transmission opportunity included. [ns]
+    /// Returns the idle time before the exchanges that have ended. It includes SIFS between the
+    /// exchanges of a transmission opportunity. [ns]
     pub fn idle_ns(&self) -> u64 {
         self.idle_ns
     }
 
-    /// Returns the end of the last exchange: busy and idle time add up to it.
+    /// Returns the end of the last exchange. Busy time and idle time add up to this time.
     pub fn idle_since(&self) -> Time {
         self.idle_since
     }

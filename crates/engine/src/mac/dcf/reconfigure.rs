@@ -1,12 +1,13 @@
-//! Access parameters and channels that change while frames wait and while one is on the air.
+//! Changes of access parameters and channels during a run, while frames wait or are on the air.
 
 use super::{Dcf, Frame, FrameExchange, Phase};
 use crate::kernel::time::Time;
 use crate::mac::{Access, NodeId};
 
 impl Dcf {
-    /// Sets the windows and opportunities of `contender` from `now` on: windows from its next draw
-    /// of a backoff, opportunities from the next frame that may follow. Its AIFS does not change.
+    /// Changes the contention windows and TXOP limits of `contender` at `now`. The windows apply
+    /// from its next draw of a backoff, and the limits from the next frame that may follow. The
+    /// AIFS does not change.
     #[cold]
     #[inline(never)]
     pub fn set_access<X: FrameExchange>(
@@ -16,7 +17,7 @@ impl Dcf {
         access: &Access,
         _kind: &X,
     ) {
-        // an exchange that has begun draws with the windows of its begin
+        // an exchange that has begun draws with the windows that applied when it began
         if !X::FORMED_AT_START && self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();
         }
@@ -24,8 +25,9 @@ impl Dcf {
         self.countdown.widen(access.cwmax.max(access.cwmin));
     }
 
-    /// Loads the frames again at `now` that wait for the link between the access point and the
-    /// station `node`, whose channel has changed. A frame on the air is judged at its end.
+    /// Loads again, at `now`, the frames that wait for the link between the access point and
+    /// station `node`. The channel of this link has changed. A frame on the air is judged at its
+    /// end.
     pub fn reload<X: FrameExchange<Next = Frame>>(
         &mut self,
         now: Time,

@@ -1,21 +1,21 @@
-//! Backoffs of the links of a conflict graph: how they are drawn, and how they count down.
+//! Backoffs of the links of a conflict graph: distribution and countdown.
 //!
 //! | | by a mean, in continuous time | by a mean, in slots | by a window |
 //! |---|---|---|---|
 //! | backoff | random with its mean | random with its mean, rounded to the nearest slot | uniform on \[0, CW\] slots |
-//! | idle time before it counts | DIFS, or EIFS after an unreadable frame | DIFS or EIFS | DIFS or EIFS |
-//! | time that counts until a neighbour sends | all of it | whole slots | whole slots |
+//! | idle time before the countdown | DIFS, or EIFS after an unreadable frame | DIFS or EIFS | DIFS or EIFS |
+//! | time that is counted until a neighbour sends | the whole time | whole slots | whole slots |
 //! | packet that arrives at an idle channel | draws a backoff | draws a backoff | is sent immediately |
-//! | backoffs of neighbours that end simultaneously | a random link is the first | collision | collision |
+//! | backoffs of neighbours that end at the same time | a random link sends first | collision | collision |
 //!
-//! A failure doubles a window. A mean does not change.
+//! A failure doubles a contention window. A failure does not change a mean.
 
 use super::Spread;
 use super::draw;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// Countdown of all links.
+/// Rules for the backoffs of all links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counting {
     /// Slots and idle times.
@@ -24,8 +24,8 @@ pub struct Counting {
     pub backoff: BackoffRule,
 }
 
-/// Slot time, and idle times before a backoff counts down. The default is continuous time without idle
-/// times, as in the theory.
+/// Slot time, and idle times before a backoff counts down. The default is continuous time without
+/// idle times, as in the theory of paper 001.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
     /// Slot time, above zero; `None`: time is continuous, and neighbours do not collide.
@@ -39,11 +39,12 @@ pub struct Pace {
 /// Distribution of backoffs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BackoffRule {
-    /// A distribution with a mean for each backoff.
+    /// The backoff has a distribution with a given mean. Each backoff may have another mean.
     Mean(Spread),
-    /// Uniform on [0, CW] slots, with a window that doubles after a failure. It requires slots.
+    /// The backoff is uniform on [0, CW] slots. The contention window doubles after a failure. The
+    /// rule requires slots.
     Slotted {
-        /// Smallest contention window, which is the first.
+        /// Smallest contention window, which is also the first.
         cwmin: u32,
         /// Largest contention window, at least `cwmin`.
         cwmax: u32,
@@ -51,8 +52,9 @@ pub enum BackoffRule {
 }
 
 impl Counting {
-    /// Returns a backoff of a link with contention window `cw`, or with this mean. `None`: the link
-    /// draws no backoff, since a mean is required and the link has nothing to send.
+    /// Returns a random backoff of a link whose contention window is `cw`, or whose mean backoff is
+    /// `mean_ns`. `None`: the link draws no backoff, because the rule requires a mean and the link
+    /// has nothing to send.
     #[inline(always)]
     pub(super) fn backoff(
         &self,
@@ -74,8 +76,8 @@ impl Counting {
         Some(quantum * quanta)
     }
 
-    /// Returns the idle time before a backoff counts down, after a transmission that was `unread`
-    /// or not.
+    /// Returns the idle time before a backoff counts down. `unread` is whether the link could not
+    /// read the last transmission.
     #[inline(always)]
     pub(super) fn space(&self, unread: bool) -> Span {
         if unread {
@@ -85,14 +87,14 @@ impl Counting {
         }
     }
 
-    /// Returns the unit in which backoffs decrease.
+    /// Returns the time unit in which backoffs decrease.
     #[inline(always)]
     pub(super) fn quantum(&self) -> Span {
         self.pace.slot.unwrap_or(Span(1))
     }
 
-    /// Returns the time from which a packet that arrives at a channel idle since `idle_since` is
-    /// sent without a backoff; `None`: it is never sent without a backoff.
+    /// Returns the earliest time at which a packet that arrives is sent without a backoff. The
+    /// channel is idle since `idle_since`. `None`: no packet is sent without a backoff.
     #[inline(always)]
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
         match self.backoff {
@@ -101,14 +103,14 @@ impl Counting {
         }
     }
 
-    /// Returns whether neighbours whose backoffs end simultaneously send and collide. If not, a
-    /// random one of them is the first.
+    /// Returns whether neighbours collide if their backoffs end at the same time. If not, one of
+    /// them, chosen at random, sends first.
     #[inline(always)]
     pub(super) fn collides(&self) -> bool {
         self.pace.slot.is_some()
     }
 
-    /// Returns the first contention window.
+    /// Returns the contention window of the first attempt.
     #[inline(always)]
     pub(super) fn first_window(&self) -> u32 {
         match self.backoff {
@@ -117,7 +119,7 @@ impl Counting {
         }
     }
 
-    /// Returns the contention window after a failure with `cw`.
+    /// Returns the contention window after a failure with contention window `cw`.
     #[inline(always)]
     pub(super) fn next_window(&self, cw: u32) -> u32 {
         match self.backoff {
@@ -198,7 +200,7 @@ mod tests {
             .map(|_| counting.backoff(Some(mean_ns), 0, &mut draws).unwrap().0)
             .inspect(|backoff| assert_eq!(backoff % slot.0, 0))
             .sum();
-        // e^(-s/2m) / (1 - e^(-s/m)) slots: 3 to half a per cent
+        // mean in slots: e^(-s/2m) / (1 - e^(-s/m)), which is m/s = 3 slots within 0.5 %
         let q = libm::exp(-20.0 / 60.0);
         let expected_ns = 20_000.0 * q.sqrt() / (1.0 - q);
         let scatter_ns = 3.0 * mean_ns / f64::from(count).sqrt();

@@ -1,12 +1,13 @@
-//! Medium access of links that hear only some of each other: CSMA on a conflict graph.
+//! CSMA on a conflict graph: medium access of links that sense only some of the other links.
 //!
 //! Each link is a vertex. It counts down a backoff while none of its neighbours transmits, freezes
-//! while one does, and transmits when the backoff is zero. There are three kinds of backoffs:
+//! while a neighbour transmits, and transmits when the backoff is zero. There are three kinds of
+//! backoffs:
 //!
 //! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` times
-//!   the air time of the packet. It can also be in slots and after DIFS and EIFS, as in a modified
-//!   802.11 module.
-//! - **Legacy** (section 4.1): like adaptive, with the same mean for all links.
+//!   the air time of the packet. The backoff can also be in slots and after DIFS and EIFS, as in a
+//!   modified 802.11 module.
+//! - **Legacy** (section 4.1): like adaptive, but with the same mean backoff for all links.
 //! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]. CW + 1 doubles after
 //!   a failure. A new backoff follows each exchange whether or not the link has a packet
 //!   (post-backoff). A link whose post-backoff is zero immediately sends a packet that arrives at an
@@ -20,15 +21,18 @@
 //! ```
 //!
 //! Sensing is immediate, and propagation takes no time. A transmission represents a complete
-//! exchange up to the MAC ACK. A failed transmission takes as long, since all nodes that hear it
-//! wait for the ACK. A link that senses a frame but cannot read it waits for EIFS instead of DIFS,
-//! if EIFS is set. Neighbours collide only if they begin simultaneously, that is, in slots with
-//! equal backoffs. In continuous time a random one of them is the first. Links that are not
-//! neighbours do not disturb each other, unless one is set to disturb the receiver of the other (a
-//! hidden node). A transmission then fails if the two overlap.
+//! exchange up to the MAC ACK. A failed transmission takes as long as a successful one, because all
+//! nodes that hear it wait for the ACK. A link that senses a frame but cannot read it waits for
+//! EIFS instead of DIFS, if EIFS is set.
 //!
-//! Differs from the standard in: on a graph each link counts its slots from the end of the last
-//! frame that it has heard, not on a common grid; a link reads frames that collide like any others.
+//! Neighbours collide only if they begin at the same time, that is, in slots with equal backoffs.
+//! In continuous time one of them, chosen at random, sends first. Links that are not neighbours do
+//! not disturb each other, unless one link is set to disturb the receiver of the other (a hidden
+//! node). The transmission of the disturbed link then fails if the two transmissions overlap.
+//!
+//! Differs from the standard in: each link of the graph counts its slots from the end of the last
+//! frame that it has heard, not on a common grid; a link reads frames that have collided like any
+//! other frames.
 
 mod counting;
 
@@ -56,13 +60,13 @@ words! {
 pub struct Rules {
     /// Countdown of backoffs.
     pub counting: Counting,
-    /// Air time of a packet of length 0. [ns]
+    /// Air time of a packet of length 0, for all overheads. [ns]
     pub overhead_ns: f64,
     /// Air time per byte. [ns]
     pub byte_ns: f64,
-    /// Distribution of the air time.
+    /// Distribution of the air time around its nominal value.
     pub transmission: Spread,
-    /// Largest number of attempts for a packet, the first included.
+    /// Largest number of attempts for a packet, including the first attempt.
     pub attempts: u32,
 }
 
@@ -75,13 +79,13 @@ impl Rules {
 /// Settings of one link.
 #[derive(Clone, Debug)]
 pub struct Vertex {
-    /// Name of the link in the names of its random streams.
+    /// Name of the link, which is part of the names of its random streams.
     pub name: String,
-    /// Links that the link senses, and that sense it.
+    /// Links in the conflict graph that this link senses, and that sense this link.
     pub neighbours: Vec<u32>,
-    /// Neighbours whose frames the link can read.
+    /// Neighbours whose frames this link can read.
     pub reads: Vec<u32>,
-    /// Links whose receivers the link disturbs although they do not sense it.
+    /// Links whose receivers this link disturbs, although these links do not sense this link.
     pub disturbs: Vec<u32>,
     /// Probability that a frame is lost to channel errors. [-]
     pub error: f64,
@@ -89,7 +93,7 @@ pub struct Vertex {
     pub patience: f64,
 }
 
-/// Result for a packet.
+/// Final result for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The receiver has the packet.
@@ -102,39 +106,40 @@ pub enum Ended {
 enum State {
     /// The link has no backoff.
     Silent,
-    /// A neighbour transmits; `left` is the rest of the backoff.
+    /// A neighbour transmits. `left` is the remaining backoff.
     Frozen { left: Span },
-    /// The rest of the backoff was `left` at `since`, which may be in the future.
+    /// The link counts down. The remaining backoff was `left` at `since`, which may be in the
+    /// future.
     Counting { since: Time, left: Span },
-    /// The link transmits until a time that the agenda has.
+    /// The link transmits. The agenda has the end of the transmission.
     Sending,
 }
 
 #[derive(Clone, Debug)]
 struct Link {
     state: State,
-    /// Number of neighbours on the air.
+    /// Number of neighbours that are on the air.
     busy: u32,
     /// End of the last transmission of a neighbour, or of the link itself.
     idle_since: Time,
-    /// Whether the link could not read that transmission.
+    /// Whether the link could not read the transmission that ended at `idle_since`.
     unread: bool,
     /// Length of the packet that the link sends next. [bytes]
     load: Option<u16>,
-    /// Length of the dummy packets that the link sends while it has no packet; `None`: no dummy
-    /// packets. [bytes]
+    /// Length of the dummy packets that the link sends while it has no packet; `None`: the link
+    /// sends no dummy packets. [bytes]
     filler: Option<u16>,
-    /// Whether the packet on the air is a dummy.
+    /// Whether the packet on the air is a dummy packet.
     dummy: bool,
     /// Whether the packet on the air will not be received.
     spoilt: bool,
-    /// Number of links on the air that disturb the receiver.
+    /// Number of links on the air that disturb the receiver of this link.
     disturbers: u32,
     patience: f64,
     error: f64,
     cw: u32,
     failures: u32,
-    /// Start of the transmission.
+    /// Start of the present or last transmission.
     began: Time,
     backoffs: Stream,
     lengths: Stream,
@@ -146,28 +151,30 @@ struct Link {
     dummy_ns: u64,
 }
 
-/// All links of one network.
+/// All links of a network.
 #[derive(Clone, Debug)]
 pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
-    /// Whether each neighbour in the lists can read the frames of the link.
+    /// Whether each neighbour of a link can read the frames of the link, at the index of the
+    /// neighbour in `neighbours`.
     is_read: Vec<bool>,
     disturbs: Lists,
-    /// Slot l is the end of the transmission of link l, and slot `links + l` the end of its
-    /// backoff, so that ends of transmissions come first.
+    /// Deadlines of the links. Slot `l` is the end of the transmission of link l. Slot `links + l`
+    /// is the end of the backoff of link l. At equal times, ends of transmissions therefore come
+    /// first.
     agenda: Agenda,
-    /// Buffer for the links that begin simultaneously.
+    /// Buffer for the links that begin to transmit at the same time.
     ready: Vec<u32>,
-    /// Random order of links that begin simultaneously.
+    /// Random stream for the order of links whose backoffs end at the same time.
     ties: Stream,
-    /// Number of transmissions that began while a neighbour was on the air: a defect if there are
-    /// any.
+    /// Number of transmissions that began while a neighbour was on the air. A value above 0 is a
+    /// defect.
     overlaps: u64,
 }
 
-/// Lists of numbers in one vector.
+/// Several lists of numbers, stored in one vector.
 #[derive(Clone, Debug)]
 struct Lists {
     starts: Vec<u32>,
@@ -190,15 +197,16 @@ impl Lists {
     }
 }
 
-/// Returns the number of slots of the agenda: the end of a backoff and of a transmission of each
-/// link.
+/// Returns the number of slots of the agenda: two per link, for the end of a backoff and the end of
+/// a transmission.
 fn slots(links: usize) -> usize {
     2 * links
 }
 
 impl Graph {
-    /// Returns a silent network. Neighbours must be mutual, and no link is its own neighbour. A
-    /// link without a packet sends dummies of its length in `dummies`, if it has one. [bytes]
+    /// Returns a network in which no link transmits. Neighbours must be mutual, and no link is its
+    /// own neighbour. `dummies` has the length of the dummy packets that each link sends while it
+    /// has no packet; `None`: the link sends no dummy packets. [bytes]
     pub fn new(
         rules: Rules,
         vertices: &[Vertex],
@@ -263,12 +271,12 @@ impl Graph {
         self.agenda.first().0
     }
 
-    /// Records that `link`, which had no packet, has a packet of `bytes` from `now` on.
+    /// Records that `link`, which had no packet, has a packet of length `bytes` from `now` on.
     #[inline]
     pub fn backlog(&mut self, now: Time, link: u32, bytes: u16) {
         let state = &mut self.links[link as usize];
         state.load = Some(bytes);
-        // the packet takes over the backoff of a dummy, or the post-backoff
+        // the packet uses the backoff of the dummy packet, or the post-backoff, that is in progress
         if state.state != State::Silent {
             return;
         }
@@ -288,8 +296,8 @@ impl Graph {
         }
     }
 
-    /// Does the work that is due at the deadline. Returns the link whose packet was delivered or
-    /// given up, if there is one. The caller then calls [`Graph::proceed`] for this link.
+    /// Handles the event at the deadline. Returns the link whose packet was delivered or given up,
+    /// if there is one, and the result. The caller then calls [`Graph::proceed`] for this link.
     #[inline]
     pub fn advance(&mut self) -> Option<(u32, Ended)> {
         let (now, slot) = self.agenda.first();
@@ -301,20 +309,22 @@ impl Graph {
         }
     }
 
-    /// Sets the length of the next packet of `link`, whose packet was delivered or given up at
-    /// `now`. [bytes]
+    /// Sets the length of the next packet of `link`, after its packet was delivered or given up at
+    /// `now`; `None`: the link has no packet. [bytes]
     #[inline]
     pub fn proceed(&mut self, now: Time, link: u32, next: Option<u16>) {
         self.links[link as usize].load = next;
         self.contend(now, link);
     }
 
-    /// Sets the mean backoff divided by the mean air time of `link`, from its next backoff on.
+    /// Sets the mean backoff divided by the mean air time of `link`. The value applies from the
+    /// next backoff on.
     pub fn set_patience(&mut self, link: u32, patience: f64) {
         self.links[link as usize].patience = patience;
     }
 
-    /// Draws a backoff. With a mean, only links with something to send draw one.
+    /// Draws the next backoff of `link`. If backoffs have a mean, only a link with something to
+    /// send draws one.
     #[inline]
     fn contend(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
@@ -340,7 +350,7 @@ impl Graph {
             .set(self.links.len() + link as usize, since + left);
     }
 
-    /// Begins the transmissions of the links whose backoffs end at `now`.
+    /// Begins transmissions of the links whose backoffs end at `now`.
     #[inline]
     fn begin(&mut self, now: Time) {
         let mut ready = std::mem::take(&mut self.ready);
@@ -360,8 +370,9 @@ impl Graph {
         self.ready = ready;
     }
 
-    /// Begins the transmissions of links in random order, unless a neighbour has begun: in
-    /// continuous time equal times are only an effect of rounding.
+    /// Begins the transmissions of the `ready` links in random order. A link does not begin if a
+    /// neighbour has begun before it. In continuous time, equal times are only an effect of
+    /// rounding.
     #[inline]
     fn begin_by_lot(&mut self, now: Time, ready: &mut [u32]) {
         for last in (1..ready.len()).rev() {
@@ -369,19 +380,19 @@ impl Graph {
         }
         for &link in ready.iter() {
             if self.links[link as usize].busy == 0 {
-                self.send(now, link); // the others freeze with a backoff of zero
+                self.send(now, link); // a link with a busy neighbour stays frozen with a backoff of zero
             }
         }
     }
 
-    /// Begins the transmissions of all these links, which collide if they are neighbours.
+    /// Begins the transmissions of all `ready` links. Links that are neighbours collide.
     fn begin_together(&mut self, now: Time, ready: &mut Vec<u32>) {
         ready.retain(|&link| {
             let state = &mut self.links[link as usize];
             let sends = state.load.or(state.filler).is_some();
             state.state = match sends {
                 true => State::Sending,
-                false => State::Silent, // the end of a post-backoff
+                false => State::Silent, // only a post-backoff has ended
             };
             sends
         });
@@ -410,7 +421,7 @@ impl Graph {
     fn transmit(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
         state.dummy = state.load.is_none();
-        // a link that contends has something to send
+        // a link with a backoff has something to send
         let bytes = state.load.or(state.filler).unwrap_or(0);
         let nominal = self.rules.nominal_ns(bytes);
         let length = draw(self.rules.transmission, nominal, &mut state.lengths).max(1);
@@ -435,7 +446,8 @@ impl Graph {
         self.disturb(link);
     }
 
-    /// Spoils the transmissions that the link disturbs, and its own if it is disturbed.
+    /// Marks the transmissions that `link` disturbs as failed. Also marks the transmission of
+    /// `link` itself as failed if another link disturbs it.
     #[inline]
     fn disturb(&mut self, link: u32) {
         for place in self.disturbs.range(link) {
@@ -459,7 +471,8 @@ impl Graph {
             let other = &mut self.links[neighbour as usize];
             other.busy -= 1;
             if other.busy == 0 {
-                // a link whose own transmission ends at the same instant has heard nothing
+                // a link whose own transmission ends at this instant has not heard this
+                // transmission
                 let itself = other.idle_since == now && !other.unread;
                 other.idle_since = now;
                 other.unread = !itself && !self.is_read[place];
@@ -512,8 +525,8 @@ impl Graph {
         self.links[link as usize].dummies
     }
 
-    /// Returns the time for which `link` has been on the air by `now`, and the part of it with
-    /// dummies. [ns]
+    /// Returns the time for which `link` has been on the air by `now`, and how much of this time
+    /// was used for dummy packets. [ns]
     pub fn air_ns(&self, link: u32, now: Time) -> (u64, u64) {
         let own = &self.links[link as usize];
         let present = match own.state {
@@ -529,14 +542,14 @@ impl Graph {
         self.links[link as usize].state == State::Sending
     }
 
-    /// Returns the number of transmissions that began while a neighbour was on the air: a defect if
-    /// there are any.
+    /// Returns the number of transmissions that began while a neighbour was on the air. A value
+    /// above 0 is a defect.
     pub fn overlaps(&self) -> u64 {
         self.overlaps
     }
 }
 
-/// Returns a random time with this mean. [ns]
+/// Returns a random time with this mean and distribution. [ns]
 #[inline]
 fn draw(spread: Spread, mean: f64, stream: &mut Stream) -> u64 {
     let time = match spread {

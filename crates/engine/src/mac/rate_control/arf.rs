@@ -1,9 +1,9 @@
-//! Automatic rate fallback (ARF): the sender of a link chooses its rate by the MAC ACKs of its
+//! Automatic rate fallback (ARF): the sender of a link chooses its rate from the MAC ACKs of its
 //! frames.
 //!
 //! Kamerman and Monteban 1997, "WaveLAN-II: a high-performance wireless LAN for the unlicensed
-//! band": two missed MAC ACKs in a row lower the rate, and ten received in a row raise it. A
-//! failure of the first frame after a rise lowers it again immediately.
+//! band": two consecutive missed MAC ACKs lower the rate, and ten consecutive MAC ACKs raise it. If
+//! the first frame after a rise fails, the rate is lowered immediately.
 //!
 //! ```text
 //! Steady --10 successes--> Probing (one rate up) --success--> Steady
@@ -11,32 +11,33 @@
 //! Probing --failure------> Steady (one rate down)
 //! ```
 //!
-//! Differs from the paper in: no timer raises the rate. A missed MAC ACK does not distinguish a
-//! collision from a bad channel, and both lower the rate; a lost RTS does not.
+//! Differs from the paper in: no timer raises the rate. A missed MAC ACK does not show whether the
+//! cause is a collision or a bad channel, and both causes lower the rate. A lost RTS does not lower
+//! the rate.
 
 use super::{RateController, TxVector};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 
-/// Successes in a row that raise the rate.
+/// Number of consecutive successes that raise the rate.
 const RAISING: u32 = 10;
 
-/// Failures in a row that lower it.
+/// Number of consecutive failures that lower the rate.
 const LOWERING: u32 = 2;
 
-/// The choice among the rates up to a nominal one.
+/// State of ARF, which chooses among the rates up to a nominal rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arf {
     nominal: TxVector,
     present: TxVector,
     successes: u32,
     failures: u32,
-    /// Whether no frame has been sent at this rate since it was raised.
+    /// Whether the rate was raised and no frame has been sent at the raised rate yet.
     probing: bool,
 }
 
 impl Arf {
-    /// Returns the choice among the rates up to `nominal`, which is the first.
+    /// Returns ARF for the rates up to `nominal`. The first rate is `nominal`.
     pub fn new(nominal: TxVector) -> Arf {
         Arf {
             nominal,
@@ -80,8 +81,8 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Reports runs of MAC ACKs received or missed, and returns the rate that the controller then
-    /// chooses.
+    /// Reports MAC ACKs to the controller, and returns the rate that it then chooses. Each entry of
+    /// `statuses` is whether MAC ACKs are received, and how many times.
     fn after(arf: &mut Arf, statuses: &[(bool, u32)]) -> u8 {
         for &(acknowledged, times) in statuses {
             for _ in 0..times {

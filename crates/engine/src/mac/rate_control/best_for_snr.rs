@@ -1,11 +1,11 @@
-//! The ideal choice by the signal-to-noise ratio: the MCS with the highest expected goodput.
+//! Ideal rate control by the signal-to-noise ratio: the MCS with the highest expected goodput.
 
 use super::{RateController, TxVector};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::mac::ppdu::Modulation;
 
-/// The choice among the modulations of a link.
+/// State of the ideal rate control, which chooses among the modulations of a link.
 #[derive(Clone, Debug)]
 pub struct BestForSnr {
     modulations: Vec<Modulation>,
@@ -14,7 +14,8 @@ pub struct BestForSnr {
 }
 
 impl BestForSnr {
-    /// Returns the choice among `modulations`, which is `nominal` until the ratio is known.
+    /// Returns the ideal rate control for `modulations`. It chooses `nominal` until the
+    /// signal-to-noise ratio is known.
     pub fn new(modulations: Vec<Modulation>, nominal: TxVector) -> BestForSnr {
         BestForSnr {
             modulations,

@@ -3,7 +3,7 @@
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 
-/// A TXVECTOR, by its place among the TXVECTORs of its link in order of rate.
+/// A TXVECTOR, given as its index among the TXVECTORs of the link, in order of rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxVector(pub u8);
 
@@ -13,11 +13,11 @@ pub trait RateController {
     /// this frame.
     fn tx_vector(&mut self, now: Time, retry: u32, stream: &mut Stream) -> TxVector;
 
-    /// Records the result of data frames that were `sent`: numbers of MPDUs acknowledged, and not
-    /// acknowledged.
+    /// Records the result of data frames with TXVECTOR `sent`: the numbers of MPDUs `acked` and
+    /// `failed`.
     fn on_tx_status(&mut self, now: Time, sent: TxVector, acked: u32, failed: u32);
 
-    /// Records the signal-to-noise ratio of the link, `None` if its losses are given otherwise.
-    /// [dB]
+    /// Records the signal-to-noise ratio of the link; `None` if the channel has given error
+    /// probabilities instead. [dB]
     fn on_snr(&mut self, _snr_db: Option<f64>) {}
 }

@@ -1,10 +1,10 @@
-//! A fixed rate: always the same TXVECTOR.
+//! A fixed rate: every data frame has the same TXVECTOR.
 
 use super::{RateController, TxVector};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 
-/// The TXVECTOR in use.
+/// Fixed rate control, with the TXVECTOR that it uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed(pub TxVector);
 

@@ -1,8 +1,8 @@
 //! Rate control: the sender of a link chooses the TXVECTOR of each of its data frames.
 //!
-//! A rate controller is a file of this folder, a variant of [`Controller`] and, if it is an option
-//! of the key `rate_control`, a word of [`RateControl`]. It serves cells of single frames and cells
-//! that aggregate.
+//! A rate controller is a file in this folder and a variant of [`Controller`]. If the key
+//! `rate_control` can select it, it is also a word of [`RateControl`]. It serves both cells of
+//! single frames and cells that aggregate.
 
 mod arf;
 mod best_for_snr;
@@ -26,7 +26,7 @@ words! {
     }
 }
 
-/// The rate controllers.
+/// Rate controller of a link.
 #[derive(Clone, Debug)]
 pub(super) enum Controller {
     Fixed(Fixed),
@@ -35,7 +35,7 @@ pub(super) enum Controller {
 }
 
 impl RateControl {
-    /// Returns whether the controller chooses among the rates up to the nominal one.
+    /// Returns whether the controller chooses among the rates up to the nominal rate.
     pub(crate) fn adapts(self) -> bool {
         self != RateControl::Fixed
     }
@@ -48,8 +48,8 @@ impl RateControl {
         }
     }
 
-    /// Returns the controller of a link with this number of TXVECTORs, the last of which is the
-    /// nominal one.
+    /// Returns the controller of a link with `count` TXVECTORs. The last TXVECTOR is the nominal
+    /// one.
     pub(super) fn controller(self, count: usize) -> Controller {
         let nominal = TxVector(count as u8 - 1);
         match self {
@@ -60,13 +60,13 @@ impl RateControl {
 }
 
 impl Controller {
-    /// Returns the controller that chooses the best of these modulations for the signal-to-noise
-    /// ratio, and the `nominal` one if there is none.
+    /// Returns the controller that chooses the modulation with the highest goodput for the
+    /// signal-to-noise ratio. Without a signal-to-noise ratio it chooses `nominal`.
     pub(super) fn best_for_snr(modulations: Vec<Modulation>, nominal: TxVector) -> Controller {
         Controller::BestForSnr(BestForSnr::new(modulations, nominal))
     }
 
-    /// Returns the controller by its trait.
+    /// Returns the controller as a trait object.
     pub(super) fn get(&mut self) -> &mut dyn RateController {
         match self {
             Controller::Fixed(own) => own,

@@ -9,7 +9,7 @@ use crate::record::{FrameRecord, Ppdu, sequence_number};
 
 const BLOCK_ACK_REQ: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
-/// Value of BAR control and BA control: a compressed bitmap.
+/// Value of BAR control and BA control for a compressed bitmap.
 const COMPRESSED: u16 = 2 << 1;
 /// Length of a BlockAck without its bitmap. [bytes]
 const BARE_BLOCK_ACK: u32 = 24;
@@ -18,26 +18,26 @@ const BARE_BLOCK_ACK: u32 = 24;
 #[derive(Default)]
 pub(super) struct Agreements {
     agreements: BTreeMap<Key, Agreement>,
-    /// The agreement under which data, or a BlockAckReq, were sent last.
+    /// Key of the agreement under which the last data or the last BlockAckReq were sent.
     last: Key,
 }
 
-/// Sender, receiver, traffic identifier.
+/// Key of an agreement: sender, receiver, and traffic identifier.
 type Key = (NodeId, NodeId, u8);
 
 /// State of an agreement.
 #[derive(Default)]
 pub(super) struct Agreement {
-    /// The lowest number that has not been on the air.
+    /// Lowest MPDU number that has not been on the air.
     pub(super) unsent: u32,
-    /// The lowest number that the sender has neither seen acknowledged nor given up.
+    /// Lowest MPDU number that is neither acknowledged nor given up at the sender.
     start: u32,
-    /// Numbers from `start` on that have been received.
+    /// MPDU numbers that have been received, from `start` on.
     pub(super) received: BTreeSet<u32>,
 }
 
 impl Agreements {
-    /// Returns the agreement of the frames of `ppdu`, which is then the last.
+    /// Returns the agreement of the frames of `ppdu`, and records it as the last agreement.
     pub(super) fn of(&mut self, record: &FrameRecord, ppdu: &Ppdu) -> &mut Agreement {
         let key = (record.from, record.to, traffic_identifier(ppdu.category));
         self.last = key;
@@ -58,7 +58,7 @@ impl Agreements {
         out.extend_from_slice(&(sequence_number(start) << 4).to_le_bytes());
     }
 
-    /// Appends a BlockAck. Its bitmap begins at the start of the sender's window.
+    /// Appends a BlockAck. Its bitmap begins at the start of the window of the sender.
     pub(super) fn block_ack(&mut self, out: &mut Vec<u8>, record: &FrameRecord) {
         let (_, _, tid) = self.last;
         let length = record.bytes.saturating_sub(BARE_BLOCK_ACK);

@@ -1,4 +1,4 @@
-//! Fields that frames of several kinds have in common.
+//! Fields that several kinds of frames have in common.
 
 use crate::kernel::time::Span;
 use crate::mac::{Category, NodeId};
@@ -6,14 +6,14 @@ use crate::mac::{Category, NodeId};
 /// LLC/SNAP header in front of IPv4 (RFC 1042).
 pub(super) const SNAP_IPV4: [u8; 8] = [0xAA, 0xAA, 0x03, 0, 0, 0, 0x08, 0x00];
 
-// First byte of frame control: subtype, type, version.
+// First byte of frame control: subtype, type and version.
 pub(super) const DATA: u8 = 0x08;
 pub(super) const QOS_DATA: u8 = 0x88;
 pub(super) const RTS: u8 = 0xB4;
 pub(super) const CTS: u8 = 0xC4;
 pub(super) const ACK: u8 = 0xD4;
 pub(super) const CF_END: u8 = 0xE4;
-// Second byte: flags.
+// Second byte of frame control: flags.
 pub(super) const TO_DS: u8 = 0x01;
 pub(super) const FROM_DS: u8 = 0x02;
 pub(super) const RETRY: u8 = 0x08;
@@ -21,7 +21,8 @@ pub(super) const RETRY: u8 = 0x08;
 pub(super) const BROADCAST: [u8; 6] = [0xFF; 6];
 /// Largest duration that a frame can announce. [us]
 const DURATION_MAX: u64 = 32_767;
-/// Number of the wired host to which the access point bridges, for its address.
+/// Node number of the wired host to which the access point bridges. Its MAC address follows from
+/// it.
 pub(super) const SERVER: NodeId = NodeId(0x0100_0000);
 
 /// Appends the FCS of the frame that begins at `start`.
@@ -79,7 +80,7 @@ pub(in super::super) fn crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Returns a user priority of the category (IEEE 802.11-2020, table 10-1).
+/// Returns a user priority of an access category (IEEE 802.11-2020, table 10-1).
 pub(super) fn traffic_identifier(category: Category) -> u8 {
     match category {
         Category::BestEffort => 0,
