@@ -30,7 +30,8 @@ pub enum PacketKind {
 }
 
 impl PacketKind {
-    /// Returns true for packets in the direction of the flow's data, and false for packets in the other direction.
+    /// Returns true for packets in the direction of the data of the flow, and false for packets in
+    /// the other direction.
     #[inline(always)]
     pub fn is_data(self) -> bool {
         (self as u8) < PacketKind::Ack as u8
@@ -40,26 +41,29 @@ impl PacketKind {
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not-ECT: its transport does not support marks.
+    /// Not-ECT: the transport does not support marks.
     #[default]
     NotCapable,
-    /// ECT(0): a queue may mark it instead of dropping it.
+    /// ECT(0): a queue may mark the packet instead of dropping it.
     Capable,
-    /// ECT(1): a queue may mark it, and its sender reacts to the fraction of marks: L4S (RFC 9331).
+    /// ECT(1): a queue may mark the packet, and the sender reacts to the fraction of marks: L4S
+    /// (RFC 9331).
     Scalable,
-    /// CE: a queue has marked it.
+    /// CE: a queue has marked the packet.
     Experienced,
 }
 
 impl Ecn {
-    /// Returns whether a queue treats it as L4S: ECT(1), or CE, whose earlier value is unknown (RFC 9331, section 5.1).
+    /// Returns whether a queue treats the packet as L4S: ECT(1), or CE, whose earlier value is
+    /// unknown (RFC 9331, section 5.1).
     #[inline]
     pub fn is_l4s(self) -> bool {
         matches!(self, Ecn::Scalable | Ecn::Experienced)
     }
 }
 
-/// Congestion flags and counters in the TCP header of a segment or an ACK. They are not set without ECN.
+/// Congestion flags and counters in the TCP header of a segment or an ACK. Without ECN they are not
+/// set.
 ///
 /// | bits | of a connection that |
 /// |---|---|
@@ -70,11 +74,12 @@ impl Ecn {
 pub struct EcnEcho(u8);
 
 impl EcnEcho {
-    /// The cleared flag of a connection that echoes marks until the window is reduced, or that has no ECN.
+    /// The cleared flag of a connection without ECN, or of a connection that echoes marks until the
+    /// window is reduced.
     pub const NONE: EcnEcho = EcnEcho(0);
     /// The flag of a connection that echoes marks until the window is reduced.
     pub const SET: EcnEcho = EcnEcho(1);
-    /// Counts are modulo this number.
+    /// Modulus of the counts of marked segments.
     pub const MODULUS: u32 = 64;
 
     const EACH: u8 = 1 << 1;
@@ -96,19 +101,20 @@ impl EcnEcho {
         EcnEcho(EcnEcho::COUNTS | ((marked % EcnEcho::MODULUS) as u8) << 1)
     }
 
-    /// Returns whether it has information: a set flag, or any flag of a connection that echoes each mark.
+    /// Returns whether the field has information: a set flag, or any flag of a connection that
+    /// echoes each mark.
     #[inline(always)]
     pub const fn speaks(self) -> bool {
         self.0 != 0
     }
 
-    /// Returns whether its flag is set. A count has no flag.
+    /// Returns whether the flag is set. A count has no flag.
     #[inline(always)]
     pub const fn is_set(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// Returns the number of marked segments modulo [`EcnEcho::MODULUS`], if it is a count.
+    /// Returns the number of marked segments modulo [`EcnEcho::MODULUS`], if the field is a count.
     pub const fn counted(self) -> Option<u32> {
         if self.0 & EcnEcho::COUNTS == 0 {
             return None;
@@ -126,31 +132,32 @@ pub struct Packet {
     pub number: u32,
     /// Send time of a segment or datagram; for an ACK the echoed send time.
     pub stamp: Time,
-    /// Time at which it entered its present queue.
+    /// Time at which the packet entered its current queue.
     pub queued: Time,
     /// IP length. [bytes]
     pub bytes: u16,
-    /// Number of legs of its route that it has begun.
+    /// Number of legs of the route that the packet has begun.
     pub hop: u8,
-    /// Its kind.
+    /// Kind of the packet.
     pub kind: PacketKind,
-    /// Whether a queue may mark it, and has done so.
+    /// Whether a queue may mark the packet, and whether a queue has marked it.
     pub ecn: Ecn,
     /// Congestion flags and counters of TCP: an ACK reports marks, a segment reports a reduced window.
     pub echo: EcnEcho,
-    /// Number of an ACK's SACK option, modulo 2^16; 0 without a SACK option.
+    /// Number of the SACK option of an ACK, modulo 2^16; 0 without a SACK option.
     pub sack: u16,
 }
 
 impl Packet {
-    /// Returns true for packets in the direction of the flow's data, and false for packets in the other direction.
+    /// Returns true for packets in the direction of the data of the flow, and false for packets in
+    /// the other direction.
     #[inline(always)]
     pub fn is_data(&self) -> bool {
         self.kind.is_data()
     }
 
-    /// Marks the packet instead of dropping it. Returns false if it cannot carry a mark, so that it must be
-    /// dropped. A mark is never removed (RFC 3168, section 5).
+    /// Marks the packet instead of dropping it. Returns false if the packet cannot carry a mark and
+    /// must be dropped. A mark is never removed (RFC 3168, section 5).
     pub fn mark(&mut self) -> bool {
         if self.ecn == Ecn::NotCapable {
             return false;
@@ -161,7 +168,7 @@ impl Packet {
 }
 
 impl Packet {
-    /// A packet that is still to be written.
+    /// A packet without content, to be overwritten.
     pub const BLANK: Packet = Packet {
         flow: 0,
         number: 0,
@@ -236,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Queues copy packets: half a cache line each.
+    /// Checks the size of a packet, because queues copy packets: half a cache line each.
     #[test]
     fn a_packet_takes_32_bytes() {
         assert_eq!(size_of::<Packet>(), 32);

@@ -1,10 +1,10 @@
 //! Datagrams of a call between two persons.
 //!
-//! Audio is G.711 with 20 ms of speech per datagram (ITU-T G.711; RFC 3551, 4.5.14), and video is a
-//! frame of several datagrams 30 times per second. Both are sent all the time, in both directions.
+//! Audio is G.711 with 20 ms of speech per datagram (ITU-T G.711; RFC 3551, 4.5.14). Video is 30
+//! frames per second, of several datagrams each. Both are sent without pauses in both directions.
 //!
-//! Differs from today's calls in: no silence suppression, no frames of different lengths, and no
-//! adaptation of the rate to the network.
+//! Differs from the calls of current applications in: no silence suppression, no frames of
+//! different lengths, and no adaptation of the rate to the network.
 
 use serde_json::json;
 
@@ -14,15 +14,15 @@ use crate::notation::value::Value;
 use crate::packet::Direction;
 use crate::{table, words};
 
-/// Largest number of calls of a host.
+/// Maximum number of calls of a host.
 const MOST_CALLS: u64 = 100;
 
-/// Number of calls in a file.
+/// The number of calls in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallCount {
     /// One call without video.
     Audio,
-    /// A number of calls.
+    /// This number of calls.
     Calls(u8),
 }
 
@@ -52,7 +52,7 @@ table! {
     }
 }
 
-/// The hint for the word "video".
+/// Returns the hint for the word "video".
 fn with_video(word: &str) -> Option<String> {
     word.trim().starts_with("video").then(|| {
         "a call has video unless it is \"audio\"; 1 is a call with audio and video".to_owned()
@@ -70,7 +70,7 @@ words! {
 }
 
 impl Medium {
-    /// Returns the source of the medium, where `udp` has the settings of all sources.
+    /// Returns the source of the medium. `udp` contains the settings that all sources share.
     pub fn source(self, udp: UdpSettings) -> UdpSettings {
         let (rate_bps, payload_bytes, burst) = match self {
             Medium::Audio => (64_000, 160, 1),
@@ -86,25 +86,25 @@ impl Medium {
     }
 }
 
-/// The part of a call that a flow carries.
+/// The component of a call that a flow carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallPart {
-    /// Number of the call at its host, from 1.
+    /// Number of the call at its host, counted from 1.
     pub number: u8,
     /// Medium of the flow.
     pub medium: Medium,
-    /// Direction: from the host that has the call, or to it.
+    /// Direction of the flow: from the host of the call, or to it.
     pub direction: Direction,
 }
 
 impl CallPart {
-    /// Returns the name of the flow, without the name of the host that has the call.
+    /// Returns the name of the flow without the name of the host.
     pub fn name(self) -> String {
         let (medium, direction) = (self.medium.name(), self.direction.name());
         format!("{medium}-{direction}/{}", self.number)
     }
 
-    /// Returns the part in the normalised scenario.
+    /// Returns the component as JSON of the normalised scenario.
     pub fn json(self) -> Json {
         json!({
             "number": self.number,
@@ -115,12 +115,13 @@ impl CallPart {
 }
 
 impl CallKeys {
-    /// Returns whether one of both keys contradicts the other.
+    /// Returns whether the keys for calls and for video contradict each other.
     pub fn contradicts(self) -> bool {
         self.calls == CallCount::Audio && self.video == Some(true)
     }
 
-    /// Returns the flows of the calls: for each call audio up and down, then video up and down.
+    /// Returns the flows of the calls: for each call first audio up and down, then video up and
+    /// down.
     pub fn parts(self) -> impl Iterator<Item = CallPart> {
         let (calls, usual) = match self.calls {
             CallCount::Audio => (1, false),

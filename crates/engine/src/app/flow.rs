@@ -1,4 +1,4 @@
-//! Flows and their ends, as settings describe them.
+//! Flows and their endpoints, as settings describe them.
 
 use super::call::CallPart;
 use super::{Arrivals, ReportSettings, Transport};
@@ -6,7 +6,7 @@ use crate::kernel::time::Span;
 use crate::mac::Category;
 use crate::packet::Direction;
 
-/// The ends of a flow.
+/// The endpoints of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// A station and a wired node.
@@ -23,38 +23,41 @@ pub enum Ends {
 /// One transport flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`;
-    /// between wired nodes the name of the table, with a number if the table makes several flows;
-    /// for a flow of a call `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or
-    /// `HOST/video-down/K`.
+    /// Unique name of the flow. For a flow of a station it is `STATION/up/K`, `STATION/down/K`,
+    /// `STATION/udp-up/K` or `STATION/udp-down/K`. Between wired nodes it is the name of the table,
+    /// with a number if the table makes several flows. For a flow of a call it is
+    /// `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or `HOST/video-down/K`.
     pub name: String,
-    /// The table that describes the flow, for statistics by class.
+    /// Name of the table that describes the flow, for statistics by class.
     pub class: String,
-    /// The ends.
+    /// Endpoints of the flow.
     pub ends: Ends,
-    /// Indices of the links that the data passes. For a station's flow these are the links beyond
-    /// the wire of the cell.
+    /// Indices of the links that the data passes. For a flow of a station these are the links
+    /// beyond the wire of the cell.
     pub forward: Vec<u32>,
     /// Indices of the links that the ACKs pass.
     pub back: Vec<u32>,
     /// Access category of the packets in both directions.
     pub category: Category,
-    /// The earliest time of the first packet.
+    /// Earliest time of the first packet.
     pub start: Span,
-    /// Largest additional delay of the first packet, uniformly at random in each replication.
+    /// Maximum additional delay of the first packet. The delay is uniformly random in each
+    /// replication.
     pub start_spread: Span,
-    /// The time from which the flow has no new data; `None`: it runs to the end.
+    /// Time from which the flow sends no new data; `None` if the flow runs to the end.
     pub stop: Option<Span>,
-    /// The source.
+    /// Transport of the flow.
     pub transport: Transport,
-    /// Reports of a sensor, if the transport carries them, each as one segment or datagram.
+    /// Settings of the reports of a sensor, if the flow carries reports. Each report is one segment
+    /// or datagram.
     pub reports: Option<ReportSettings>,
-    /// The part of a call that the flow carries.
+    /// Component of a call that the flow carries.
     pub call: Option<CallPart>,
 }
 
 impl Flow {
-    /// Returns a station's flow of category best effort, from the start of the run to its end.
+    /// Returns a flow of a station, with category best effort, from the start of the run to its
+    /// end.
     pub fn of_station(
         name: String,
         station: usize,
@@ -77,7 +80,7 @@ impl Flow {
         }
     }
 
-    /// Returns the station of the flow, if it has one.
+    /// Returns the station of the flow, if the flow has a station.
     pub fn station(&self) -> Option<usize> {
         match self.ends {
             Ends::Station { station, .. } => Some(station),
@@ -85,15 +88,15 @@ impl Flow {
         }
     }
 
-    /// Returns whether a greedy source fills a queue for a station, instead of the queue of the
-    /// station.
+    /// Returns whether the flow is a greedy source that fills a queue in the direction of a
+    /// station, and not the queue of the station.
     pub fn fills_downlink(&self) -> bool {
         let greedy =
             matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy);
         greedy && self.direction() == Some(Direction::Down)
     }
 
-    /// Returns the direction of a station's flow.
+    /// Returns the direction of a flow of a station.
     pub fn direction(&self) -> Option<Direction> {
         match self.ends {
             Ends::Station { direction, .. } => Some(direction),

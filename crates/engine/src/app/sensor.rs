@@ -1,7 +1,7 @@
-//! Sensors: small reports from time to time, and their arrivals.
+//! Sensors: they send small reports at intervals. This file also records the arrivals of reports.
 //!
 //! A report is one segment or datagram. Over TCP all reports of a sensor use one connection that is
-//! already open. TCP sends a lost report again, and the reports after it wait for it.
+//! already open. TCP retransmits a lost report, and later reports wait for it.
 
 use super::{Gaps, ReportSettings};
 use crate::kernel::streams::Stream;
@@ -13,16 +13,16 @@ pub struct Reports {
     settings: ReportSettings,
     stream: Stream,
     due: Time,
-    /// The times at which each report was made and arrived.
+    /// Times at which each report was made, and at which it arrived.
     made: Vec<(Time, Option<Time>)>,
-    /// Reports that have arrived in order.
+    /// Number of reports that have arrived in order.
     in_order: usize,
 }
 
-/// Outcome of the reports made in a period.
+/// The outcome of the reports made in a period.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Number of reports made so early that their deadline is in the period.
+    /// Number of reports that were made in the period and whose deadline is in the period.
     pub made: u64,
     /// Delays of the reports that arrived by their deadline, shortest first.
     pub delays: Vec<Span>,
@@ -41,7 +41,7 @@ impl Reports {
     }
 
     /// Starts the sensor. With equal gaps the first report is made at a random instant of the first
-    /// gap, otherwise after a gap.
+    /// gap. With exponential gaps it is made after one gap.
     pub fn open(&mut self, now: Time) {
         let part = match self.settings.arrivals {
             Gaps::Poisson => self.stream.exponential(),
@@ -55,7 +55,7 @@ impl Reports {
         self.due = Time::NEVER;
     }
 
-    /// Returns when the next report is made.
+    /// Returns the time of the next report.
     pub fn deadline(&self) -> Time {
         self.due
     }
@@ -89,7 +89,8 @@ impl Reports {
         Span((gaps * self.settings.every.0 as f64).round() as u64)
     }
 
-    /// Returns the outcome of the reports made from `from` on whose deadline is at `to` or before.
+    /// Returns the outcome of the reports that were made at `from` or later and whose deadline is
+    /// not after `to`.
     pub fn tally(&self, from: Time, to: Time) -> Tally {
         let mut tally = Tally::default();
         for &(made, arrived) in &self.made {
@@ -119,8 +120,8 @@ impl Tally {
         (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
     }
 
-    /// Returns the least delay that at least the given fraction of those reports does not exceed.
-    /// [s]
+    /// Returns the smallest delay that at least the given fraction of the reports that arrived in
+    /// time does not exceed. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn reports_count_if_their_deadline_is_in_the_period() {
         let mut sensor = reports(Gaps::Constant);
-        // before the period; in time; late; lost; too near the end
+        // made before the period; arrives in time; arrives late; lost; deadline after the end
         for at in [0, 100, 200, 300, 800] {
             sensor.make(Time(at));
         }

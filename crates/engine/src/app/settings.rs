@@ -64,7 +64,7 @@ words! {
 /// The rate of a datagram source in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceRate {
-    /// The rate that keeps the first queue on the path that has a rate full.
+    /// The rate at which a queue stays full: the first queue on the path whose link has a rate.
     Greedy,
     /// Mean rate of payload. [bit/s]
     Bps(u64),
@@ -128,8 +128,8 @@ table! {
 }
 
 impl UdpSettings {
-    /// Returns these settings with datagrams that leave at `rate` in bursts of `burst`, with gaps by `arrivals`
-    /// unless the source is greedy.
+    /// Returns these settings with datagrams sent at `rate` in bursts of `burst`. The gaps follow
+    /// `arrivals`, unless the source is greedy.
     pub fn leaving(
         self,
         rate: Option<SourceRate>,
@@ -167,14 +167,14 @@ table! {
     }
 }
 
-/// The times at which a sensor reports, and for how long a report is useful.
+/// The times at which a sensor reports, and the time for which a report is useful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportSettings {
-    /// Gaps between datagrams: equal ("constant") or exponential ("poisson").
+    /// Gaps between reports: equal ("constant") or exponential ("poisson").
     pub arrivals: Gaps,
     /// Mean gap between reports, above zero.
     pub every: Span,
-    /// Delay above which a report counts as lost.
+    /// Delay above which a report is considered lost.
     pub deadline: Span,
 }
 
@@ -205,6 +205,6 @@ pub enum Transport {
     Tcp(TcpSettings),
     /// A datagram source.
     Udp(UdpSettings),
-    /// TCP connections that come and go, each with a request and a response.
+    /// TCP connections that open and close, each with one request and one response.
     Web(WebSettings),
 }

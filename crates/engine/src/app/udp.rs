@@ -1,19 +1,19 @@
-//! Datagram sources with equal gaps, with exponential gaps, or greedy; each gap is followed by a
+//! Datagram sources: with equal gaps, with exponential gaps, or greedy. Each gap is followed by a
 //! burst of one or more datagrams.
 
 use super::{Arrivals, UdpSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// A datagram source. A greedy source has no clock: the world requests a datagram whenever the
-/// queue that it fills has room, so that it leaves no room to other sources in that queue.
+/// A datagram source. A greedy source has no timer: the world requests a datagram whenever the
+/// queue that the source fills has room. Therefore other sources find no room in this queue.
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     arrivals: Arrivals,
     mean_gap_ns: f64,
     gap: Span,
     burst: u32,
-    /// Datagrams that the present burst still has, at least one.
+    /// Number of datagrams left in the current burst, at least one.
     left: u32,
     stream: Stream,
     due: Time,
@@ -39,9 +39,9 @@ impl UdpSource {
         }
     }
 
-    /// Starts the flow. A constant source sends within its first gap, at a random phase (equal
-    /// sources that start together would otherwise meet at every packet), a Poisson source after a
-    /// gap.
+    /// Starts the flow. A constant source sends within its first gap, at a random phase; otherwise
+    /// equal sources that start simultaneously would collide at every packet. A Poisson source
+    /// sends after a gap.
     pub fn open(&mut self, now: Time) {
         self.open = true;
         self.due = match self.arrivals {
@@ -62,13 +62,13 @@ impl UdpSource {
         self.open && self.arrivals == Arrivals::Greedy
     }
 
-    /// Returns when the next datagram leaves.
+    /// Returns the departure time of the next datagram.
     pub fn deadline(&self) -> Time {
         self.due
     }
 
-    /// Sends a datagram and sets the next deadline, which is the present instant within a burst.
-    /// Returns the number of the datagram.
+    /// Sends a datagram and sets the next deadline. Within a burst the next deadline is the current
+    /// time. Returns the number of the datagram.
     pub fn send(&mut self) -> u32 {
         self.left -= 1;
         if self.left == 0 {
@@ -158,7 +158,7 @@ mod tests {
         for _ in 0..100_000 {
             source.send();
         }
-        // 100,001 gaps of 1 ms: standard error 0.32 %
+        // 100,001 gaps of 1 ms: the standard error is 0.32 %
         let mean_gap_s = source.deadline().seconds() / 100_001.0;
         assert!((mean_gap_s / 1e-3 - 1.0).abs() < 0.013);
     }

@@ -1,15 +1,17 @@
-//! Web traffic: the starts of connections, and the request and the response of each.
+//! Web traffic: the start times of connections, and the request and the response of each
+//! connection.
 //!
 //! Reference: J. Cao, W. S. Cleveland, Y. Gao, K. Jeffay, F. D. Smith, M. C. Weigle, "Stochastic
 //! models for generating synthetic HTTP source traffic", IEEE INFOCOM 2004 (PackMime-HTTP). The
-//! values of its distributions are those of PackMime in ns-2.35; see [`packmime`].
+//! parameters of the distributions are those of PackMime in ns-2.35; see [`packmime`].
 //!
-//! A source represents many clients and many servers. It makes connections at a rate, each with one
-//! request, a time that the server needs, and one response, as in HTTP/1.0. Each of these can be a
-//! constant instead.
+//! A source represents many clients and many servers. It opens connections at a rate. Each
+//! connection has one request, a processing time of the server, and one response, as in HTTP/1.0.
+//! Each of these quantities can also be constant.
 //!
-//! Differs from ns-2's PackMime in: no persistent connections (HTTP/1.1); the delay of the server
-//! is drawn with the sizes, so that the connections of a replication do not depend on the network.
+//! Differs from PackMime in ns-2 in: no persistent connections (HTTP/1.1); the delay of the server
+//! is drawn together with the sizes, so that the connections of a replication do not depend on the
+//! network.
 
 mod long_memory;
 mod packmime;
@@ -19,7 +21,7 @@ use super::{WebArrivals, WebSettings};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 
-/// Request and response of one connection.
+/// The request and the response of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// Length of the request, at least 1. [bytes]
@@ -30,7 +32,7 @@ pub struct Transaction {
     pub response_bytes: u32,
 }
 
-/// Gaps between the starts of connections.
+/// The gaps between the starts of connections.
 #[derive(Clone, Debug)]
 enum Gaps {
     Packmime(Box<Arrivals>),
@@ -38,7 +40,7 @@ enum Gaps {
     Constant,
 }
 
-/// Values that differ between connections.
+/// The distribution of a quantity that differs between connections, or its constant value.
 #[derive(Clone, Debug)]
 enum Draw<D> {
     Fixed(u32),
@@ -58,7 +60,7 @@ pub struct WebSource {
 }
 
 impl WebSource {
-    /// Returns a source that has not started; `name` is that of its flow.
+    /// Returns a source that has not started. `name` is the name of its flow.
     pub fn new(settings: &WebSettings, name: &str, streams: &Streams) -> WebSource {
         let rate = settings.connections_per_s;
         let stream = |part: &str| streams.stream(&format!("{name}/{part}"));
@@ -85,22 +87,23 @@ impl WebSource {
         }
     }
 
-    /// Starts the source, with a connection at once.
+    /// Starts the source. The first connection begins immediately.
     pub fn open(&mut self, now: Time) {
         self.due = now;
     }
 
-    /// Stops the source: it makes no new connections.
+    /// Stops the source: it opens no new connections.
     pub fn close(&mut self) {
         self.due = Time::NEVER;
     }
 
-    /// Returns when the next connection begins.
+    /// Returns the start time of the next connection.
     pub fn deadline(&self) -> Time {
         self.due
     }
 
-    /// Returns the connection that begins now, and sets the next deadline.
+    /// Returns the request and response of the connection that begins now, and sets the next
+    /// deadline.
     pub fn connect(&mut self) -> Transaction {
         let gap_ns = match &mut self.gaps {
             Gaps::Packmime(arrivals) => arrivals.gap_s() * 1e9,
@@ -147,7 +150,7 @@ mod tests {
         WebSource::new(&settings(&web), "x", &Streams::new(1, 0))
     }
 
-    /// Returns the instants of the first connections.
+    /// Returns the start times of the first connections.
     fn starts(source: &mut WebSource, count: usize) -> Vec<u64> {
         source.open(Time(7));
         let mut next = || {
@@ -175,12 +178,13 @@ mod tests {
     #[test]
     fn a_poisson_source_keeps_its_mean_rate() {
         let starts = starts(&mut source("poisson"), 100_001);
-        // 100,000 gaps of 20 ms: standard error 0.32 %
+        // 100,000 gaps of 20 ms: the standard error is 0.32 %
         let mean_ns = (starts[100_000] - starts[0]) as f64 / 1e5;
         assert!((mean_ns / 2e7 - 1.0).abs() < 3.0 * 0.0032, "{mean_ns}");
     }
 
-    /// The network does not change the draws: sizes and delays have their own streams.
+    /// Checks that the network does not change the draws: sizes and delays have separate random
+    /// streams.
     #[test]
     fn what_is_asked_does_not_depend_on_when() {
         let transactions = |arrivals: &str| {

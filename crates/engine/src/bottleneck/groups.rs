@@ -1,4 +1,4 @@
-//! Groups of stations that have one share of the bottleneck.
+//! Groups of stations that have a common share of the bottleneck.
 
 use crate::notation::decode::Section;
 use crate::notation::forms::{Form, fault_of_each, words};
@@ -7,10 +7,10 @@ use crate::notation::problem::{Problems, Refused, did_you_mean, one_line};
 use crate::notation::setting::{FileTable, Json, formed, number, rate};
 use crate::table;
 
-/// The group of the stations that no other group names.
+/// Name of the group of all stations that are in no other group.
 pub const UNLISTED: &str = "unlisted";
 
-/// Names of stations, separated by blanks or commas.
+/// Names of stations, separated by spaces or commas.
 static STATIONS: Form = Form {
     expected: "names of stations, separated by commas",
     fault: |text| fault_of_each(text, |_| None),
@@ -29,20 +29,21 @@ table! {
     }
 }
 
-/// A group with its stations.
+/// A group of stations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BottleneckGroup {
-    /// Unique name.
+    /// Unique name of the group.
     pub name: String,
-    /// Its share, relative to other groups.
+    /// Share of the group, relative to the shares of other groups.
     pub share: f64,
-    /// Its largest rate. [bit/s]
+    /// Maximum rate of the group. [bit/s]
     pub max_bps: Option<u64>,
-    /// Indices of its stations.
+    /// Indices of the stations in the group.
     pub stations: Vec<usize>,
 }
 
-/// Tables of stations, each with the names of its stations, in the order of their indices.
+/// Tables of stations, each with the names of the stations it describes, in the order of their
+/// indices.
 pub(crate) type Made = [(String, Vec<String>)];
 
 impl BottleneckGroup {
@@ -77,7 +78,7 @@ impl BottleneckGroup {
         Ok(groups)
     }
 
-    /// Checks that a station is in one group at most, and that every group has stations.
+    /// Checks that each station is in at most one group, and that every group has stations.
     pub(super) fn check(tables: &[(String, Section)], made: &Made, problems: &mut Problems) {
         let mut owners: Vec<(&str, &str)> = Vec::new();
         for (name, section) in tables {
@@ -136,7 +137,8 @@ impl BottleneckGroup {
     }
 }
 
-/// Returns the names of the stations that a word means: those of a table, or a single one.
+/// Returns the names of the stations that a word names: all stations of a table, or a single
+/// station.
 fn members<'a>(word: &str, made: &'a Made) -> Vec<&'a str> {
     if let Some((_, names)) = made.iter().find(|(table, _)| table == word) {
         return names.iter().map(String::as_str).collect();

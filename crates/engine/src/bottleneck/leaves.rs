@@ -1,5 +1,5 @@
-//! The bottleneck as a link, with a leaf for each party and a common server. Packets of both directions enter
-//! the same link.
+//! The bottleneck as a link with a common server and one leaf per party. Packets of both directions
+//! enter the same link.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::mac::{Cell, Station};
 use crate::packet::Direction;
 use crate::queue::{Fair, Party, QueueSetting, Scheduler};
 
-/// A full packet and an ACK. [bytes]
+/// Lengths of a full packet and of an ACK. [bytes]
 const FULL_BYTES: u32 = 1500;
 const ACK_BYTES: u32 = 40;
 
@@ -31,15 +31,15 @@ impl BottleneckSettings {
     }
 }
 
-/// Returns the air time of a download with delayed ACKs: a full packet to `station` and half an ACK
-/// back.
+/// Returns the air time per packet of a download with delayed ACKs: a full packet to `station`, and
+/// half an ACK in the opposite direction.
 fn airtime(station: &Station, cell: &Cell) -> Span {
     let data = cell.exchange(FULL_BYTES, cell.rates(station, Direction::Down));
     let ack = cell.exchange(ACK_BYTES, cell.rates(station, Direction::Up));
     data + Span(ack.0 / 2)
 }
 
-/// Returns the parties that have a share: the groups of `settings`, and each leaf without a group.
+/// Returns the parties with a share: the groups of `settings`, and each leaf that is in no group.
 fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
     let group_of = |leaf: usize| {
         let mut groups = settings.groups.iter();
@@ -61,11 +61,11 @@ fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
     parties
 }
 
-/// Leaves of a bottleneck.
+/// The leaves of a bottleneck.
 pub(super) struct Leaves {
     names: Vec<String>,
     parties: Vec<Party>,
-    /// Leaves of each flow: `[ACKs, data]`.
+    /// Leaves of each flow: first of the ACKs, then of the data.
     of_flow: Vec<[u32; 2]>,
     /// Settings of the bottleneck.
     settings: BottleneckSettings,
@@ -94,7 +94,7 @@ impl Leaves {
         };
         let of_flow = (0..).zip(hotspot.flows).map(|(index, flow)| {
             let Ends::Station { station, direction } = flow.ends else {
-                return [0, 0]; // it does not enter
+                return [0, 0]; // the flow does not enter the bottleneck
             };
             match fairness {
                 BottleneckFairness::Station
@@ -112,7 +112,8 @@ impl Leaves {
         }
     }
 
-    /// Returns the leaves that show the traffic of a station. With fairness "direction" they show the traffic of all.
+    /// Returns the leaves through which the traffic of a station passes. With fairness "direction",
+    /// traffic of all stations passes through these leaves.
     pub(super) fn of_station(&self, station: usize, flows: &[Flow]) -> Vec<u32> {
         let pairs = flows.iter().zip(&self.of_flow);
         let own = |flow: &Flow| flow.station() == Some(station) && self.settings.redirects(flow);
@@ -125,7 +126,7 @@ impl Leaves {
         leaves
     }
 
-    /// Returns the leaves that packets can enter: number, and name in results.
+    /// Returns the leaves that packets can enter, as their numbers and their names in results.
     pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(usize, String)> {
         let pairs = flows.iter().zip(&self.of_flow);
         let redirected = pairs.filter(|(flow, _)| self.settings.redirects(flow));
@@ -137,8 +138,9 @@ impl Leaves {
     }
 }
 
-/// Returns the bottleneck of `settings` as an empty link, whose rate is still to be set. `bin` is the width of the
-/// bins of the smallest utilisation, and `measured` is the time from the end of the warm-up to the end of the run.
+/// Returns the bottleneck of `settings` as an empty link without a rate. `bin` is the bin width of
+/// the smallest utilisation, and `measured` is the time from the end of the warm-up to the end of
+/// the run.
 pub fn link_of(
     settings: &BottleneckSettings,
     hotspot: Hotspot,

@@ -1,5 +1,6 @@
-//! The virtual shared bottleneck: a link in front of the access point that both directions of a
-//! station's flows enter, and the pings from which its rate is estimated (paper 002, section 4.2).
+//! The virtual shared bottleneck: a link in front of the access point, which both directions of the
+//! flows of a station enter, and pings from which the rate of the link is estimated (paper 002,
+//! section 4.2).
 //!
 //! ```text
 //!               +--------------------- rate ----------------------+
@@ -10,12 +11,13 @@
 //!                                               a random station
 //! ```
 //!
-//! Packets of stations pass it in both directions. In the paper uplink UDP bypasses it: a delay would not keep
-//! uplink UDP off the air (appendix IV), and the ping replies of a sender wait after its UDP. Today many UDP
-//! senders slow down if they are delayed, above all QUIC, so that the bypass is an advantage. With `udp = "down"`
-//! the bottleneck works as in the paper. A ping is an echo request in the access point's queue, and its reply is
-//! in the queue of the station. Neither passes the bottleneck. The simulator's world or the emulator carries the
-//! packets. It gets from here the rate, and the stations to ping.
+//! Packets of stations pass the bottleneck in both directions. In the paper, uplink UDP bypasses
+//! the bottleneck: a delay would not keep uplink UDP off the air (appendix IV), and the ping
+//! replies of a station wait behind its UDP packets. Today many UDP senders, above all QUIC, slow
+//! down if they are delayed, and profit from the bypass. With `udp = "down"` the bottleneck works
+//! as in the paper. A ping is an echo request in the queue of the access point, and its reply is in
+//! the queue of the station. Neither passes the bottleneck. The world of the simulator or the
+//! emulator carries the packets. This module computes the rate, and selects the stations to ping.
 //!
 //! | question | place |
 //! |---|---|
@@ -43,56 +45,57 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::queue::QueueCounters;
 
-/// Time after its last uplink datagram in which a station is not pinged. [ns]
+/// Time after the last uplink datagram of a station during which the station is not pinged. [ns]
 const UDP_MEMORY: Span = Span(5_000_000_000);
 
-/// The bottleneck's rate and its pings.
+/// The rate and the pings of the bottleneck.
 #[derive(Clone, Debug)]
 pub struct Bottleneck {
     settings: BottleneckSettings,
-    /// The estimator, unless the rate is given.
+    /// Estimator of the rate, unless the rate is given.
     estimator: Option<Capacity>,
-    /// Segments of stations that do not reply to pings, and whether segments are timed.
+    /// Segments in flight to stations that do not reply to pings.
     timing: Timing,
     listens: bool,
-    /// Start of the bottleneck, and then the time of the next ping.
+    /// Start time of the bottleneck; after the start, the time of the next ping.
     next: Time,
     /// Traffic of each station up to the last ping.
     stations: Vec<Known>,
-    /// Leaves that show the traffic of each station.
+    /// Leaves through which the traffic of each station passes.
     leaves_of: Vec<Vec<u32>>,
     rate_bps: u64,
     rate_since: Time,
-    /// Time integral of the rate. [bit/s ns]
+    /// Time integral of the rate up to the last change. [bit/s ns]
     rate_sum: f64,
     rtts: Histogram,
     last_rtt: Option<Span>,
     measured_since: Time,
-    /// Sum of the rate up to `measured_since`.
+    /// Time integral of the rate up to `measured_since`. [bit/s ns]
     warm_sum: f64,
 }
 
-/// Traffic of a station up to the last ping, and the last ping before which it had sent uplink datagrams.
+/// The traffic of a station up to the last ping, and the last ping before which the station had
+/// sent uplink datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Uplink datagrams, which bypass the bottleneck.
+    /// Number of uplink datagrams, which bypass the bottleneck.
     datagrams: u64,
-    /// Packets that have left the leaves that show its traffic.
+    /// Number of packets that have left the leaves of the station.
     packets: u64,
     sent_datagrams: Option<Time>,
 }
 
-/// Packets that have passed a bottleneck so far.
+/// The packets that have passed a bottleneck so far.
 #[derive(Clone, Debug)]
 pub struct Passed {
-    /// Through each leaf.
+    /// Counters of each leaf.
     pub leaves: Vec<QueueCounters>,
-    /// Through all of them. [bytes]
+    /// Bytes that have passed all leaves together. [bytes]
     pub bytes: u64,
 }
 
 impl Bottleneck {
-    /// Returns the bottleneck in front of a cell before its start.
+    /// Returns the bottleneck in front of a cell, before its start.
     pub fn new(settings: &BottleneckSettings, hotspot: Hotspot, streams: &Streams) -> Bottleneck {
         let leaves = Leaves::new(settings, hotspot);
         let stations = 0..hotspot.stations.len();
@@ -125,8 +128,9 @@ impl Bottleneck {
         self.next
     }
 
-    /// Starts the bottleneck at `now`, or returns the next pings. `datagrams` returns the number of datagrams of a
-    /// station that have bypassed the bottleneck so far. The rate may have changed.
+    /// Starts the bottleneck at `now`, or returns the next pings. `datagrams` returns the number of
+    /// datagrams of a station that have bypassed the bottleneck so far. The call may change the
+    /// rate.
     pub fn advance(
         &mut self,
         now: Time,
@@ -149,7 +153,7 @@ impl Bottleneck {
         probes
     }
 
-    /// Sets the rate to that of the estimator.
+    /// Sets the rate to the estimate of the estimator.
     fn follow(&mut self, now: Time, estimator: Capacity) {
         self.integrate(now);
         self.rate_bps = estimator.bps();
@@ -163,8 +167,9 @@ impl Bottleneck {
         self.listens
     }
 
-    /// Notes a segment of a flow that leaves for a station, after this number of bytes. An ACK that covers it has the
-    /// number `end` or a larger number.
+    /// Records a segment of a flow that leaves for a station. `passed_bytes` have left the
+    /// bottleneck before it. An ACK that covers the segment has the number `end` or a larger
+    /// number.
     #[cold]
     pub fn leaves(&mut self, now: Time, (station, flow, end): (u32, u32, u32), passed_bytes: u64) {
         let listening = self.estimator.as_ref().map_or(&[][..], Capacity::listening);
@@ -172,7 +177,8 @@ impl Bottleneck {
             .leaves(now, (station, flow, end), passed_bytes, listening);
     }
 
-    /// Processes an ACK of a flow from a station. Returns the pings to send. The rate may have changed.
+    /// Processes an ACK of a flow from a station. Returns the pings to send. The call may change
+    /// the rate.
     #[cold]
     pub fn acknowledged(
         &mut self,
@@ -191,8 +197,9 @@ impl Bottleneck {
         probes
     }
 
-    /// Returns the stations that may be pinged: in paper 002 all, otherwise those with traffic. Stations whose UDP has
-    /// bypassed the bottleneck a short time ago may be excepted.
+    /// Returns the stations that may be pinged. In paper 002 these are all stations, otherwise the
+    /// stations with traffic. Stations whose UDP has recently bypassed the bottleneck may be
+    /// excluded.
     fn stations_to_ping(
         &mut self,
         now: Time,
@@ -220,8 +227,9 @@ impl Bottleneck {
         able.collect()
     }
 
-    /// Processes the reply to a ping, of whose number the lowest 16 bits are known. Returns further pings to send;
-    /// `None` if there is no such ping, or if it had a reply before. The rate may have changed.
+    /// Processes the reply to a ping. `number` is the lowest 16 bits of the number of the ping.
+    /// Returns further pings to send, or `None` if there is no such ping, or if it has already had
+    /// a reply. The call may change the rate.
     pub fn answered(&mut self, now: Time, number: u16, passed_bytes: u64) -> Option<Vec<Probe>> {
         let mut estimator = self.estimator.take()?;
         let Some((rtt, probes)) = estimator.answer(now, number, None, passed_bytes) else {
@@ -234,12 +242,12 @@ impl Bottleneck {
         Some(probes)
     }
 
-    /// Returns the present rate; `None` before the start. [bit/s]
+    /// Returns the current rate, or `None` before the start. [bit/s]
     pub fn rate_bps(&self) -> Option<u64> {
         (self.rate_bps > 0).then_some(self.rate_bps)
     }
 
-    /// Sets the rate of the settings from `now` on. If the rate is estimated, nothing changes. [bit/s]
+    /// Sets the configured rate from `now` on. If the rate is estimated, nothing changes. [bit/s]
     pub fn set_rate(&mut self, now: Time, rate_bps: u64) {
         if self.settings.rate_bps.is_none() {
             return;
@@ -251,7 +259,7 @@ impl Bottleneck {
         }
     }
 
-    /// Begins to measure at `now`.
+    /// Begins the measurement at `now`.
     pub fn begin_to_measure(&mut self, now: Time) {
         self.integrate(now);
         self.measured_since = now;
@@ -264,8 +272,8 @@ impl Bottleneck {
         self.rate_since = self.rate_since.max(now);
     }
 
-    /// Returns the mean rate up to `now`, since the start of measurements or, if that was later, of the bottleneck.
-    /// [bit/s]
+    /// Returns the mean rate up to `now`, since the start of measurements or the start of the
+    /// bottleneck, whichever is later. [bit/s]
     pub fn mean_rate_bps(&self, now: Time) -> Option<f64> {
         let rest = self.rate_bps as f64 * now.since(self.rate_since).0 as f64;
         let begun = self.measured_since.max(Time::ZERO + self.settings.start);
@@ -285,8 +293,8 @@ impl Bottleneck {
     }
 }
 
-/// Returns the leaves of a bottleneck that packets can enter: number, and name in results. There are none without a
-/// bottleneck.
+/// Returns the leaves of a bottleneck that packets can enter, as their numbers and their names in
+/// results. Without a bottleneck there are none.
 pub fn shown_leaves(
     settings: Option<&BottleneckSettings>,
     hotspot: Hotspot,
@@ -295,8 +303,8 @@ pub fn shown_leaves(
     leaves.into_iter().flatten()
 }
 
-/// Returns the flows of stations that bypass a bottleneck (uplink UDP): index and station. There are none
-/// without a bottleneck.
+/// Returns the uplink UDP flows of stations, which bypass a bottleneck, as index of the flow and of
+/// the station. Without a bottleneck there are none.
 pub fn bypassing(
     settings: Option<&BottleneckSettings>,
     flows: &[Flow],

@@ -67,7 +67,8 @@ table! {
 }
 
 impl BottleneckSettings {
-    /// Returns the bottleneck of a table; `data_rate_bps` is that of the cell's preset.
+    /// Returns the bottleneck of a table. `data_rate_bps` is the data rate of the preset of the
+    /// cell.
     pub(crate) fn of(
         bottleneck: &Section,
         data_rate_bps: u64,
@@ -81,7 +82,7 @@ impl BottleneckSettings {
         Ok(settings)
     }
 
-    /// Checks that the settings of a bottleneck are consistent, in a cell of this data rate.
+    /// Checks that the settings of a bottleneck are consistent in a cell with this data rate.
     pub(crate) fn check(
         bottleneck: &Section,
         data_rate_bps: u64,
@@ -114,7 +115,8 @@ impl BottleneckSettings {
     }
 }
 
-/// Returns the paper's largest rate for a cell of 11 Mb/s, in proportion. [bit/s]
+/// Returns the default maximum rate: the value of the paper for a cell of 11 Mb/s, scaled in
+/// proportion to the data rate. [bit/s]
 fn default_max_bps(data_rate_bps: u64) -> u64 {
     data_rate_bps * (WceSettings::MAX_BPS / 1_000_000) / 11
 }

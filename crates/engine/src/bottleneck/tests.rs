@@ -1,4 +1,5 @@
-//! The bottleneck by itself: whom it pings, what it makes of answers.
+//! Tests of the bottleneck without a network: which stations it pings, and how it processes
+//! replies.
 
 use super::*;
 use crate::control::WceRule;
@@ -21,7 +22,7 @@ fn bottleneck(settings: &str) -> Bottleneck {
     Bottleneck::new(bottleneck, scenario.hotspot(), &Streams::new(1, 0))
 }
 
-/// Nothing has passed either leaf.
+/// Returns counters without any packet through either leaf.
 fn nothing() -> Passed {
     Passed {
         leaves: vec![QueueCounters::default(); 2],
@@ -53,7 +54,7 @@ fn a_station_that_sends_datagrams_through_it_has_traffic_and_is_asked() {
         let mut passed = nothing();
         let mut asked = Vec::new();
         while vsb.deadline() < Time(4_000 * MS) {
-            // what station a's leaf lets go can only be its datagrams
+            // the packet that leaves the leaf of station a can only be its datagram
             passed.leaves[0].left += 1;
             asked.extend(vsb.advance(vsb.deadline(), |_| 0, &passed));
         }
@@ -97,7 +98,7 @@ fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
         let mut vsb = bottleneck(&format!("{settings}wce.rule = \"paper\""));
         let mut asked = [0, 0];
         while vsb.deadline() < Time(4_000 * MS) {
-            // a datagram of station a before the first ping, none after it
+            // station a sends a datagram before the first ping, and none after it
             let pings = vsb.advance(
                 vsb.deadline(),
                 |station| u64::from(station == 0),

@@ -1,9 +1,10 @@
-//! The round-trip times of segments to stations that do not reply to pings, from the bottleneck to the ACK that
-//! covers a segment.
+//! The round-trip times of segments to stations that do not reply to pings. They are measured from
+//! the bottleneck to the ACK that covers a segment.
 //!
-//! The first few segments of a flow are timed, and the smallest of their round-trip times counts, because an ACK may be
-//! delayed until the next segment. If a segment is sent again, all of them are discarded, because an ACK may be for
-//! either transmission (Karn and Partridge, 1987).
+//! The first few segments of a flow are timed. The smallest of their round-trip times is used,
+//! because an ACK may be delayed until the next segment. If a segment is retransmitted, all timed
+//! segments are discarded, because an ACK may belong to either transmission (Karn and Partridge,
+//! 1987).
 
 use crate::control::RoundTrip;
 use crate::kernel::time::{Span, Time};
@@ -13,11 +14,11 @@ const TAKEN: usize = 4;
 /// Time after which a segment without an ACK is discarded.
 const PATIENCE: Span = Span(3_000_000_000);
 
-/// Segments in flight.
+/// The timed segments in flight.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timing(Vec<Timed>);
 
-/// Segments of a flow to a station.
+/// The timed segments of a flow to a station.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
     station: u32,
@@ -30,13 +31,13 @@ struct Timed {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
-    /// Smallest number of an ACK that covers it.
+    /// Smallest number of an ACK that covers the segment.
     end: u32,
     left: Time,
     passed_bytes: u64,
 }
 
-/// Returns whether a sequence number is not before another (RFC 9293, section 3.4).
+/// Returns whether a sequence number is equal to or after another one (RFC 9293, section 3.4).
 fn reaches(number: u32, other: u32) -> bool {
     number.wrapping_sub(other) as i32 >= 0
 }
@@ -47,8 +48,8 @@ impl Timing {
         self.0.is_empty()
     }
 
-    /// Notes a segment that leaves the bottleneck at `now`, after this number of bytes. It is timed if its station is
-    /// `listening`.
+    /// Records a segment that leaves the bottleneck at `now`, after `passed_bytes` bytes. The
+    /// segment is timed if its station is in `listening`.
     pub(super) fn leaves(
         &mut self,
         now: Time,
@@ -82,14 +83,15 @@ impl Timing {
             return;
         }
         if reaches(timed.segments[timed.taken - 1].end, end) {
-            self.0.swap_remove(place); // sent again
+            self.0.swap_remove(place); // a retransmission
         } else if timed.taken < TAKEN && is_listened_to {
             timed.segments[timed.taken] = segment;
             timed.taken += 1;
         }
     }
 
-    /// Processes an ACK from a station. Returns the smallest round-trip time, once all timed segments are covered.
+    /// Processes an ACK from a station. Returns the smallest round-trip time as soon as all timed
+    /// segments are covered.
     pub(super) fn returns(
         &mut self,
         now: Time,
@@ -143,7 +145,7 @@ mod tests {
     fn what_is_sent_again_is_no_sample() {
         let mut timing = Timing::default();
         timing.leaves(at(0), (7, 1, u32::MAX), 0, &[7]);
-        timing.leaves(at(1), (7, 1, 5), 0, &[7]); // behind it, since numbers wrap
+        timing.leaves(at(1), (7, 1, 5), 0, &[7]); // after the previous segment, because sequence numbers wrap
         timing.leaves(at(2), (7, 1, u32::MAX), 0, &[7]);
         assert_eq!(timing.returns(at(9), (7, 1, 5)), None);
     }

@@ -1,14 +1,13 @@
 //! The base round-trip time of a path: the round-trip time without a queue.
 //!
-//! Paper 002, appendix IV: every 8 samples their minimum becomes the base. This rule mistakes a queue that
-//! stays for 8 samples for a longer path. More samples would not help: a small buffer can be kept between
-//! half full and full indefinitely.
+//! Paper 002, appendix IV: the minimum of every 8 samples becomes the base. This rule mistakes a
+//! queue that lasts for 8 samples for a longer path. Taking more samples would not help, because a
+//! small buffer can be kept between half full and full indefinitely.
 //!
-//! Differs from the paper in: the base falls with the sample that shows it, and rises only to the minimum
-//! of 8 samples that met no queue. The caller finds out which samples these are. This file shows when that
-//! is required: if no sample has come near the base lately, the base is [doubtful].
-//!
-//! [doubtful]: BaseRtt::is_doubtful
+//! Differs from the paper in two points. The base falls with the first sample below it. The base
+//! rises only to the minimum of 8 samples that met no queue, and the caller decides which samples
+//! met no queue. If no sample has been near the base for long, [`BaseRtt::is_doubtful`] reports
+//! that the base is in doubt.
 
 use crate::kernel::time::Span;
 
@@ -23,16 +22,16 @@ pub struct BaseRtt {
     /// Difference from the base up to which a sample confirms it.
     tolerance: Span,
     base: Option<Span>,
-    /// Samples since the base was last confirmed, and the longest of them.
+    /// Number of samples since the base was last confirmed, and the longest of these samples.
     unconfirmed: u32,
     longest: Span,
-    /// Number and minimum of the latest of these samples, in a row, that met no queue.
+    /// Number and minimum of the latest consecutive samples that met no queue.
     empty: u32,
     empty_min: Span,
 }
 
 impl BaseRtt {
-    /// Samples in a row that are not near the base, after which it is in doubt.
+    /// Number of consecutive samples away from the base after which the base is in doubt.
     pub const MEMORY: u32 = 64;
 
     /// Returns the state before the first sample: the base is at most `floor`. A sample up to `tolerance` above the
@@ -49,12 +48,13 @@ impl BaseRtt {
         }
     }
 
-    /// Returns the base, once there is a sample of it.
+    /// Returns the base, or `None` before the first sample.
     pub fn estimate(&self) -> Option<Span> {
         self.base
     }
 
-    /// Returns whether no sample has come near the base for long: either it has risen, or there is a queue.
+    /// Returns whether no sample has been near the base for long: either the base has risen, or
+    /// there is a queue.
     pub fn is_doubtful(&self) -> bool {
         self.unconfirmed >= BaseRtt::MEMORY
     }
@@ -64,7 +64,8 @@ impl BaseRtt {
         self.longest
     }
 
-    /// Adds a sample, which met no queue if `without_queue`. Returns its relation to the base.
+    /// Adds a sample. `without_queue` says whether the sample met no queue. Returns the relation of
+    /// the sample to the base.
     pub fn add(&mut self, rtt: Span, without_queue: bool) -> Evidence {
         let base = self.base.unwrap_or(self.floor);
         if rtt <= self.floor || rtt < base {
@@ -102,11 +103,11 @@ impl BaseRtt {
 /// The relation of a sample to the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The sample is near the base, or below it.
+    /// The sample is near the base or below the base.
     Confirmed,
     /// The sample is above the base.
     Unconfirmed,
-    /// The sample is the last of those that raise the base.
+    /// The sample completes the series of samples that raises the base.
     Risen,
 }
 
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(base.estimate(), None);
         assert_eq!(feed(&mut base, [25], true), Evidence::Risen);
         assert_eq!(base.estimate(), Some(Span(25 * MS)));
-        // seven and a queue in between are not enough
+        // seven samples without a queue, interrupted by a queue, are not enough
         feed(&mut base, [90; 64], false);
         feed(&mut base, [50; 7], true);
         feed(&mut base, [90], false);

@@ -1,8 +1,9 @@
-//! Virtual buffer sharing: how often to refuse packets of each class, so that the queue holds a part c
-//! of its room and each class has its share (paper 000, section V).
+//! Virtual buffer sharing: computes how often packets of each class are blocked, so that the queue
+//! holds a fraction c of its capacity B and each class has its target share of the queue (paper
+//! 000, section V).
 //!
-//! A step is told of the backlog Q and of the share h_i of each class, and answers with the
-//! probability p_i of blocking an arriving packet of the class.
+//! Each step reads the backlog Q and the share h_i of each class. It returns the probability p_i
+//! that an arriving packet of class i is blocked.
 //!
 //! - [`Law::Corrected`], Algorithm 1 as it must be meant: while (Q - cB)^2 > tol, p_i = 1 if Q >= cB
 //!   and h_i >= h_i*, else 0; within the tolerance p_i stays as it is.
@@ -11,32 +12,34 @@
 //! - [`Law::Partition`], a drop-tail buffer for each class: p_i = 1 if Q h_i >= h_i* cB, else 0
 //!   ("logical buffer partitioning", section II-C; "mimics a small DropTail buffer", section V).
 //!
-//! Targets are taken among the classes that are present: what an absent class leaves goes to the
-//! others in proportion.
+//! Targets apply to the classes that are present. The target of an absent class is divided among
+//! the present classes in proportion to their targets.
 //!
 //! # The regulator
 //!
-//! Class i is to hold h_i* cB packets; it holds e_i = Q h_i - h_i* cB too many. Linearised around its
-//! equilibrium, (23) of the paper with the increase of one packet a round trip that Compound TCP makes at
-//! windows below 16, dW/dt = ((1 - p(t - R))/W - beta W p(t - R)) W(t - R)/R, answers the loss probability
-//! as a first-order lag with pole 2/(W R), gain beta W^2/R and delay R. All flows of the class together
-//! have the gain beta W V/R, where V = h_i* cB is what they have in the queue. A controller
-//! k (1 + 2/(W R s)) cancels the pole; the loop is then beta W V k/(R s) exp(-R s), which crosses
-//! unity at w = beta W V k/R with a phase margin of 90 degrees less w R. The margin is 60 degrees at
-//! k = pi / (6 beta W V). The window follows from the loss probability, W = sqrt(1/(beta p)); time is
-//! counted in packets served, of which a round trip takes about cB, so that no clock is needed.
+//! The target of class i is h_i* cB packets. Its excess is e_i = Q h_i - h_i* cB packets. The model
+//! is (23) of the paper with the increase of Compound TCP at windows below 16, one packet per round
+//! trip: dW/dt = ((1 - p(t - R))/W - beta W p(t - R)) W(t - R)/R. Linearised around its
+//! equilibrium, the window responds to the loss probability as a first-order lag with pole 2/(W R),
+//! gain beta W^2/R and delay R. All flows of the class together have the gain beta W V/R, where V =
+//! h_i* cB is the backlog of the class. A controller k (1 + 2/(W R s)) cancels the pole. The loop
+//! is then beta W V k/(R s) exp(-R s). Its gain is 1 at w = beta W V k/R, where the phase margin is
+//! 90 degrees minus w R. The margin is 60 degrees at k = pi / (6 beta W V). The window is computed
+//! from the loss probability: W = sqrt(1/(beta p)). Time is measured in packets served. A round
+//! trip takes about cB packets, so that no clock is needed.
 
 use std::f64::consts::PI;
 
 use crate::words;
 
-/// Part of its window that TCP gives up at a loss. [-]
+/// Fraction by which TCP reduces its window at a loss. [-]
 const BETA: f64 = 0.5;
 
-/// Packets by which products of shares and backlogs may be too small through rounding. [packets]
+/// Largest rounding error of a product of a share and a backlog. [packets]
 const ROUNDING: f64 = 1e-9;
 
-/// Least blocking probability from which gains are computed: that of a window of 45 packets. [-]
+/// Smallest blocking probability from which gains are computed: the loss probability at a window of
+/// 45 packets. [-]
 const LEAST_PROBABILITY: f64 = 0.001;
 
 words! {
@@ -53,14 +56,14 @@ words! {
     }
 }
 
-/// What a step sees.
+/// The inputs of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Packets in the queue, Q; for a partition those of the classes alone. [packets]
+    /// Packets in the queue, Q; with [`Law::Partition`] only the packets of the classes. [packets]
     pub backlog_packets: f64,
-    /// Share h_i of each class, as it is now. [-]
+    /// Current share h_i of each class. [-]
     pub shares: &'a [f64],
-    /// Whether each class has had traffic lately.
+    /// Whether each class has had traffic recently.
     pub present: &'a [bool],
     /// Packets that have left the queue since the last step. [packets]
     pub served_packets: f64,
@@ -72,18 +75,20 @@ pub struct Controller {
     law: Law,
     /// Target occupancy, c B. [packets]
     occupancy: f64,
-    /// Squared distance from it within which Algorithm 1 rests. [packets^2]
+    /// Squared distance from the target occupancy within which Algorithm 1 changes nothing.
+    /// [packets^2]
     tol: f64,
     /// Target share of each class, h_i*. [-]
     targets: Vec<f64>,
     /// Blocking probability of each class, p_i. [-]
     blocking: Vec<f64>,
-    /// Integral part of each blocking probability, errors added up; only the regulator has one. [-]
+    /// Integral term of each blocking probability: the sum of the errors. Only [`Law::Regulated`]
+    /// has one. [-]
     integral: Vec<f64>,
 }
 
 impl Controller {
-    /// A controller that blocks nothing yet.
+    /// Returns a controller that blocks no packets yet.
     pub fn new(law: Law, occupancy: f64, tol: f64, targets: Vec<f64>) -> Controller {
         Controller {
             law,
@@ -95,23 +100,24 @@ impl Controller {
         }
     }
 
-    /// The target occupancy and its tolerance are these from the next step on.
+    /// Sets the target occupancy and its tolerance from the next step on.
     pub fn aim(&mut self, occupancy: f64, tol: f64) {
         (self.occupancy, self.tol) = (occupancy, tol);
     }
 
-    /// The blocking probability of each class, as of the last step. [-]
+    /// Returns the blocking probability of each class after the last step. [-]
     pub fn blocking(&self) -> &[f64] {
         &self.blocking
     }
 
-    /// The integral part of each probability. [-]
+    /// Returns the integral term of each blocking probability. [-]
     #[cfg(test)]
     pub(crate) fn integrals(&self) -> &[f64] {
         &self.integral
     }
 
-    /// What each class is to have of what those have that are present. [-]
+    /// Returns the target of each class as a fraction of the sum of the targets of the present
+    /// classes. [-]
     #[cfg(test)]
     pub(crate) fn targets_among<'a>(
         &'a self,
@@ -126,13 +132,13 @@ impl Controller {
         classes.map(move |(target, &is)| if is { target / sum } else { *target })
     }
 
-    /// True within the tolerance of the target occupancy.
+    /// Returns whether the backlog is within the tolerance around the target occupancy.
     pub fn is_near(&self, backlog_packets: f64) -> bool {
         let error = backlog_packets - self.occupancy;
         error * error <= self.tol
     }
 
-    /// One step: from what is seen to the blocking probabilities.
+    /// Updates the blocking probabilities from an observation and returns them.
     pub fn step(&mut self, seen: &Observation) -> &[f64] {
         let sum: f64 = (self.targets.iter().zip(seen.present))
             .filter(|&(_, &present)| present)
@@ -164,12 +170,12 @@ impl Controller {
         &self.blocking
     }
 
-    /// The regulator's next blocking probability of `class`.
+    /// Returns the next blocking probability of `class` under [`Law::Regulated`].
     fn regulated(&mut self, class: usize, target: f64, seen: &Observation) -> f64 {
         let virtual_buffer = target * self.occupancy;
         let excess = seen.backlog_packets * seen.shares[class] - virtual_buffer;
-        // the window follows from the slow part: a gain that went up and down with every swing would not
-        // let the errors of a swing add up to zero
+        // The window is computed from the integral term only, which changes slowly. If the gain
+        // oscillated with the queue, the errors of one oscillation would not add up to zero.
         let integral = &mut self.integral[class];
         let window = libm::sqrt(1.0 / (BETA * integral.max(LEAST_PROBABILITY)));
         let gain = PI / (6.0 * BETA * window * virtual_buffer.max(1.0));
@@ -179,9 +185,10 @@ impl Controller {
     }
 }
 
-/// What the regulator for Linux is told: the least probability from which gains are computed; pi / (6 sqrt(beta)), from
-/// which the root of a probability over V makes the gain k; and pi / 3, from which a probability over V c B makes k times
-/// the pole.
+/// Returns the constants of the regulator for Linux. The first is the smallest probability from
+/// which gains are computed. The second is pi / (6 sqrt(beta)): times the root of a probability,
+/// divided by V, it is the gain k. The third is pi / 3: times a probability, divided by V c B, it
+/// is k times the pole.
 #[cfg(test)]
 pub(crate) fn constants() -> (f64, f64, f64) {
     (LEAST_PROBABILITY, PI / (6.0 * libm::sqrt(BETA)), PI / 3.0)
@@ -207,7 +214,7 @@ mod tests {
         assert_eq!(step(&mut corrected, 61.0, &[0.9, 0.1]), [1.0, 0.0]);
         assert_eq!(step(&mut corrected, 61.0, &[0.5, 0.5]), [1.0, 1.0]);
         assert_eq!(step(&mut corrected, 99.0, &[0.4, 0.6]), [0.0, 1.0]);
-        // exactly at the target the loop of Algorithm 1 has ended
+        // exactly at the target, the loop of Algorithm 1 has ended
         assert_eq!(step(&mut corrected, 60.0, &[0.9, 0.1]), [0.0, 1.0]);
     }
 
@@ -229,9 +236,9 @@ mod tests {
             step(&mut partition, 34.0, &[30.0 / 34.0, 4.0 / 34.0]),
             [1.0, 0.0]
         );
-        // it is blocked below the occupancy too, and within the tolerance around it
+        // the class is blocked below the target occupancy, and also within the tolerance around it
         assert_eq!(step(&mut partition, 60.0, &[0.5, 0.5]), [1.0, 1.0]);
-        // a class alone has the room of all
+        // a class that is the only present class may use the whole occupancy
         let alone = Observation {
             backlog_packets: 59.0,
             shares: &[1.0, 0.0],
@@ -268,7 +275,7 @@ mod tests {
             });
             (blocking[0], blocking[1])
         };
-        // two thirds and one third of what there is
+        // the targets are two thirds and one third of the target occupancy
         assert_eq!(blocking([0.66, 0.34, 0.0]), (0.0, 1.0));
         assert_eq!(blocking([0.67, 0.33, 0.0]), (1.0, 0.0));
     }
@@ -288,15 +295,15 @@ mod tests {
             step(&mut regulated, 60.0, &[0.6, 0.4]);
         }
         assert_eq!(regulated.blocking(), settled);
-        // an empty queue lets go
+        // with an empty queue the blocking probability falls to zero
         for _ in 0..2_000 {
             step(&mut regulated, 0.0, &[0.0, 0.0]);
         }
         assert_eq!(regulated.blocking(), [0.0, 0.0]);
     }
 
-    /// The loop of the regulator around the linearised (23), by its characteristic function on the
-    /// imaginary axis: the phase margin is 60 degrees, at any window and share.
+    /// Checks the loop of the regulator around the linearised (23) by its frequency response. The
+    /// phase margin is 60 degrees at any window and share.
     #[test]
     fn the_regulated_loop_has_a_phase_margin_of_sixty_degrees() {
         for (window, flows, rtt) in [(6.0, 5.0, 0.05), (12.0, 2.5, 0.1), (2.0, 20.0, 0.02)] {
@@ -304,7 +311,7 @@ mod tests {
             let gain = PI / (6.0 * BETA * window * buffer);
             let pole = 2.0 / (window * rtt);
             let plant_gain = BETA * window * window / rtt * flows;
-            // |L(jw)| = 1 by bisection; arg L(jw)
+            // |L(jw)|; bisection finds the w at which it is 1, then arg L(jw) gives the margin
             let magnitude = |w: f64| {
                 let lag = plant_gain / libm::hypot(w, pole);
                 lag * gain * libm::hypot(1.0, pole / w)

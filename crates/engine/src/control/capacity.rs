@@ -1,4 +1,5 @@
-//! The estimator of C by either rule, as the simulator, the emulator and the gateway call it.
+//! The estimator of the capacity C with either rule. The simulator, the emulator and the gateway
+//! call it.
 
 use std::collections::VecDeque;
 
@@ -8,7 +9,7 @@ use super::wce::{Observation, Wce, WceRule, WceSettings, WceSettingsError};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// Most pings without a reply: as many as have different numbers.
+/// Maximum number of pings without a reply, equal to the number of distinct ping numbers.
 const MAX_OUTSTANDING: usize = 1 << 16;
 
 /// An estimator of the capacity downstream of a bottleneck.
@@ -20,7 +21,8 @@ pub enum Capacity {
     Paper(Box<PaperEstimator>),
 }
 
-/// Paper 002's estimator: it pings a random station in each interval, and follows every reply.
+/// The estimator of paper 002. It pings a random station in each interval and processes every
+/// reply.
 #[derive(Clone, Debug)]
 pub struct PaperEstimator {
     wce: Wce,
@@ -69,9 +71,10 @@ impl Capacity {
         }
     }
 
-    /// Returns the pings of an interval, and must be called once per interval.
+    /// Returns the pings of an interval. Must be called once per interval.
     ///
-    /// `stations` may be pinged, in ascending order. `passed_bytes` have left the bottleneck since the beginning.
+    /// `stations` are the stations that may be pinged, in ascending order. `passed_bytes` is the
+    /// number of bytes that have left the bottleneck since the beginning.
     pub fn tick(&mut self, now: Time, stations: &[u32], passed_bytes: u64) -> Vec<Probe> {
         match self {
             Capacity::Median(estimator) => estimator.tick(now, stations, passed_bytes),
@@ -79,10 +82,11 @@ impl Capacity {
         }
     }
 
-    /// Processes the reply to the ping with these lowest 16 bits of its number.
+    /// Processes the reply to the ping whose number has these lowest 16 bits.
     ///
-    /// `rtt` is the round-trip time if it is known better than from `now`; `passed_bytes` as in [`Capacity::tick`].
-    /// Returns the round-trip time and further pings, or `None` if there is no such ping without a reply.
+    /// `rtt` is the round-trip time if it is known more exactly than from `now`. `passed_bytes` is
+    /// the number of bytes that have left the bottleneck since the beginning. Returns the
+    /// round-trip time and further pings, or `None` if no such ping is without a reply.
     pub fn answer(
         &mut self,
         now: Time,
@@ -104,7 +108,8 @@ impl Capacity {
         }
     }
 
-    /// Processes the round trip of a segment and returns further pings; `passed_bytes` as in [`Capacity::tick`].
+    /// Processes the round trip of a segment and returns further pings. `passed_bytes` is the
+    /// number of bytes that have left the bottleneck since the beginning.
     pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Probe> {
         match self {
             Capacity::Median(estimator) => estimator.overhear(now, trip, passed_bytes),

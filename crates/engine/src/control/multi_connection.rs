@@ -1,82 +1,85 @@
-//! How many TCP connections a user keeps open, so that its rate does not depend on its round-trip
-//! time but on the price of its route alone (paper 001, section 5).
+//! The number of TCP connections that a user keeps open, so that the rate of the user depends only
+//! on the price of its route and not on its round-trip time (paper 001, section 5).
 //!
-//! **Errors and interference at once** (the outlook of its section 7.2). Windows rest at
-//! `W = sqrt(2 / p)`, whatever tells them of p. Where links mark with their price r and the channel loses a
-//! part e, `p = r + e`, and `k T` connections send `k sqrt(2 / (r + e))`, less than the `k sqrt(2 / r)` of
-//! (5.2), so that a link with errors counts for less. With `n = k T sqrt(1 + e / r)` connections it is
-//! `n W / T = k sqrt(2 / r)` again, and the equilibrium that of (5.1) to (5.4). The ratio e / r is that
-//! of the falls of windows by losses to those by marks.
+//! **Channel errors in addition to interference** (the outlook of section 7.2 of the paper). The
+//! equilibrium window is `W = sqrt(2 / p)` for losses and marks alike. If links mark packets with
+//! their price r and the channel loses a fraction e of them, then `p = r + e`. `k T` connections
+//! send `k sqrt(2 / (r + e))`. This is less than the `k sqrt(2 / r)` of (5.2), so that a route with
+//! errors gets a smaller rate. With `n = k T sqrt(1 + e / r)` connections the rate is `n W / T = k
+//! sqrt(2 / r)` again, and the equilibrium is that of (5.1) to (5.4). The ratio e / r is the ratio
+//! of the window reductions by losses to the window reductions by marks.
 
 use super::utility::Utility;
 
-/// What the number of connections is to achieve.
+/// The objective of the number of connections.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aim {
-    /// `k T` connections (5.1).
+    /// `k T` connections (5.1), where T is the round-trip time.
     Rtt {
-        /// [1/s]
+        /// Factor k. [1/s]
         k: f64,
     },
-    /// The optimum of a utility, times its weight (5.29).
+    /// The number that maximises a utility times its weight (5.29).
     Utility {
-        /// [1/s]
+        /// Factor k. [1/s]
         k: f64,
-        /// Utility of the rate in packets/s.
+        /// Utility of the rate. The rate is in packets/s.
         utility: Utility,
-        /// Above zero.
+        /// Weight of the utility, above zero.
         weight: f64,
     },
-    /// As [`Aim::Rtt`], where the channel loses packets as well: `k T sqrt(1 + losses / marks)`.
+    /// `k T sqrt(1 + losses / marks)` connections, for a channel that also loses packets.
     Marks {
-        /// [1/s]
+        /// Factor k. [1/s]
         k: f64,
     },
-    /// One connection.
+    /// One connection, always.
     One,
 }
 
-/// What a user has seen of its connections since the last step.
+/// Measurements of the connections of a user since the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
     /// Mean round-trip time, if there was a sample. [s]
     pub rtt_s: Option<f64>,
-    /// What they delivered together. [packets/s]
+    /// Sum of the rates delivered by the connections. [packets/s]
     pub rate_pps: f64,
-    /// How often their windows fell.
+    /// Number of window reductions of the connections.
     pub falls: Falls,
 }
 
-/// How often windows fell, by what told them to.
+/// Number of window reductions, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Falls {
-    /// Losses, which repair or a timeout followed.
+    /// Window reductions by losses, followed by a recovery or a timeout.
     pub by_losses: u64,
-    /// Marks.
+    /// Window reductions by marks.
     pub by_marks: u64,
 }
 
-/// Weight of what was seen at the step before in what the ratio of losses to marks is taken from.
+/// Weight of the earlier losses and marks in the running sums of which the ratio is taken. [-]
 const MEMORY: f64 = 0.9;
 
-/// Most connections of one user: ports are finite.
+/// Maximum number of connections of one user, because ports are limited.
 pub const MOST_CONNECTIONS: u32 = 10_000;
 
-/// A user's rule, and the number it stands at.
+/// The rule of a user, and its current number of connections.
 #[derive(Clone, Debug)]
 pub struct MultiConnection {
     aim: Aim,
     smoothing: f64,
     nearest: bool,
-    /// The number before rounding; `None` before the first round-trip time.
+    /// Number of connections before rounding; `None` before the first round-trip time.
     number: Option<f64>,
-    /// Falls by losses and by marks, what is longer ago counting less.
+    /// Running sums of window reductions by losses and by marks; older reductions have a smaller
+    /// weight.
     falls: [f64; 2],
 }
 
 impl MultiConnection {
-    /// One connection at first. `smoothing`, from 0 to below 1, is the weight of the previous number in the
-    /// next one, which is rounded to the `nearest` whole number, or down.
+    /// Returns the rule with one connection. `smoothing`, from 0 to below 1, is the weight of the
+    /// previous number in the next number. The next number is rounded to the `nearest` integer, or
+    /// rounded down.
     pub fn new(aim: Aim, smoothing: f64, nearest: bool) -> MultiConnection {
         MultiConnection {
             aim,
@@ -87,8 +90,8 @@ impl MultiConnection {
         }
     }
 
-    /// The number of connections from now on, at least one. Without a round-trip time or, where the
-    /// rate counts, without a rate it stays as it is.
+    /// Returns the next number of connections, at least one. The number does not change without a
+    /// round-trip time, or without a rate if the rule needs a rate.
     pub fn step(&mut self, seen: Seen) -> u32 {
         let falls = [seen.falls.by_losses, seen.falls.by_marks];
         for (known, new) in self.falls.iter_mut().zip(falls) {
@@ -116,7 +119,7 @@ impl MultiConnection {
             Aim::Rtt { k } => Some(*k * rtt_s),
             Aim::Marks { k } => {
                 let [losses, marks] = self.falls;
-                // before the first mark nothing tells how rare they are
+                // before the first mark, the frequency of marks is unknown
                 Some(*k * rtt_s * libm::sqrt(1.0 + losses / marks.max(1.0)))
             }
             Aim::Utility { k, utility, weight } => {
@@ -169,7 +172,8 @@ mod tests {
         };
         assert_eq!(user.step(falls(0, 0)), 20);
         assert_eq!(user.step(falls(3, 0)), 40, "as if there had been a mark");
-        // 0.9 x 3 + 0.3 losses and 1 mark would be 3 to 1; with 6 and 3: sqrt(1 + 8.7 / 3)
+        // the running sums of 0.9 x 3 + 0.3 losses and 1 mark would give a ratio of 3; with 6 and
+        // 3: sqrt(1 + 8.7 / 3)
         assert_eq!(user.step(falls(6, 3)), 39);
         for _ in 0..200 {
             user.step(falls(15, 5));
@@ -191,7 +195,7 @@ mod tests {
             utility: Utility::AlphaFair { fairness },
             weight,
         };
-        // -1/x: k T / sqrt 2, whatever the rate
+        // U = -1/x gives k T / sqrt 2 at any rate
         for rate in [1.0, 300.0] {
             let mut user = MultiConnection::new(aim(2.0, 1.0), 0.0, false);
             assert_eq!(user.step(seen(3.0, rate)), 21);
@@ -200,7 +204,7 @@ mod tests {
         let mut user = MultiConnection::new(aim(1.0, 4.0), 0.0, true);
         assert_eq!(user.step(seen(0.3, 50.0)), 30);
         assert_eq!(user.step(seen(0.3, 0.0)), 30, "no rate tells nothing");
-        // 4 U'(x) = 8 / x by points
+        // 4 U'(x) = 8 / x, interpolated between points
         let points = Marginals::new(vec![(1.0, 2.0), (20.0, 0.1)]).unwrap();
         let aim = Aim::Utility {
             k: 10.0,

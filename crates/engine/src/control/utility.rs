@@ -1,22 +1,25 @@
-//! What a rate is worth to a user: concave utilities by their derivatives (paper 001, section 5.3.1).
+//! The utility of a rate to a user: concave utilities, defined by their derivatives (paper 001,
+//! section 5.3.1).
 
-/// Most points of a table.
+/// Maximum number of points of a table.
 pub const MOST_POINTS: usize = 1_000;
 
-/// A strictly concave, increasing utility U(x) of a rate x in packets/s, by its derivative.
+/// A strictly concave, increasing utility U(x) of a rate x in packets/s, defined by its derivative
+/// U'(x).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Utility {
-    /// `U'(x) = x^-fairness`, fairness above zero.
+    /// `U'(x) = x^-fairness`, with a fairness above zero.
     AlphaFair {
-        /// 1 is proportional fairness; large values come close to max-min fairness.
+        /// Exponent of the utility. 1 is proportional fairness; large values approach max-min
+        /// fairness.
         fairness: f64,
     },
-    /// U'(x) by points.
+    /// U'(x) interpolated between points.
     Points(Marginals),
 }
 
 impl Utility {
-    /// `U'(x) x^2` at a rate above zero.
+    /// Returns `U'(x) x^2` at a rate x above zero.
     pub fn worth(&self, rate_pps: f64) -> f64 {
         match self {
             Utility::AlphaFair { fairness } => libm::pow(rate_pps, 2.0 - fairness),
@@ -25,22 +28,23 @@ impl Utility {
     }
 }
 
-/// A marginal utility U'(x) by points: between two points it is a power of the rate, and beyond the first
-/// and the last it goes on with the exponent next to them. It is above zero and falls, so that the utility
-/// is increasing and strictly concave.
+/// A marginal utility U'(x), interpolated between points. Between two points it is a power of the
+/// rate. Before the first and after the last point, the exponent of the nearest interval applies.
+/// U'(x) is above zero and decreases, so that the utility is increasing and strictly concave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marginals {
     points: Vec<(f64, f64)>,
-    /// Their logarithms.
+    /// Logarithms of the rate and of the marginal utility of each point.
     logs: Vec<(f64, f64)>,
 }
 
 impl Marginals {
-    /// Takes points of rate and marginal utility.
+    /// Returns the marginal utility through points of rate and marginal utility.
     ///
     /// # Errors
-    /// What is wrong with the points, as a phrase that follows their name: fewer than two or too many, a
-    /// number that is not above zero, rates that do not rise, marginal utilities that do not fall.
+    /// A phrase that states what is wrong with the points: fewer than two points, too many points,
+    /// a number that is not above zero, rates that do not increase, or marginal utilities that do
+    /// not decrease.
     pub fn new(points: Vec<(f64, f64)>) -> Result<Marginals, String> {
         if points.len() < 2 {
             return Err("has fewer than two points".to_owned());
@@ -76,12 +80,12 @@ impl Marginals {
         Ok(Marginals { points, logs })
     }
 
-    /// The points of rate and marginal utility.
+    /// Returns the points of rate and marginal utility.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
 
-    /// The marginal utility at a rate above zero.
+    /// Returns the marginal utility at a rate above zero.
     pub fn at(&self, rate_pps: f64) -> f64 {
         let rate = libm::log(rate_pps);
         let inner = &self.logs[1..self.logs.len() - 1];

@@ -1,4 +1,4 @@
-//! The disciplines that decide when a packet arrives.
+//! The disciplines that decide at the arrival of a packet.
 
 use super::discipline::{Backlog, Held, Verdict};
 use super::plugin::PluginPolicy;
@@ -6,22 +6,23 @@ use super::{Discipline, Pi, Pie, Price, Proportional, QueueSetting, Red, SharedB
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A discipline that decides when a packet arrives.
+/// A discipline that decides at the arrival of a packet.
 #[derive(Clone, Debug)]
 pub enum Admission {
-    /// Drops a packet that finds this many packets: drop-tail, and the threshold policy.
+    /// Drops a packet if the queue already holds this number of packets: drop-tail, and the
+    /// threshold policy.
     DropTail(u32),
     /// Random early detection.
     Red(Box<Red>),
-    /// Drops in proportion to the backlog.
+    /// Drops with a probability proportional to the backlog.
     Proportional(Box<Proportional>),
-    /// Proportional-integral control of the queue.
+    /// Proportional-integral control of the queue length.
     Pi(Box<Pi>),
-    /// Proportional-integral control of the delay.
+    /// Proportional-integral control of the queueing delay.
     Pie(Box<Pie>),
     /// Shares for classes of flows.
     BufferSharing(Box<SharedBuffer>),
-    /// Drops with a probability that is set while the queue works.
+    /// Drops with a probability that is set at run time.
     Price(Box<Price>),
     /// A discipline of another crate.
     Plugin(PluginPolicy),
@@ -37,8 +38,8 @@ impl Admission {
         None
     }
 
-    /// Sets the values of `to` that may change while the queue works: see [`QueueSetting::moved_to`]. [`Admission::advance`]
-    /// has been called for `now`.
+    /// Applies the values of `to` that may change at run time: see [`QueueSetting::moved_to`].
+    /// [`Admission::advance`] must have been called for `now`.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         let limit = to.limit_packets;
         match (self, &to.discipline) {
@@ -64,12 +65,13 @@ impl Admission {
                 | Admission::Price(_)
                 | Admission::Plugin(_),
                 _,
-            ) => {} // another discipline
+            ) => {} // the setting is for another discipline
         }
     }
 
-    /// Performs what the discipline does between arrivals, given the content of the queue at any instant up to now. Must
-    /// be called before the backlog changes, and so before `admit`.
+    /// Performs the periodic updates of the discipline up to now. `held_at` returns the content of
+    /// the queue at a past instant. Must be called before the backlog changes, and therefore before
+    /// `admit`.
     #[inline]
     pub fn advance(&mut self, now: Time, mut held_at: impl FnMut(Time) -> Held) {
         match self {
@@ -84,7 +86,8 @@ impl Admission {
         }
     }
 
-    /// Notes that `packet` leaves at `at`. Until then the queue, including the packet, has `held`.
+    /// Reports to the discipline that `packet` leaves at `at`. `held` is the content of the queue
+    /// before that, including the packet.
     #[inline]
     pub fn departed(&mut self, at: Time, packet: &Packet, held: Held) {
         match self {
@@ -102,7 +105,7 @@ impl Admission {
         }
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`.
     #[inline(always)]
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         match self {

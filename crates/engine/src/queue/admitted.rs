@@ -1,4 +1,4 @@
-//! The packets that a discipline has admitted at their arrival, in numbers.
+//! A discipline that decides at arrivals, with the counters of the admitted packets.
 
 use super::counters::Counts;
 use super::{Admission, Backlog, Held, QueueSetting, SharedBuffer, Verdict};
@@ -23,13 +23,14 @@ impl Admitted {
         }
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`.
     pub(super) fn judge(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         self.admission.advance(now, |_| backlog.held());
         self.admission.admit(now, backlog, packet)
     }
 
-    /// Applies the setting `to` from `now` on, as far as it may change. Packets that wait stay.
+    /// Applies the values of `to` that may change at run time, from `now` on. Waiting packets stay
+    /// in the queue.
     pub(super) fn change(&mut self, now: Time, held: Held, to: &QueueSetting) {
         self.admission.advance(now, |_| held);
         self.admission.change(now, to);
@@ -42,7 +43,7 @@ impl Admitted {
         self.bytes += u64::from(bytes);
     }
 
-    /// Counts `packet`, one of `packets` in the queue, which leaves at `at`.
+    /// Counts the departure of `packet` at `at`. Before that, the queue holds `packets` packets.
     #[inline(always)]
     pub(super) fn leave(&mut self, packet: &Packet, packets: usize, at: Time) {
         if self.admission.drop_tail().is_none() {
@@ -52,7 +53,8 @@ impl Admitted {
         self.counts.leave(packet, at);
     }
 
-    /// Reports to the discipline that `packet`, still counted, leaves at `at`.
+    /// Reports to the discipline that `packet` leaves at `at`. The counters still include the
+    /// packet.
     #[inline(never)]
     fn report_departure(&mut self, packet: &Packet, packets: usize, at: Time) {
         let held = Held {
@@ -62,7 +64,7 @@ impl Admitted {
         self.admission.departed(at, packet, held);
     }
 
-    /// Returns the shares of its classes, if its discipline has classes.
+    /// Returns the shares of the classes, if the discipline has classes.
     pub(super) fn sharing(&self) -> Option<&SharedBuffer> {
         if let Admission::BufferSharing(sharing) = &self.admission {
             return Some(sharing);

@@ -1,8 +1,9 @@
-//! A queue that classes share: a controller blocks packets of each class (paper 000, section V).
+//! A queue shared by classes of flows: a controller blocks packets of each class (paper 000,
+//! section V).
 //!
-//! A packet that finds the queue full is lost, whatever its class. Otherwise a packet of a class is
-//! blocked with the probability of its class. A packet without a class is never blocked. The controller
-//! steps at every arrival, or at regular times.
+//! A packet that arrives at a full queue is lost, whatever its class. Otherwise a packet is blocked
+//! with the probability of its class. A packet without a class is never blocked. The controller
+//! performs a step at every arrival, or at regular times.
 //!
 //! The share h_i of a class is a share of the queue or of the service. The share of the queue is the
 //! number of packets of the class, divided by the number of packets of all classes. The share of the
@@ -84,17 +85,18 @@ table! {
 /// A class of flows with a share of the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharingClass {
-    /// Unique name.
+    /// Unique name of the class.
     pub name: String,
-    /// Its share in the file. The shares of all classes sum to at most 1. [-]
+    /// Share of the class in the file. The shares of all classes sum to at most 1. [-]
     pub share: f64,
-    /// Its share of what all classes have, h*: `share` divided by the sum of all shares. [-]
+    /// Target of the class, h*: `share` divided by the sum of the shares of all classes. [-]
     pub target: f64,
-    /// Numbers of its flows, at least one.
+    /// Numbers of the flows of the class, at least one.
     pub flows: Vec<u32>,
 }
 
-/// Returns the tolerance in the table. The default is the square of one packet's fraction of the limit.
+/// Returns the tolerance that the table sets. The default is (1 / limit)^2, the square of the share
+/// of one packet in the limit.
 fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     if let Some(tol) = layers.value(SharingSetting::tol)? {
         return Ok(tol);
@@ -104,13 +106,13 @@ fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     Ok(1.0 / (room * room))
 }
 
-/// Excess of a sum of shares over 1 that rounding may cause.
+/// Amount by which a sum of shares may exceed 1 because of rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// Sets the targets of these classes.
+/// Computes the targets of these classes.
 pub fn sharing_targets(classes: &mut [SharingClass]) {
     let sum: f64 = classes.iter().map(|class| class.share).sum();
-    // shares that sum to 1 apart from rounding are the exact targets
+    // shares that sum to 1 except for rounding are used as targets unchanged
     let total = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
     for class in classes {
         class.target = class.share / total;
@@ -122,7 +124,7 @@ fn lacks_classes(sharing: &Section) -> bool {
     sharing.lacks(SharingSetting::by) || sharing.lacks(SharingSetting::class)
 }
 
-/// Checks the sum of shares. The problem is reported for the last share.
+/// Checks the sum of shares. A problem is reported at the last share.
 fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
     let sum: f64 = shares.clone().map(|share| share.value).sum();
@@ -140,13 +142,13 @@ fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     }
 }
 
-/// Returns a number without the digits that are caused by binary sums.
+/// Returns a number without the digits that are caused by binary rounding.
 fn rounded(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
 }
 
 impl SharingSetting {
-    /// Checks the values of the table together.
+    /// Checks the values of the table against each other.
     pub fn check(sharing: &Section, problems: &mut Problems) {
         if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
             && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
@@ -209,11 +211,11 @@ impl SharingSetting {
     }
 }
 
-/// Time after the last packet of a class from which the class is absent.
+/// Time after the last packet of a class after which the class is considered absent.
 const ABSENCE: Span = Span(1_000_000_000);
 
-/// Number of segments over which the shares of the service are taken, as a multiple of the target
-/// occupancy. [-]
+/// Number of segments over which the shares of the service are averaged, as a multiple of the
+/// target occupancy. [-]
 const SERVICE_MEMORY: f64 = 4.0;
 
 /// Returns the weight of a segment in the shares of the service.
@@ -221,33 +223,33 @@ fn weight(occupancy: f64) -> f64 {
     1.0 / (SERVICE_MEMORY * occupancy).max(1.0)
 }
 
-/// Number in place of the class of a flow without a class.
+/// Value in `class_of` of a flow without a class.
 const NO_CLASS: u16 = u16::MAX;
 
-/// Deviation of the queue from its target occupancy since the start of the run.
+/// The deviation of the queue from its target occupancy since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deviation {
     /// Time integral of the squared difference. [packets^2 ns]
     pub squared_ns: f64,
-    /// Time without any packet. [ns]
+    /// Time during which the queue was empty. [ns]
     pub empty_ns: u64,
 }
 
-/// State of a shared queue.
+/// The state of a shared queue.
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
     limit: u32,
     setting: SharingSetting,
     next_update: Time,
     controller: Controller,
-    /// The class of each flow, or [`NO_CLASS`].
+    /// Class of each flow, or [`NO_CLASS`].
     class_of: Vec<u16>,
     counters: Vec<QueueCounters>,
-    /// Share of each class, as input of the controller.
+    /// Share of each class, an input of the controller.
     shares: Vec<f64>,
     present: Vec<bool>,
     last_arrival: Vec<Option<Time>>,
-    /// Weight of a segment in the shares of the service.
+    /// Weight of one segment in the shares of the service.
     weight: f64,
     served: u32,
     first_arrival: Option<Time>,
@@ -256,12 +258,12 @@ pub struct SharedBuffer {
     stream: Stream,
 }
 
-/// Time integrals of the length of the queue. One departure may be known in advance.
+/// The time integrals of the queue length. One departure may be known in advance.
 #[derive(Clone, Copy, Debug, Default)]
 struct Area {
     since: Time,
     length: u32,
-    /// Future time at which the place of the packet removed last becomes free.
+    /// Future time at which the place of the last removed packet becomes free.
     release: Option<Time>,
     target: f64,
     sum: Deviation,
@@ -291,8 +293,8 @@ impl Area {
 }
 
 impl SharedBuffer {
-    /// Returns an empty queue of `limit` packets that `classes` share, for a scenario with this number of
-    /// `flows`.
+    /// Returns an empty queue of `limit` packets that `classes` share, in a scenario with `flows`
+    /// flows.
     pub fn new(
         setting: SharingSetting,
         limit: u32,
@@ -331,10 +333,10 @@ impl SharedBuffer {
         }
     }
 
-    /// Sets the limit, the occupancy and the tolerance from `now` on. The probabilities change at the next
-    /// step.
+    /// Sets the limit, the target occupancy and the tolerance from `now` on. The probabilities
+    /// change at the next step.
     pub(super) fn change(&mut self, now: Time, setting: SharingSetting, limit: u32) {
-        self.area.advance(now); // the distance up to now is that from the target before
+        self.area.advance(now); // the time up to now is measured against the previous target
         self.setting = self.setting.moved_to(setting);
         self.limit = limit;
         let occupancy = setting.occupancy * f64::from(limit);
@@ -343,7 +345,8 @@ impl SharedBuffer {
         self.area.target = occupancy;
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`, and counts the packet.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`, and counts
+    /// the packet.
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         self.first_arrival.get_or_insert(now);
         let class = self.class(packet.flow);
@@ -372,7 +375,7 @@ impl SharedBuffer {
         Verdict::Enter
     }
 
-    /// Notes that `packet` has left the queue. Its place becomes free at `at`.
+    /// Records that `packet` has left the queue. The place of the packet becomes free at `at`.
     pub fn departed(&mut self, packet: &Packet, at: Time) {
         self.served += 1;
         if let Some(class) = self.class(packet.flow) {
@@ -386,7 +389,7 @@ impl SharedBuffer {
         self.note_settling(at, inside);
     }
 
-    /// Notes that the air has carried a data segment of `flow`, in either direction.
+    /// Records that a data segment of `flow` has been transmitted on the air, in either direction.
     pub fn carried(&mut self, flow: u32) {
         if self.setting.share_of != ShareOf::Service {
             return;
@@ -399,7 +402,7 @@ impl SharedBuffer {
         }
     }
 
-    /// Returns the class of a flow. Flows that are not of the scenario, such as pings, have no class.
+    /// Returns the class of a flow. Flows outside the scenario, such as pings, have no class.
     fn class(&self, flow: u32) -> Option<usize> {
         let class = *self.class_of.get(flow as usize)?;
         (class != NO_CLASS).then_some(usize::from(class))
@@ -440,7 +443,7 @@ impl SharedBuffer {
         }
     }
 
-    /// Returns the present totals of each class.
+    /// Returns the current totals of each class.
     pub fn counters(&self) -> &[QueueCounters] {
         &self.counters
     }
@@ -452,8 +455,8 @@ impl SharedBuffer {
         area.sum
     }
 
-    /// Returns the time from the first packet until the occupancy was within the tolerance of its target;
-    /// `None` if it never was.
+    /// Returns the time from the first packet until the occupancy was first within the tolerance of
+    /// its target; `None` if it never was.
     pub fn settling(&self) -> Option<Span> {
         Some(self.settled_at?.since(self.first_arrival?))
     }

@@ -1,12 +1,13 @@
-//! CoDel: drops at the head, at an increasing rate, while packets have been in the queue for longer than a
-//! target during a whole interval (RFC 8289, section 5).
+//! CoDel: drops at the head of the queue, at an increasing rate, while the sojourn time has been
+//! above a target for a whole interval (RFC 8289, section 5).
 //!
-//! Differs from RFC 8289 in: with ECN an ECN-capable packet is marked and sent instead of dropped, as in Linux
-//! (the RFC does not specify it); the largest packet is the largest so far, not the MTU.
+//! Differs from RFC 8289 in two points. With ECN, an ECN-capable packet is marked and sent instead
+//! of dropped, as in Linux (the RFC does not specify this case). The size of the largest packet is
+//! the largest so far, not the MTU.
 //!
-//! In addition, a packet that leaves is marked if it has waited longer than `ce_threshold`, as in Linux
-//! (`codel_impl.h`, and `ce_threshold_selector` of `fq_codel`): marks by sojourn time, for senders that react to the
-//! fraction of marks.
+//! In addition, a departing packet is marked if its sojourn time exceeds `ce_threshold`, as in
+//! Linux (`codel_impl.h`, and `ce_threshold_selector` of `fq_codel`). These marks are for senders
+//! that react to the fraction of marks.
 
 use std::collections::VecDeque;
 
@@ -54,7 +55,7 @@ impl OfDiscipline for CoDelSetting {
         if let (Some(target), Some(interval)) = (target, interval)
             && target.value >= interval.value
         {
-            // a default is not reported
+            // a problem with a default value is not reported
             match target.given {
                 true => {
                     let most = &interval.shown;
@@ -72,7 +73,8 @@ impl OfDiscipline for CoDelSetting {
 }
 
 impl CoDelSetting {
-    /// Returns whether `packet`, which leaves now, has waited longer than `ce_threshold` and is marked.
+    /// Returns whether the departing `packet` has waited longer than `ce_threshold` and is to be
+    /// marked.
     #[inline]
     fn is_late(&self, now: Time, packet: &Packet) -> bool {
         let Some(threshold) = self.ce_threshold else {
@@ -83,11 +85,11 @@ impl CoDelSetting {
     }
 }
 
-/// A FIFO that CoDel controls, without the packet in service.
+/// A FIFO controlled by CoDel, without the packet in service.
 #[derive(Clone, Debug, Default)]
 pub struct CoDel {
     pub(super) packets: VecDeque<Packet>,
-    /// Length of the packets. [bytes]
+    /// Total length of the packets. [bytes]
     pub(super) bytes: u64,
     state: DropState,
 }
@@ -95,18 +97,20 @@ pub struct CoDel {
 /// The drop state of CoDel.
 #[derive(Clone, Copy, Debug, Default)]
 struct DropState {
-    /// Time at which packets will have been above target for an interval; `None` if they are not above.
+    /// Time at which the sojourn time will have been above target for an interval; `None` if it is
+    /// not above target.
     first_above: Option<Time>,
-    /// Time of the next drop, in drop state.
+    /// Time of the next drop, in the drop state.
     drop_next: Time,
-    /// Packets dropped in this drop state, or inherited from the last one.
+    /// Number of packets dropped in this drop state, possibly including drops carried over from the
+    /// previous drop state.
     count: u32,
-    /// `count` at the beginning of this drop state.
+    /// Value of `count` at the beginning of this drop state.
     last_count: u32,
     dropping: bool,
 }
 
-/// The packets that a dequeue dropped or marked.
+/// The packets that `dequeue` dropped or marked.
 pub(super) struct Passed<'a> {
     /// Packets dropped.
     pub(super) dropped: &'a mut Vec<Packet>,
@@ -121,15 +125,15 @@ impl CoDel {
         self.packets.push_back(packet);
     }
 
-    /// Removes the first packet, whatever its age.
+    /// Removes the first packet, whatever its sojourn time.
     pub(super) fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
-    /// Returns the next packet to send. `largest` [bytes] is the length of the largest packet: a backlog of one packet
-    /// has no delay to control.
+    /// Returns the next packet to send. `largest` [bytes] is the length of the largest packet. A
+    /// backlog of at most this length is not controlled.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -144,7 +148,7 @@ impl CoDel {
         Some(packet)
     }
 
-    /// Returns the next packet to send by the algorithm of CoDel.
+    /// Returns the next packet to send, after applying the CoDel algorithm.
     fn controlled(
         &mut self,
         now: Time,
@@ -188,7 +192,8 @@ impl CoDel {
         Some(packet)
     }
 
-    /// Removes the first packet, and returns whether packets have been above target for an interval.
+    /// Removes the first packet, and returns it with whether the sojourn time has been above target
+    /// for an interval.
     fn next(&mut self, now: Time, setting: &CoDelSetting, largest: u64) -> Option<(Packet, bool)> {
         let Some(packet) = self.pop() else {
             self.state.first_above = None;
@@ -199,16 +204,16 @@ impl CoDel {
             return Some((packet, false));
         }
         let first_above = *self.state.first_above.get_or_insert(now + setting.interval);
-        // the packet that starts the interval is not above it yet, because an interval is positive
+        // the interval is positive, so that the packet that starts it cannot end it
         Some((packet, now >= first_above))
     }
 }
 
 impl DropState {
-    /// Enters drop state with its first drop.
+    /// Enters the drop state with its first drop.
     fn begin(&mut self, now: Time, interval: Span) {
         self.dropping = true;
-        // a rate that controlled the queue recently is a good start
+        // a drop rate that controlled the queue recently is a good initial value
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.drop_next) < interval * 16;
         self.count = if delta > 1 && recent { delta } else { 1 };
@@ -216,7 +221,7 @@ impl DropState {
         self.schedule(now, interval);
     }
 
-    /// Returns the time of the next drop, interval / sqrt(count) after `from`.
+    /// Returns the time of the next drop: `from` plus interval / sqrt(count).
     fn schedule(&mut self, from: Time, interval: Span) {
         let gap = interval.seconds() / f64::from(self.count).sqrt();
         self.drop_next = from + Span::from_seconds(gap);
@@ -228,7 +233,7 @@ impl DropState {
 pub struct Single {
     pub(super) setting: CoDelSetting,
     pub(super) codel: CoDel,
-    /// Longest packet so far. [bytes]
+    /// Length of the longest packet so far. [bytes]
     pub(super) largest: u64,
     pub(super) marked: u64,
 }

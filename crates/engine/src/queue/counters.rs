@@ -1,23 +1,25 @@
-//! Counters of a queue, for averages and for the conservation law.
+//! Counters of a queue, for averages and for checks of conservation.
 
 use super::Waits;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// Totals since the start of the run. Differences between two snapshots give averages.
+/// The totals of a queue since the start of the run. Differences between two snapshots give
+/// averages.
 ///
-/// The time integral of the queue length needs no update per event: a packet that entered at
-/// e and left at l contributed l - e, one still inside contributes now - e, so the integral is
-/// the sum of leaving times, plus length times now, minus the sum of entering times (modulo 2^64).
+/// The time integral of the queue length needs no update per event. A packet that entered at e and
+/// left at l contributes l - e; a packet that is still in the queue contributes now - e. Therefore
+/// the integral is the sum of leaving times, plus the queue length times now, minus the sum of
+/// entering times (modulo 2^64).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueueCounters {
-    /// Packets offered.
+    /// Number of packets offered.
     pub offered: u64,
-    /// Packets that were refused, or dropped after they had waited.
+    /// Number of packets that were refused, or dropped after they had waited.
     pub dropped: u64,
-    /// Packets that were marked.
+    /// Number of packets that were marked.
     pub marked: u64,
-    /// Packets that left the queue at its head.
+    /// Number of packets that left the queue at its head.
     pub left: u64,
     /// Sum of the sojourn times of the packets that left. [ns]
     pub sojourn_ns: u64,
@@ -25,8 +27,8 @@ pub struct QueueCounters {
     left_sum: u64,
 }
 
-/// Totals of a queue whose packets leave at times that are known when they enter. Future departures are
-/// included.
+/// The totals of a queue whose packets leave at times that are known at their entry. Future
+/// departures are included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
     packets: u64,
@@ -43,8 +45,8 @@ impl Passage {
         self.left_sum = self.left_sum.wrapping_add(departs.0);
     }
 
-    /// Returns the totals once all packets have left, of which `marked` were marked, while `refused` others
-    /// did not enter.
+    /// Returns the totals as if all packets had left. `marked` of the packets were marked, and
+    /// `refused` further packets did not enter.
     pub fn totals(self, marked: u64, refused: u64) -> QueueCounters {
         QueueCounters {
             offered: self.packets + refused,
@@ -79,7 +81,7 @@ impl QueueCounters {
         self.dropped += 1;
     }
 
-    /// Counts a packet that had entered, and is dropped at `at`.
+    /// Counts a packet that had entered and is dropped at `at`.
     pub fn withdraw(&mut self, at: Time) {
         self.dropped += 1;
         self.left_sum = self.left_sum.wrapping_add(at.0);
@@ -93,7 +95,7 @@ impl QueueCounters {
         self.sojourn_ns += at.since(entered).0;
     }
 
-    /// Counts this many packets, which leave at `at`. The sum of their entering times modulo 2^64 is
+    /// Counts `packets` packets that leave at `at`. The sum of their entering times modulo 2^64 is
     /// `entered_sum`.
     #[inline]
     pub fn leave_together(&mut self, packets: u64, entered_sum: u64, at: Time) {
@@ -103,14 +105,15 @@ impl QueueCounters {
         self.sojourn_ns += left_sum.wrapping_sub(entered_sum);
     }
 
-    /// Undoes [`QueueCounters::leave`], for a time before it.
+    /// Undoes [`QueueCounters::leave`], to obtain the counters at a time before the departure.
     pub fn take_back_leave(&mut self, entered: Time, at: Time) {
         self.left -= 1;
         self.left_sum = self.left_sum.wrapping_sub(at.0);
         self.sojourn_ns -= at.since(entered).0;
     }
 
-    /// Undoes [`QueueCounters::enter`] and the mark with it, for a time before it.
+    /// Undoes [`QueueCounters::enter`] and the mark of the packet, to obtain the counters at a time
+    /// before the entry.
     pub fn take_back_enter(&mut self, at: Time, marked: bool) {
         self.offered -= 1;
         self.entered_sum = self.entered_sum.wrapping_sub(at.0);
@@ -126,7 +129,7 @@ impl QueueCounters {
     }
 }
 
-/// Counters of a queue, and the waiting times of its datagrams.
+/// The counters of a queue, and the waiting times of its datagrams.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     pub(super) counters: QueueCounters,
@@ -142,10 +145,10 @@ impl Counts {
             .leave(packet.flow, packet.kind, packet.queued, at);
     }
 
-    /// Returns the time integral of the queue length up to `now`, if `packets` packets that are counted
-    /// as left occupy a place until `released`. [packets ns]
+    /// Returns the time integral of the queue length up to `now`. `packets` packets are already
+    /// counted as left, but occupy a place until `released`. [packets ns]
     pub(super) fn occupancy_ns(&self, now: Time, packets: u64, released: Time) -> u64 {
-        // they are in the integral until their release, which may be in the future
+        // these packets are in the integral until their release, which may be in the future
         let early = packets * released.since(now).0;
         self.counters.occupancy_ns(now).wrapping_sub(early)
     }

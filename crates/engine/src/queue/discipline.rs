@@ -1,4 +1,5 @@
-//! The interface of a queue discipline: the state that it sees, its verdicts, and the trait of its settings.
+//! The interface of a queue discipline: the queue state that it reads, its verdicts, and the trait
+//! of its settings.
 
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -13,14 +14,15 @@ use crate::packet::{Ecn, Packet};
 pub enum Verdict {
     /// The packet joins the queue.
     Enter,
-    /// The packet joins the queue and carries a mark from now on; it is ECN-capable.
+    /// The packet joins the queue and is marked; it is ECN-capable.
     Mark,
     /// The packet is lost.
     Drop,
 }
 
 impl Verdict {
-    /// Returns the verdict for an early loss of `packet`: a mark if marks are allowed (`may`) and the packet is ECN-capable.
+    /// Returns the verdict on `packet` if it is to be lost early: a mark if marks are allowed
+    /// (`may`) and the packet is ECN-capable, otherwise a drop.
     #[inline]
     pub(super) fn early(may: bool, packet: &Packet) -> Verdict {
         match may && packet.ecn != Ecn::NotCapable {
@@ -30,10 +32,11 @@ impl Verdict {
     }
 }
 
-/// An early loss of each packet with a given probability, independently of the others.
+/// A random early loss of packets: each packet is lost with a given probability, independently of
+/// other packets.
 #[derive(Clone, Debug)]
 pub(super) struct RandomDrop {
-    /// Packets, including the packet in service.
+    /// Maximum number of packets, including the packet in service.
     pub(super) limit: u32,
     ecn: bool,
     stream: Stream,
@@ -44,7 +47,8 @@ impl RandomDrop {
         RandomDrop { limit, ecn, stream }
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`, with the probability `p`. Above 1 it counts as 1.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. `p` is the
+    /// probability of a loss; a value above 1 is treated as 1.
     #[inline]
     pub(super) fn admit(&mut self, p: f64, backlog: &Backlog, packet: &Packet) -> Verdict {
         if backlog.packets >= self.limit {
@@ -60,14 +64,14 @@ impl RandomDrop {
 /// The state of the queue at the arrival of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Packets waiting, and the packet in service.
+    /// Number of packets in the queue, including the packet in service.
     pub packets: u32,
-    /// Their length. [bytes]
+    /// Total length of these packets. [bytes]
     pub bytes: u64,
-    /// Length of the packet in service, 0 if there is none. [bytes]
+    /// Length of the packet in service, or 0 if there is none. [bytes]
     pub in_service_bytes: u32,
-    /// Since when there has been no packet; `None` while there is one. A queue that never had a packet
-    /// is idle since [`Time::ZERO`].
+    /// Time since which the queue has been empty; `None` if it is not empty. A queue that never had
+    /// a packet is empty since [`Time::ZERO`].
     pub idle_since: Option<Time>,
 }
 
@@ -80,12 +84,12 @@ impl Backlog {
     }
 }
 
-/// The content of a queue at an instant between arrivals.
+/// The content of a queue at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Packets waiting, and the packet in service.
+    /// Number of packets in the queue, including the packet in service.
     pub packets: u32,
-    /// Their length. [bytes]
+    /// Total length of these packets. [bytes]
     pub bytes: u64,
 }
 
@@ -94,29 +98,29 @@ pub struct Held {
 pub struct Egress {
     /// Rate at which packets are served; in a cell the rate of data frames. [bit/s]
     pub rate_bps: u64,
-    /// Whether every packet is served at that rate, as on a wire; false if service times vary.
+    /// Whether every packet is served at `rate_bps`, as on a wire; false if service times vary.
     pub is_fixed: bool,
     /// Propagation time of the link.
     pub delay: Span,
 }
 
-/// Default limit of a queue whose discipline has none. [packets]
+/// Default limit of a queue whose discipline has no default limit. [packets]
 pub(super) const DEFAULT_LIMIT: u32 = 1_000;
 
-/// Keys of every queue, with and without a discipline.
+/// Key of every queue, with and without a discipline.
 pub(super) const LIMIT: KeyOf<u32> = KeyOf::new("limit");
 pub(super) const THRESHOLD: KeyOf<u32> = KeyOf::new("threshold");
 
-/// Implements the keys of a discipline that may change while its queue works.
+/// Implements the methods for the keys of a discipline that may change at run time.
 macro_rules! moving {
     ($vis:vis $($key:ident),+) => {
-        /// Returns the present values of the keys that may change while the queue works.
+        /// Returns the current values of the keys that may change at run time.
         $vis fn moving(&self) -> Vec<crate::notation::moving::Moving> {
             use crate::notation::moving::Movable;
             vec![$( self.$key.at(Self::$key.name()) ),+]
         }
 
-        /// Returns this with the changeable values of `other`.
+        /// Returns these settings with the changeable values of `other`.
         $vis fn moved_to(self, other: Self) -> Self {
             Self {
                 $( $key: other.$key, )+
@@ -127,28 +131,29 @@ macro_rules! moving {
 }
 pub(super) use moving;
 
-/// A discipline, as an addition to the table of its keys.
+/// The methods of the settings of a discipline, in addition to those of its table.
 pub(crate) trait OfDiscipline: FileTable {
     /// Default limit of a queue with this discipline. [packets]
     const LIMIT: u32 = DEFAULT_LIMIT;
 
-    /// Whether it chooses the next packet, so that nothing else can choose the order.
+    /// Whether the discipline chooses the next packet, so that nothing else may choose the order.
     const ORDERS: bool = false;
 
-    /// Returns whether it may mark packets.
+    /// Returns whether the discipline may mark packets.
     fn marks(&self) -> bool;
 
-    /// Returns the present values of the keys that may change while the queue works.
+    /// Returns the current values of the keys that may change at run time.
     fn moving(&self) -> Vec<Moving>;
 
-    /// Returns this with the changeable values of `other`.
+    /// Returns these settings with the changeable values of `other`.
     fn moved_to(self, other: Self) -> Self;
 
-    /// Checks its values against each other and against the limit of the queue.
+    /// Checks the values of the discipline against each other and against the limit of the queue.
     fn check(_queue: &Section, _own: &Section, _problems: &mut Problems) {}
 }
 
-/// Refuses keys of a discipline that have no effect unless its `switch` has the value `needed`.
+/// Reports keys of a discipline that have no effect because `switch` does not have the value
+/// `needed`.
 pub(super) fn refuse_idle<T>(
     own: &Section,
     keys: &[&str],
@@ -161,7 +166,7 @@ pub(super) fn refuse_idle<T>(
     own.refuse_idle(keys, &needed, overruled, problems);
 }
 
-/// Refuses a discipline that has no effect because its `start` is not below the limit of the queue.
+/// Reports a discipline that has no effect because its `start` is not below the limit of the queue.
 pub(super) fn check_start<T: Copy + Into<f64>>(
     queue: &Section,
     start: &Said<T>,

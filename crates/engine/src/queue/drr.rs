@@ -1,5 +1,5 @@
-//! Deficit round robin (DRR): queues take turns, and a queue that has just become busy is first (RFC 8290,
-//! sections 4.1 and 4.2).
+//! Deficit round robin (DRR): queues take turns. A queue that has just become busy comes first (RFC
+//! 8290, sections 4.1 and 4.2).
 
 use std::collections::VecDeque;
 
@@ -11,23 +11,23 @@ use crate::packet::Packet;
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowQueue {
     pub(super) codel: CoDel,
-    /// Bytes that it may still send in its turn. [bytes]
+    /// Number of bytes that the queue may still send in its turn. [bytes]
     deficit: i64,
-    /// Whether it is in one of the two lists.
+    /// Whether the queue is in one of the two lists.
     pub(super) listed: bool,
 }
 
-/// The busy queues in the order of their turns.
+/// The busy queues, in the order of their turns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeficitRoundRobin {
-    /// Queues that became busy and have not used their first quantum, by index.
+    /// Indices of queues that became busy and have not used up their first quantum.
     new: VecDeque<u32>,
-    /// The other busy queues.
+    /// Indices of the other busy queues.
     old: VecDeque<u32>,
 }
 
 impl DeficitRoundRobin {
-    /// Adds `queue`, which has this index, after a packet has arrived.
+    /// Adds `queue`, whose index is `index`, after a packet has arrived in it.
     pub(super) fn join(&mut self, index: u32, queue: &mut FlowQueue, quantum_bytes: u32) {
         if !queue.listed {
             queue.listed = true;
@@ -36,7 +36,7 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// Returns the next packet, which `take` removes from the queue whose turn it is, if there is one.
+    /// Returns the next packet, if there is one. `take` removes it from the queue whose turn it is.
     pub(super) fn next(
         &mut self,
         queues: &mut [FlowQueue],
@@ -60,7 +60,8 @@ impl DeficitRoundRobin {
             }
             list.pop_front();
             if is_new {
-                // one round with the old queues, so that becoming idle gives no priority over them
+                // the queue stays for one round with the old queues, so that becoming idle gives it
+                // no priority over them
                 self.old.push_back(index);
             } else {
                 queue.listed = false;
@@ -68,7 +69,7 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// Returns the queues that are in the round robin, by index.
+    /// Returns the indices of the queues that are in the round robin.
     pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
         self.new.iter().chain(&self.old).copied()
     }
@@ -80,9 +81,9 @@ pub(super) fn hash_key(mut stream: Stream) -> u64 {
     half(&mut stream) << 32 | half(&mut stream)
 }
 
-/// Returns the index of the queue that `flow` is hashed to.
+/// Returns the index of the queue to which `flow` is hashed.
 pub(super) fn hashed(flow: u32, key: u64, queues: u32) -> u32 {
-    // multiplication and shifts after Stafford's variant 13: each bit of the key counts
+    // multiplication and shifts of Stafford's variant 13: each bit of the key affects the result
     let mixed = (u64::from(flow) ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     let mixed = mixed ^ (mixed >> 31);

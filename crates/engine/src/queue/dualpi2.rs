@@ -1,4 +1,5 @@
-//! DualPI2: a short queue for L4S packets and a queue for all others, whose marks and drops are coupled.
+//! DualPI2: a short queue for L4S packets and a queue for all other packets, with coupled marks and
+//! drops.
 //!
 //! Reference: RFC 9332, appendices A.1 and A.2, whose names are in the docstrings.
 //!
@@ -10,20 +11,25 @@
 //! p'_L = (sojourn - min_threshold) / range, from 0 to 1         with more than a packet in the L queue
 //! ```
 //!
-//! Reno's window goes by 1/sqrt(p), a scalable sender's by 1/p, so that the square makes their rates about equal. Both
-//! decisions are spread evenly, not drawn (`recur`).
+//! The window of Reno is proportional to 1/sqrt(p), and the window of a scalable sender to 1/p, so
+//! that the square makes their rates about equal. Marks and drops are spaced evenly, not drawn at
+//! random (`recur`).
 //!
-//! Readings: the length of the L queue (line 5a of figure 7) counts the packet that leaves, as in the text ("if the
-//! queue is only 1 packet"); `lq.time()` there is that packet's sojourn time. p_CL is at most 1, as p' is. Where the rate of
-//! the link is known and a packet takes longer than minTh, the ramp begins with two packets, as in DOCSIS.
+//! Interpretations of the RFC: the length of the L queue (line 5a of figure 7) includes the
+//! departing packet, as the text says ("if the queue is only 1 packet"). `lq.time()` in figure 7 is
+//! the sojourn time of the departing packet. p_CL is at most 1, as p' is. If the rate of the link
+//! is known and the transmission of a packet takes longer than minTh, the ramp begins at two
+//! packets, as in DOCSIS.
 //!
-//! The scheduler, which the RFC leaves open, is Linux's weighted round robin (`sch_dualpi2.c`, 6.17): bytes of both
-//! queues earn credit for the other in proportion to the weights while both have packets, and an idle egress gives the
-//! L queue the first turn; or the time-shifted FIFO of appendix B, line 29. Instants of update are multiples of
-//! the interval from the start of the run.
+//! The RFC does not specify the scheduler. The default is the weighted round robin of Linux
+//! (`sch_dualpi2.c`, 6.17). While both queues have packets, bytes sent from one queue give credit
+//! to the other queue in proportion to the weights. When the egress becomes idle, the L queue gets
+//! the first turn. The alternative is the time-shifted FIFO of appendix B, line 29. Updates occur
+//! at multiples of the interval from the start of the run.
 //!
-//! Differs from Linux in: a ramp where Linux has a step at 1 ms (range 0 makes a step); decisions are not drawn; they are
-//! also made with less than two packets in the queues, which Linux spares; a limit in packets.
+//! Differs from Linux in: a ramp, where Linux has a step at 1 ms (range 0 makes a step); decisions
+//! are not random; decisions are also made with less than two packets in the queues, whereas Linux
+//! never drops or marks then; a limit in packets.
 
 use std::collections::VecDeque;
 
@@ -72,7 +78,7 @@ table! {
 }
 
 impl OfDiscipline for DualPi2Setting {
-    /// As in Linux: a quarter of a second at 480 Mb/s.
+    /// Default limit of Linux: a quarter of a second at 480 Mb/s. [packets]
     const LIMIT: u32 = 10_000;
     const ORDERS: bool = true;
 
@@ -95,8 +101,8 @@ impl OfDiscipline for DualPi2Setting {
 }
 
 impl DualPi2Setting {
-    /// Returns the setting for a link. If the link is so slow that a single packet would be marked, the ramp begins
-    /// with two packets (appendix A.2).
+    /// Returns the settings for a link. If the link is so slow that a single packet would be
+    /// marked, the ramp begins at two packets (appendix A.2).
     pub(super) fn upstream_of(self, egress: Egress) -> DualPi2Setting {
         let service_s = MTU * 8.0 / egress.rate_bps as f64;
         if !egress.is_fixed || self.min_threshold.seconds() >= service_s {
@@ -109,7 +115,7 @@ impl DualPi2Setting {
     }
 }
 
-/// `Th_len`. [packets]
+/// `Th_len`: length of the L queue above which its native marks apply. [packets]
 const MIN_LENGTH: usize = 1;
 
 /// Length of a full packet. [bytes]
@@ -119,13 +125,14 @@ const MTU: f64 = 1_500.0;
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
     pub(super) setting: DualPi2Setting,
-    /// `lq`.
+    /// `lq`: the L queue.
     low_latency: Queue,
-    /// `cq`.
+    /// `cq`: the classic queue.
     classic: Queue,
     next_update: Time,
     base: Base,
-    /// Service of the L queue in excess of its weighted part. Above 0 it is the turn of the classic queue. [bytes]
+    /// Service of the L queue in excess of its weighted share. If it is above 0, the classic queue
+    /// is next. [bytes]
     credit: f64,
     pub(super) marked: u64,
 }
@@ -137,12 +144,12 @@ struct Queue {
     count: f64,
 }
 
-/// State of the controller: figure 8.
+/// The state of the controller (figure 8).
 #[derive(Clone, Copy, Debug, Default)]
 struct Base {
-    /// `p'`.
+    /// `p'`: base probability. [-]
     p: f64,
-    /// `prevq`.
+    /// `prevq`: queueing delay at the previous update.
     before: Span,
 }
 
@@ -168,8 +175,8 @@ impl DualPi2 {
         queues
     }
 
-    /// Appends `packet`, which arrives now, to its queue. It is dropped if the queues hold `room` packets
-    /// (`dualpi2_enqueue`).
+    /// Appends `packet`, which arrives now, to its queue. The packet is dropped if the queues
+    /// already hold `room` packets (`dualpi2_enqueue`).
     pub fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         self.advance(packet.queued);
         if self.len() >= room {
@@ -181,8 +188,8 @@ impl DualPi2 {
         }
     }
 
-    /// Returns the next packet to send, with its mark. Packets that are dropped before it are appended to
-    /// `dropped` (`dualpi2_dequeue`).
+    /// Returns the next packet to send, with its mark. Appends the packets that are dropped before
+    /// it to `dropped` (`dualpi2_dequeue`).
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         self.advance(now);
         loop {
@@ -206,7 +213,7 @@ impl DualPi2 {
         }
     }
 
-    /// Returns whether an L4S packet that leaves is marked, and whether it is dropped: lines 4b to 8j.
+    /// Returns whether a departing L4S packet is marked, and whether it is dropped: lines 4b to 8j.
     fn judge_low_latency(&mut self, now: Time, packet: &Packet) -> (bool, bool) {
         let coupled = self.coupled();
         if coupled < 1.0 {
@@ -223,29 +230,30 @@ impl DualPi2 {
         }
     }
 
-    /// Returns whether a classic packet that leaves is marked, and whether it is dropped: lines 11 to 17.
+    /// Returns whether a departing classic packet is marked, and whether it is dropped: lines 11 to
+    /// 17.
     fn judge_classic(&mut self, packet: &Packet) -> (bool, bool) {
         let squared = self.squared();
         if !self.classic.recur(squared) {
             return (false, false);
         }
-        // p_Cmax
+        // p_Cmax, from which ECN-capable packets are dropped, too
         let most = 1.0 / (self.setting.coupling * self.setting.coupling);
         let drops = packet.ecn == Ecn::NotCapable || squared >= most;
         (!drops, drops)
     }
 
-    /// Returns `p_CL`. [-]
+    /// Returns `p_CL`, the coupled probability of a mark in the L queue. [-]
     fn coupled(&self) -> f64 {
         (self.setting.coupling * self.base.p).min(1.0)
     }
 
-    /// Returns `p_C`. [-]
+    /// Returns `p_C`, the probability of a mark or drop in the classic queue. [-]
     fn squared(&self) -> f64 {
         self.base.p * self.base.p
     }
 
-    /// Returns `laqm`, the fraction of packets that is marked at a sojourn time. [-]
+    /// Returns `laqm`, the fraction of packets that are marked at a sojourn time. [-]
     fn native(&self, sojourn_time: Span) -> f64 {
         let DualPi2Setting { range, .. } = self.setting;
         let least = self.setting.min_threshold;
@@ -263,7 +271,7 @@ impl DualPi2 {
         while self.next_update <= now {
             let rests = self.len() == 0 && self.base.p == 0.0 && self.base.before == Span::ZERO;
             if rests {
-                // nothing changes until a packet comes
+                // the queue is empty, so that nothing changes until a packet arrives
                 let left = now.since(self.next_update).0 / self.setting.update.0;
                 self.next_update += Span(left * self.setting.update.0);
             } else {
@@ -284,7 +292,8 @@ impl DualPi2 {
         self.base.before = queue;
     }
 
-    /// Returns the packet whose turn it is, its queue, and the credit that the other queue earns if it is sent.
+    /// Returns the next packet, its queue, and the credit that the other queue gets if the packet
+    /// is sent.
     fn next(&mut self, now: Time) -> Option<(Packet, Turn, f64)> {
         let turn = self.turn(now)?;
         let weight = self.setting.classic_weight;
@@ -301,7 +310,7 @@ impl DualPi2 {
         Some((packet, turn, price))
     }
 
-    /// Returns the queue whose turn it is: `scheduler`.
+    /// Returns the queue whose turn it is (`scheduler`).
     fn turn(&self, now: Time) -> Option<Turn> {
         let first = |queue: &Queue| queue.packets.front().map(|_| queue.waited(now));
         let (low_latency, classic) = (first(&self.low_latency), first(&self.classic));
@@ -332,20 +341,20 @@ impl DualPi2 {
         self.low_latency.packets.len() + self.classic.packets.len()
     }
 
-    /// Returns the packets, queue by queue.
+    /// Returns the packets, one queue after the other.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.low_latency.packets.iter().chain(&self.classic.packets)
     }
 }
 
 impl Queue {
-    /// Returns for how long the first packet has waited; 0 if there is none.
+    /// Returns the waiting time of the first packet, or 0 if there is none.
     fn waited(&self, at: Time) -> Span {
         let first = self.packets.front();
         first.map_or(Span::ZERO, |packet| at.since(packet.queued))
     }
 
-    /// Returns true with a likelihood, spread evenly.
+    /// Returns true with the frequency `likelihood`, evenly spaced.
     fn recur(&mut self, likelihood: f64) -> bool {
         self.count += likelihood;
         let recurs = self.count > 1.0;

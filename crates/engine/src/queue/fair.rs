@@ -1,14 +1,15 @@
-//! Fair queueing as in a Linux HTB class with one leaf for each party: paper 002, section 4.2.
+//! Fair queueing as in a Linux HTB class with one leaf per party: paper 002, section 4.2.
 //!
-//! Each leaf is a FIFO. Busy leaves take turns by deficit round robin: capacity that a leaf does not
-//! use goes to the others, and each gets at least its share (leaf rate C/M, ceiling C).
+//! Each leaf is a FIFO. Busy leaves take turns by deficit round robin. Capacity that a leaf does
+//! not use goes to the other leaves, and each leaf gets at least its share (leaf rate C/M, ceiling
+//! C).
 //!
-//! Leaves of a group take turns inside the turn of the group, which may have a largest rate. This
-//! models the hierarchy inside the class of a group of the gateway.
+//! The leaves of a group take turns within the turn of the group. The group may have a maximum
+//! rate. This models the class hierarchy of a group on the gateway.
 //!
-//! Differs from Linux in: HTB meters each leaf by tokens, and lends the remaining capacity by deficit
-//! round robin; here all capacity is lent. The total rate is that of the server. Lengths are those of IP
-//! packets.
+//! Differs from Linux in: HTB meters each leaf by tokens, and lends only the remaining capacity by
+//! deficit round robin; here all capacity is lent. The total rate is the rate of the server.
+//! Lengths are lengths of IP packets.
 
 use std::collections::VecDeque;
 
@@ -16,37 +17,37 @@ use super::QueueCounters;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// Quantum of the party with the least share: the packet of one full Ethernet frame. [bytes]
+/// Quantum of the party with the smallest share: the IP packet of one full Ethernet frame. [bytes]
 const QUANTUM: f64 = 1500.0;
 
-/// Shortest idle time that a party with a largest rate can compensate.
+/// Shortest idle time for which a party with a maximum rate can compensate later.
 const BURST: Span = Span(1_000_000);
 
-/// A leaf, or a group of leaves, with a share of its own. Inside a group, leaves have equal shares.
+/// A leaf or a group of leaves that has a separate share. Within a group, leaves have equal shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Party {
-    /// Its share, relative to other parties.
+    /// Share of the party, relative to the shares of other parties.
     pub share: f64,
-    /// Its largest rate. [bit/s]
+    /// Maximum rate of the party. [bit/s]
     pub max_bps: Option<u64>,
-    /// Numbers of its leaves, in ascending order.
+    /// Numbers of the leaves of the party, in ascending order.
     pub leaves: Vec<u32>,
 }
 
-/// Leaves of one class.
+/// The leaves of one class.
 #[derive(Clone, Debug)]
 pub struct Fair {
-    /// Leaves of each flow: `[ACKs, data]`.
+    /// Leaves of each flow: first of the ACKs, then of the data.
     leaf_of: Vec<[u32; 2]>,
     leaves: Vec<Leaf>,
     groups: Vec<Group>,
-    /// Deficit round robin of the groups.
+    /// Deficit round robin among the groups.
     turns: Round,
-    /// Whether largest rates are enforced.
+    /// Whether maximum rates are enforced.
     pub(super) is_capped: bool,
-    /// The leaf of the packet in service.
+    /// Leaf of the packet in service.
     serving: Option<u32>,
-    /// Largest number of packets of a leaf, including the packet in service.
+    /// Maximum number of packets of a leaf, including the packet in service.
     limit: usize,
     pub(super) packets: usize,
 }
@@ -54,30 +55,31 @@ pub struct Fair {
 #[derive(Clone, Debug)]
 struct Leaf {
     packets: VecDeque<Packet>,
-    /// Its group.
+    /// Index of the group of the leaf.
     group: u32,
-    /// Its index in the group.
+    /// Index of the leaf in its group.
     place: u32,
     counters: QueueCounters,
 }
 
-/// State of a party.
+/// The state of a party.
 #[derive(Clone, Debug)]
 struct Group {
     leaves: Vec<u32>,
-    /// Deficit round robin of its leaves; unused if it has only one.
+    /// Deficit round robin among the leaves; unused if there is only one leaf.
     turns: Round,
     packets: usize,
     max_bps: Option<u64>,
-    /// Bytes that it can send in excess of its rate after a wait: two of its turns, because a round of all parties may
-    /// take longer than the time of one packet at its largest rate. [bytes]
+    /// Number of bytes that the party may send above its maximum rate after a wait. It is the
+    /// quantum of two turns, because a round of all parties may take longer than the time of one
+    /// packet at the maximum rate. [bytes]
     burst_bytes: u64,
-    /// Time from which it may send.
+    /// Time from which the party may send.
     due: Time,
 }
 
 impl Group {
-    /// Charges `bytes` that are sent at `now` to its largest rate.
+    /// Charges `bytes` sent at `now` against the maximum rate.
     fn send(&mut self, now: Time, bytes: u64) {
         if let Some(max_bps) = self.max_bps {
             let burst = BURST.max(Span::to_send(self.burst_bytes, max_bps));
@@ -87,19 +89,19 @@ impl Group {
     }
 }
 
-/// Members that take turns by deficit round robin.
+/// The members of a deficit round robin.
 #[derive(Clone, Debug)]
 struct Round {
     members: Vec<Member>,
-    /// Members with packets; the first one has its turn.
+    /// Members with packets. It is the turn of the first member.
     busy: VecDeque<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// Bytes that it may send in a turn. [bytes]
+    /// Number of bytes that the member may send per turn. [bytes]
     quantum: i64,
-    /// Bytes that it may still send. A negative value is a debt. [bytes]
+    /// Number of bytes that the member may still send. A negative value is a debt. [bytes]
     deficit: i64,
 }
 
@@ -115,14 +117,15 @@ impl Round {
         }
     }
 
-    /// Adds a member, which has packets from now on.
+    /// Adds a member, which now has packets.
     fn join(&mut self, index: u32) {
         let member = &mut self.members[index as usize];
         member.deficit += member.quantum;
         self.busy.push_back(index);
     }
 
-    /// Returns the member whose turn it is, and makes it the first; none if no member may send.
+    /// Returns the member whose turn it is, and moves it to the front; `None` if no member may
+    /// send.
     fn turn(&mut self, may_send: impl Fn(u32) -> bool) -> Option<u32> {
         let mut held = 0;
         while held < self.busy.len() {
@@ -148,7 +151,7 @@ impl Round {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;
         if is_empty {
-            // an idle member saves nothing for later, but its debt stays
+            // an idle member keeps no credit for later, but keeps its debt
             member.deficit = member.deficit.min(0);
             self.busy.pop_front();
         }
@@ -156,8 +159,8 @@ impl Round {
 }
 
 impl Fair {
-    /// Returns empty leaves, one for each of the `weights`, of `limit` packets each. `leaf_of` has for each
-    /// flow the leaf of its ACKs and the leaf of its data.
+    /// Returns one empty leaf of `limit` packets for each of the `weights`. `leaf_of` contains for
+    /// each flow the leaf of its ACKs and the leaf of its data.
     pub fn new(leaf_of: Vec<[u32; 2]>, weights: &[f64], limit: u32) -> Fair {
         let party = |(leaf, &share): (u32, &f64)| Party {
             share,
@@ -168,7 +171,7 @@ impl Fair {
         Fair::of(leaf_of, &parties, limit)
     }
 
-    /// Returns empty leaves of these parties. Each leaf belongs to one party.
+    /// Returns the empty leaves of these parties. Each leaf belongs to one party.
     pub fn of(leaf_of: Vec<[u32; 2]>, parties: &[Party], limit: u32) -> Fair {
         let least = parties.iter().map(|party| party.share);
         let least = least.fold(f64::INFINITY, f64::min);
@@ -205,7 +208,7 @@ impl Fair {
         }
     }
 
-    /// Sets the limit of each leaf. Packets that wait stay.
+    /// Sets the limit of each leaf. Waiting packets stay in the queue.
     pub(super) fn set_limit(&mut self, limit: u32) {
         self.limit = limit as usize;
     }
@@ -244,7 +247,7 @@ impl Fair {
         self.packets += 1;
     }
 
-    /// Returns the next packet to send at `now`; none while largest rates hold back all packets.
+    /// Returns the next packet to send at `now`; `None` while maximum rates hold back all packets.
     pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
         let (groups, is_capped) = (&self.groups, self.is_capped);
         let may_send = |index: u32| !is_capped || groups[index as usize].due <= now;
@@ -256,7 +259,7 @@ impl Fair {
         };
         let index = group.leaves[place as usize];
         let leaf = &mut self.leaves[index as usize];
-        let packet = leaf.packets.pop_front()?; // a busy leaf has one
+        let packet = leaf.packets.pop_front()?; // a busy leaf has a packet
         let bytes = i64::from(packet.bytes);
         if group.leaves.len() > 1 {
             group.turns.send(place, bytes, leaf.packets.is_empty());
@@ -269,14 +272,15 @@ impl Fair {
         Some(packet)
     }
 
-    /// Returns the time from which some group with packets may send; never if all are empty.
+    /// Returns the time from which some group with packets may send, or `Time::NEVER` if all groups
+    /// are empty.
     pub(super) fn ready(&self) -> Time {
         let busy = self.turns.busy.iter();
         let due = busy.map(|&number| self.groups[number as usize].due);
         due.min().unwrap_or(Time::NEVER)
     }
 
-    /// Notes that the packet in service has been sent.
+    /// Records that the packet in service has been sent.
     pub(super) fn departed(&mut self, packet: &Packet, at: Time) {
         if let Some(index) = self.serving.take() {
             self.leaves[index as usize]
@@ -307,7 +311,8 @@ mod tests {
         }
     }
 
-    /// Serves `count` packets, each leaf kept at `backlog` packets; bytes of each flow.
+    /// Serves `count` packets while each leaf always holds `backlog` packets, and returns the
+    /// number of bytes of each flow.
     fn serve(fair: &mut Fair, sizes: &[u16], count: usize) -> Vec<u64> {
         let mut dropped = Vec::new();
         let mut sent = vec![0; sizes.len()];
@@ -388,7 +393,7 @@ mod tests {
     fn a_leaf_that_goes_idle_saves_nothing_and_owes_what_it_sent_too_much() {
         let mut fair = Fair::new(vec![[0, 0], [1, 1]], &[1.0; 2], 200);
         let mut dropped = Vec::new();
-        // flow 0 comes back each time it has been served, flow 1 is always backlogged
+        // flow 0 gets a new packet each time it has been served, flow 1 is always backlogged
         (0..5).for_each(|_| fair.enqueue(packet(1, 1500), &mut dropped));
         let mut sent = [0_u64; 2];
         for _ in 0..1000 {
@@ -410,7 +415,8 @@ mod tests {
         assert!(ratio < 1.05, "{ratio}");
     }
 
-    /// Serves leaves that are always full for a time, and returns the bytes of each flow.
+    /// Serves leaves that are always full for some time, and returns the number of bytes of each
+    /// flow.
     fn serve_for(fair: &mut Fair, flows: u32, rate_bps: u64, seconds: u64) -> Vec<u64> {
         let mut dropped = Vec::new();
         let mut sent = vec![0; flows as usize];

@@ -1,4 +1,5 @@
-//! A FIFO under a discipline that decides on arrival. Its head stays in it while it is served.
+//! A FIFO with a discipline that decides at arrivals. The first packet stays in the FIFO while it
+//! is served.
 
 use std::collections::VecDeque;
 
@@ -13,9 +14,10 @@ use crate::packet::Packet;
 pub struct Fifo {
     packets: VecDeque<Packet>,
     pub(super) admitted: Admitted,
-    /// Time until which the last packet removed still occupies its place (its MAC ACK is on the air).
+    /// Time until which the last removed packet still occupies its place (its MAC ACK is on the
+    /// air).
     released: Time,
-    /// Length of that packet. [bytes]
+    /// Length of the last removed packet. [bytes]
     released_bytes: u16,
 }
 
@@ -60,7 +62,7 @@ impl Fifo {
         self.admitted.judge(now, &backlog, packet)
     }
 
-    /// Returns the backlog that a packet finds at `now`.
+    /// Returns the backlog that a packet finds if it arrives at `now`.
     fn backlog(&self, now: Time) -> Backlog {
         let packets = self.length(now) as u32;
         let released_bytes = match now < self.released {
@@ -79,7 +81,8 @@ impl Fifo {
         }
     }
 
-    /// Applies the setting `to` from `now` on, as far as it may change. Packets that wait stay.
+    /// Applies the values of `to` that may change at run time, from `now` on. Waiting packets stay
+    /// in the queue.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.backlog(now).held();
         self.admitted.change(now, held, to);
@@ -91,7 +94,7 @@ impl Fifo {
         self.packets.front()
     }
 
-    /// Removes the head, whose place becomes free at `at` (not before now).
+    /// Removes the first packet. Its place becomes free at `at`, which is not before now.
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
@@ -101,7 +104,7 @@ impl Fifo {
         Some(packet)
     }
 
-    /// Moves to the front the first packet of the flow of a random packet.
+    /// Selects a random packet, and moves the first packet of its flow to the front.
     pub fn mix(&mut self, stream: &mut Stream) {
         if self.packets.len() < 2 {
             return;
@@ -200,7 +203,7 @@ mod tests {
             last[flow] = Some(packet.number);
             first_half[flow] += u32::from(served < 150);
         }
-        // hypergeometric: mean 50, standard deviation 4.1
+        // hypergeometric distribution: mean 50, standard deviation 4.1
         assert!((38..=62).contains(&first_half[1]), "{first_half:?}");
     }
 
@@ -210,7 +213,7 @@ mod tests {
         queue.offer(Time(0), &packet(0));
         queue.offer(Time(10), &packet(1));
         assert_eq!(queue.occupancy_ns(Time(20)), 20 + 10);
-        queue.pop(Time(40)); // decided at 30, place free at 40
+        queue.pop(Time(40)); // removed at 30, place free at 40
         assert_eq!(queue.occupancy_ns(Time(30)), 30 + 20);
         assert_eq!(queue.occupancy_ns(Time(50)), 40 + 40);
     }

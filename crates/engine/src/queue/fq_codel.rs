@@ -1,9 +1,11 @@
-//! FQ-CoDel: flows are hashed to queues, each controlled by CoDel, and served by deficit round
-//! robin; a queue that has just become busy goes first (RFC 8290, sections 3 and 4).
+//! FQ-CoDel: flows are hashed to queues. Each queue is controlled by CoDel, and queues are served
+//! by deficit round robin. A queue that has just become busy comes first (RFC 8290, sections 3 and
+//! 4).
 //!
-//! Differs from RFC 8290 in: the hash is of the index of the flow, with a random key per replication;
-//! both directions of a flow never share a queue here. Differs from Linux in: a full queue drops
-//! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
+//! Differs from RFC 8290 in: the hash is computed from the index of the flow, with a random key per
+//! replication, so that the two directions of a flow never share a queue. Differs from Linux in: if
+//! the queue is full, one packet is dropped from the head of the longest queue (RFC 8290, section
+//! 4.1), not a batch.
 
 use super::codel::{CoDelSetting, Passed};
 use super::discipline::{OfDiscipline, moving};
@@ -50,7 +52,7 @@ impl FqCoDelSetting {
 }
 
 impl OfDiscipline for FqCoDelSetting {
-    /// RFC 8290, section 5.2.3.
+    /// Default limit (RFC 8290, section 5.2.3). [packets]
     const LIMIT: u32 = 10_240;
     const ORDERS: bool = true;
 
@@ -61,7 +63,7 @@ impl OfDiscipline for FqCoDelSetting {
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        // the keys have the same names
+        // the keys of CoDel have the same names in this table
         CoDelSetting::check(queue, own, problems);
     }
 }
@@ -74,7 +76,7 @@ pub struct FqCoDel {
     drr: DeficitRoundRobin,
     key: u64,
     pub(super) packets: usize,
-    /// Longest packet so far. [bytes]
+    /// Length of the longest packet so far. [bytes]
     largest: u64,
     pub(super) marked: u64,
 }
@@ -93,7 +95,8 @@ impl FqCoDel {
         }
     }
 
-    /// Appends `packet` to its queue. If there are more than `room` packets, one is dropped.
+    /// Appends `packet` to its queue. If there are then more than `room` packets, one packet is
+    /// dropped.
     pub(super) fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         let index = hashed(packet.flow, self.key, self.setting.queues);
         self.largest = self.largest.max(u64::from(packet.bytes));
@@ -124,7 +127,7 @@ impl FqCoDel {
         })
     }
 
-    /// Returns the packets, queue by queue.
+    /// Returns the packets, one queue after another.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(|queue| &queue.codel.packets)
     }

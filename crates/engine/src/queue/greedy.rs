@@ -1,11 +1,11 @@
-//! Sources that keep a queue full, rather than sending when something arrives.
+//! Sources that keep a queue full, in contrast to sources that send at certain times.
 
 use super::HeadQueue;
 use crate::kernel::time::Time;
 
-/// Sources that never run out of packets: they fill their queue again whenever one has left it.
+/// Sources that never run out of packets: they refill their queue whenever a packet has left it.
 pub trait Greedy {
-    /// Fills `queue`, which has this `number` and has had room since `now`.
+    /// Fills `queue`, whose number is `number` and which has had room since `now`.
     fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
 }
 

@@ -11,20 +11,21 @@ use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A queue upstream of a server that works on its first packet. Only a plain FIFO is not in a box, so that
-/// this type is small.
+/// A queue in front of a server that works on the first packet. All variants except a plain FIFO
+/// are boxed, so that this type is small.
 #[derive(Clone, Debug)]
 pub enum HeadQueue {
-    /// The discipline decides when a packet arrives.
+    /// A queue whose discipline decides at the arrival of a packet.
     Fifo(Fifo),
-    /// The discipline decides when a packet leaves.
+    /// A queue whose discipline decides at the departure of a packet.
     Scheduled(Box<Scheduled>),
-    /// Packets are judged when they arrive, and served several at a time. The queue has no head.
+    /// A queue whose discipline decides at arrivals, and which is served several packets at a time.
+    /// It has no single first packet.
     TxQueues(Box<TxQueues>),
 }
 
 impl HeadQueue {
-    /// Returns an empty queue of `setting`, served by `egress`.
+    /// Returns an empty queue with the settings `setting`, served by `egress`.
     pub fn new(setting: &QueueSetting, egress: Egress, stream: Stream) -> HeadQueue {
         match Managed::new(setting, egress, stream) {
             Managed::OnArrival(admission) => HeadQueue::Fifo(Fifo::new(admission)),
@@ -39,7 +40,7 @@ impl HeadQueue {
         HeadQueue::TxQueues(Box::new(txqs))
     }
 
-    /// Returns whether packets wait in a txq, if the queue has txqs.
+    /// Returns whether the queue has txqs and packets wait in `txq`.
     pub fn has_for_txq(&self, txq: u32) -> bool {
         match self {
             HeadQueue::TxQueues(txqs) => txqs.first(txq).is_some(),
@@ -47,19 +48,20 @@ impl HeadQueue {
         }
     }
 
-    /// Returns an empty queue that classes share.
+    /// Returns an empty queue that is shared by classes.
     pub fn shared(sharing: SharedBuffer) -> HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::BufferSharing(Box::new(sharing))))
     }
 
-    /// Returns an empty queue of at most `limit` packets, whose drop probability is set while it works.
+    /// Returns an empty queue of at most `limit` packets, whose drop probability is set at run
+    /// time.
     pub fn priced(limit: u32, stream: Stream) -> HeadQueue {
         let price = Box::new(Price::new(limit, stream));
         HeadQueue::Fifo(Fifo::new(Admission::Price(price)))
     }
 
-    /// Returns its discipline for a server that takes several packets at a time: the part that decides at arrivals
-    /// there, and the scheduler that is upstream of it.
+    /// Returns the discipline for a server that takes several packets at a time. It consists of a
+    /// component that decides at arrivals, and of a scheduler upstream of this component.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admitted.admission, None),
@@ -70,7 +72,7 @@ impl HeadQueue {
         }
     }
 
-    /// Returns the part that decides at arrivals, if the queue has this part.
+    /// Returns the component that decides at arrivals, if the queue has this component.
     #[inline]
     fn admitted(&self) -> Option<&Admitted> {
         match self {
@@ -104,8 +106,8 @@ impl HeadQueue {
         }
     }
 
-    /// Sets the values of `to` that may change while the queue works: see [`QueueSetting::moved_to`]. Waiting packets
-    /// stay, even beyond a new limit.
+    /// Applies the values of `to` that may change at run time: see [`QueueSetting::moved_to`].
+    /// Waiting packets stay, even above a new limit.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         match self {
             HeadQueue::Fifo(fifo) => fifo.change(now, to),
@@ -114,18 +116,18 @@ impl HeadQueue {
         }
     }
 
-    /// Returns the length of the packets, if they wait in order of arrival. [bytes]
+    /// Returns the total length of the packets, if they wait in order of arrival. [bytes]
     pub fn bytes(&self) -> u64 {
         self.admitted().map_or(0, |admitted| admitted.bytes)
     }
 
-    /// Returns the shares of its classes, if its discipline has classes.
+    /// Returns the shares of the classes, if the discipline has classes.
     #[inline]
     pub fn sharing(&self) -> Option<&SharedBuffer> {
         self.admitted()?.sharing()
     }
 
-    /// Notes that the air has carried a data segment of `flow`, in either direction.
+    /// Records that a data segment of `flow` has been transmitted on the air, in either direction.
     #[inline]
     pub fn carried(&mut self, flow: u32) {
         if let Some(Admission::BufferSharing(sharing)) = self.admission_mut() {
@@ -133,8 +135,8 @@ impl HeadQueue {
         }
     }
 
-    /// Offers `packet`, and returns false if it was refused. Other lost packets are returned by
-    /// `take_dropped`.
+    /// Offers `packet` to the queue. Returns false if the packet was refused. `take_dropped`
+    /// returns other lost packets.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         match self {
@@ -157,7 +159,7 @@ impl HeadQueue {
         }
     }
 
-    /// Removes the first packet, whose place becomes free at `at` (not before now).
+    /// Removes the first packet. Its place becomes free at `at`, which is not before now.
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         match self {
@@ -167,7 +169,7 @@ impl HeadQueue {
         }
     }
 
-    /// Returns whether it may drop packets after it has accepted them.
+    /// Returns whether the queue may drop packets that it has accepted.
     #[inline(always)]
     pub fn may_drop_later(&self) -> bool {
         !matches!(self, HeadQueue::Fifo(_))
@@ -182,8 +184,8 @@ impl HeadQueue {
         }
     }
 
-    /// Moves the first packet of the flow of a random packet to the front, unless the discipline
-    /// defines the order.
+    /// Selects a random packet, and moves the first packet of its flow to the front, unless the
+    /// discipline defines the order.
     #[inline]
     pub fn mix(&mut self, stream: &mut Stream) {
         if let HeadQueue::Fifo(fifo) = self {
@@ -191,8 +193,8 @@ impl HeadQueue {
         }
     }
 
-    /// Returns true unless there is room in a drop-tail queue at `now`. Under another discipline there
-    /// is no room that a source could fill.
+    /// Returns whether a greedy source can add no packet at `now`. Only a drop-tail queue has room
+    /// for a greedy source.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
         let (admitted, length) = match self {
@@ -219,8 +221,8 @@ impl HeadQueue {
         &self.counts().waits
     }
 
-    /// Returns the packets in the queue, the packet in service first. If several are served at a time, returns those that
-    /// wait.
+    /// Returns the packets in the queue, beginning with the packet in service. If several packets
+    /// are served at a time, returns the waiting packets only.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (mut fifo, mut scheduled, mut txqs) = (None, None, None);
         match self {
@@ -233,12 +235,13 @@ impl HeadQueue {
         plain.chain(txqs.into_iter().flatten())
     }
 
-    /// Returns the present totals.
+    /// Returns the current totals.
     pub fn counters(&self) -> QueueCounters {
         self.counts().counters
     }
 
-    /// Returns the packets in the queue for which the discipline decides at departure.
+    /// Returns the number of packets in the queue about which the discipline decides only at
+    /// departure.
     pub fn unjudged(&self) -> u64 {
         match self {
             HeadQueue::Scheduled(scheduled) => scheduled.scheduler.len() as u64,

@@ -1,5 +1,6 @@
-//! The queue of a Linux access point: mac80211 between the stack and the device, as of Linux 6.18
-//! (`include/net/fq_impl.h`, `net/mac80211/tx.c`, `sta_info.c`, `airtime.c`).
+//! The queue of a Linux access point: the layer of mac80211 between the network stack and the
+//! device, as in Linux 6.18 (`include/net/fq_impl.h`, `net/mac80211/tx.c`, `sta_info.c`,
+//! `airtime.c`).
 //!
 //! ```text
 //!   packets --hash--> flows of a tin (station, category), each under CoDel, in turns by bytes   mac80211/fq.rs
@@ -8,14 +9,16 @@
 //!                            a limit of air time for each station (AQL)
 //! ```
 //!
-//! One object serves a radio: its limits, its hash table and its CoDel states are shared by all stations and
-//! categories. Packets in the device wait in [`super::TxQueues`], one object for each category, which also count.
+//! One object serves a radio: all stations and categories share its limits, hash table and CoDel
+//! states. Packets in the device wait in [`super::TxQueues`], one object per category. These
+//! objects also contain the counters.
 //!
-//! Differs from Linux in: the hash is of the flow's index, so that both directions of a flow never meet; CoDel
-//! uses exact square roots; times are in ns, not in us and jiffies; the air time in the device is estimated at
-//! the present rate of the station, not at the rate when each packet went there, and without rounding; among
-//! overflow flows with the same number of bytes, the flow of the first station loses, in Linux the flow that
-//! began to wait last; rounds are counted to 2^32, not to 2^16.
+//! Differs from Linux in: the hash is computed from the index of the flow, so that the two
+//! directions of a flow never share a queue; CoDel uses exact square roots; times are in ns, not in
+//! us and jiffies. The air time of packets in the device is estimated without rounding and at the
+//! current rate of the station, not at the rate at the time when each packet entered. Among
+//! overflow flows with the same number of bytes, the flow of the first station loses a packet; in
+//! Linux it is the flow that began to wait last. Rounds are counted modulo 2^32, not 2^16.
 
 mod airtime;
 mod fq;
@@ -39,27 +42,27 @@ pub struct Mac80211 {
     setting: Mac80211Setting,
     fq: Fq,
     airtime: Airtime,
-    /// Whether each station is slow, if there is a rule for slow stations.
+    /// Whether each station is slow; false without the rule for slow stations.
     slow: Vec<bool>,
     stations: u32,
 }
 
-/// A lost packet with the category in whose queue it was.
+/// A lost packet, with the category in whose queue it was.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// Number of the category.
+    /// Number of the category of the queue.
     pub category: u32,
-    /// The packet.
+    /// Lost packet.
     pub packet: Packet,
 }
 
-/// Expected rate per station of the cell below which a station was slow, by the rule that Linux removed in 6.15
-/// (STA_SLOW_THRESHOLD). [bit/s]
+/// Rate that, multiplied by the number of stations of the cell, is the expected rate below which a
+/// station is slow. Linux removed this rule in 6.15 (STA_SLOW_THRESHOLD). [bit/s]
 const SLOW_BPS: f64 = 6e6;
 
 impl Mac80211 {
-    /// Returns an empty queue for this number of stations and categories. `memory_bytes` is the default of the
-    /// memory that packets may use.
+    /// Returns an empty queue for this number of stations and categories. `memory_bytes` is the
+    /// default limit of the memory that packets may use.
     pub fn new(
         setting: Mac80211Setting,
         limit_packets: u32,
@@ -78,7 +81,7 @@ impl Mac80211 {
         }
     }
 
-    /// Sets the values of `to` that may change while the queue works. Packets that wait stay.
+    /// Applies the values of `to` that may change at run time. Waiting packets stay in the queue.
     pub fn change(&mut self, to: &QueueSetting, own: Mac80211Setting) {
         self.setting = self.setting.moved_to(own);
         self.fq.limit_packets = to.limit_packets;
@@ -92,8 +95,8 @@ impl Mac80211 {
         }
     }
 
-    /// Sets how the device estimates the air time of the packets that it holds for a station, and the rate that the
-    /// station expects.
+    /// Sets two values for a station: the estimate of the air time of the packets in the device,
+    /// and the expected rate of the station.
     pub fn rate(&mut self, station: u32, categories: Range<u32>, of: Estimate, expected_bps: f64) {
         let is_slow = expected_bps < SLOW_BPS * f64::from(self.stations);
         self.slow[station as usize] = self.setting.slow_stations && is_slow;
@@ -102,7 +105,8 @@ impl Mac80211 {
         }
     }
 
-    /// Adds `packet` for a station. Packets that are lost in exchange, possibly itself, are appended to `lost`.
+    /// Adds `packet` for a station. If packets have to be dropped for it, possibly `packet` itself,
+    /// they are appended to `lost`.
     pub fn enqueue(
         &mut self,
         now: Time,
@@ -135,18 +139,18 @@ impl Mac80211 {
         self.airtime.begin_round(category)
     }
 
-    /// Returns the next station to be visited. The visit ends with `end_visit`.
+    /// Returns the next station to be visited. `end_visit` must follow.
     pub fn next(&mut self, category: u32) -> Option<u32> {
         self.airtime.next(category)
     }
 
-    /// Returns whether the device may take another packet for a station.
+    /// Returns whether the device may accept another packet for a station.
     pub fn may_take(&self, category: u32, station: u32) -> bool {
         self.airtime.may_take(Party { category, station })
     }
 
-    /// Returns the next packet for a station, marked or not. The number of marks is added to `marked`, and packets
-    /// that are lost before it are appended to `lost`.
+    /// Returns the next packet for a station, possibly marked. Adds the number of marks to
+    /// `marked`, and appends packets that are dropped before this packet to `lost`.
     pub fn take(
         &mut self,
         now: Time,
@@ -175,12 +179,12 @@ impl Mac80211 {
         self.airtime.holds(party, packets, bytes);
     }
 
-    /// Charges a station for PPDUs to or from it that were on the air.
+    /// Charges a station for the air time of PPDUs to or from it.
     pub fn charge(&mut self, now: Time, category: u32, station: u32, air: Span) {
         self.airtime.charge(now, Party { category, station }, air);
     }
 
-    /// Returns whether the device takes packets in advance, up to limits of air time.
+    /// Returns whether the device accepts packets in advance, up to limits of air time.
     pub fn takes_ahead(&self) -> bool {
         self.setting.aql
     }

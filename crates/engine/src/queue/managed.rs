@@ -1,4 +1,4 @@
-//! The discipline of a queue with its state, made from its settings.
+//! The state of a queue discipline, created from its settings.
 
 use super::codel::Single;
 use super::discipline::Egress;
@@ -7,18 +7,18 @@ use super::scheduler::Kind;
 use super::{Admission, Discipline, DualPi2, Pi, Pie, Proportional, QueueSetting, Red, Scheduler};
 use crate::kernel::streams::Stream;
 
-/// A discipline with its state.
+/// A queue discipline with its state.
 #[derive(Clone, Debug)]
 pub enum Managed {
-    /// It decides when a packet arrives, and never again.
+    /// A discipline that decides only at the arrival of a packet.
     OnArrival(Admission),
-    /// It decides or reorders when a packet leaves.
+    /// A discipline that decides or reorders at the departure of a packet.
     OnDeparture(Scheduler),
 }
 
 impl Managed {
-    /// Returns the discipline of an empty queue upstream of `egress`. Disciplines for classes and stations work only at
-    /// the access point: elsewhere such a queue is drop-tail.
+    /// Returns the discipline of an empty queue upstream of `egress`. Disciplines for classes and
+    /// stations exist only at the access point. At other places such a queue is a drop-tail queue.
     pub fn new(setting: &QueueSetting, egress: Egress, stream: Stream) -> Managed {
         let limit = setting.limit_packets;
         let admission = match &setting.discipline {

@@ -1,10 +1,10 @@
-//! Queue disciplines, one a file. A queue limit counts the packets waiting plus the one in service.
+//! Queue disciplines, one per file. The limit of a queue includes the packet in service.
 //!
-//! An [`Admission`] decides when a packet arrives and never again, so that a link of fixed rate can
-//! compute departures ahead. A [`Scheduler`] decides or reorders when a packet leaves, and owns the
-//! packets that wait. A [`HeadQueue`] has either of them, for a server that tries to send its head
-//! until it has been sent; [`TxQueues`] are served several packets at a time, and [`Mac80211`] is in front of those of a
-//! radio.
+//! An [`Admission`] decides only at the arrival of a packet, so that a link with a fixed rate can
+//! compute departures in advance. A [`Scheduler`] decides or reorders at the departure of a packet,
+//! and owns the waiting packets. A [`HeadQueue`] contains one of these two. Its server works on the
+//! first packet until that packet has been sent. [`TxQueues`] are served several packets at a time.
+//! [`Mac80211`] is upstream of the [`TxQueues`] of a radio.
 
 mod admission;
 mod admitted;

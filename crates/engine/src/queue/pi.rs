@@ -1,21 +1,23 @@
-//! PI: holds the queue at a reference by a drop probability that a proportional-integral controller
-//! steps at regular instants.
+//! PI: holds the queue length at a reference by a drop probability. A proportional-integral
+//! controller updates the probability at regular times.
 //!
-//! Reference: C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for AQM
-//! routers supporting TCP flows", INFOCOM 2001; the default values are those of its section V, designed
-//! for 60 flows over 15 Mb/s (3,750 packets a second) and round trips of up to 246 ms.
+//! Reference: C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for
+//! AQM routers supporting TCP flows", INFOCOM 2001. The default values are those of its section V,
+//! designed for 60 flows over 15 Mb/s (3,750 packets per second) and round-trip times of up to 246
+//! ms.
 //!
 //! ```text
 //! p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1)
 //! ```
 //!
-//! With the integral part, a - b per step, the only equilibrium of the queue is q_ref, at any load.
+//! The integral term is a - b per step. With it, the only equilibrium of the queue length is q_ref,
+//! at any load.
 //!
-//! Differs from the paper in: the queue includes the packet in service; p stays within 0 and 1; the
-//! instants are multiples of the interval from the start of the run, 5.882 ms for the paper's 170 Hz; a
-//! packet that finds `limit` packets is lost. As in the paper and ns-2, each packet is lost with
-//! probability p, independently of the others.
-//! Differs from ns-2 (`pi.cc`) in: no mode by bytes.
+//! Differs from the paper in: the queue includes the packet in service; p stays between 0 and 1;
+//! updates occur at multiples of the interval from the start of the run, 5.882 ms for the 170 Hz of
+//! the paper; a packet is lost if the queue already holds `limit` packets. As in the paper and
+//! ns-2, each packet is lost with probability p, independently of other packets. Differs from ns-2
+//! (`pi.cc`) in: no byte mode.
 
 use super::discipline::{Backlog, OfDiscipline, RandomDrop, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
@@ -49,7 +51,8 @@ impl OfDiscipline for PiSetting {
         self.ecn
     }
 
-    /// Checks the target, and that there is an integral part, which holds the queue at the target.
+    /// Checks the target, and checks that there is an integral term, which holds the queue at the
+    /// target.
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
         if let Some(target) = own.said(PiSetting::target) {
             check_start(queue, &target, "pi.target", problems);
@@ -67,15 +70,15 @@ impl OfDiscipline for PiSetting {
     }
 }
 
-/// State of one PI queue.
+/// The state of one PI queue.
 #[derive(Clone, Debug)]
 pub struct Pi {
     setting: PiSetting,
     random_drop: RandomDrop,
     next_update: Time,
-    /// p, as of the last step. [-]
+    /// Drop probability p after the last step. [-]
     probability: f64,
-    /// q at the last step. [packets]
+    /// Queue length q at the last step. [packets]
     before: u32,
 }
 
@@ -91,7 +94,8 @@ impl Pi {
         }
     }
 
-    /// Performs the steps that are due until `now`, given the number of packets in the queue at a past time.
+    /// Performs the steps that are due until `now`. `packets_at` returns the number of packets in
+    /// the queue at a past time.
     pub fn advance(&mut self, now: Time, mut packets_at: impl FnMut(Time) -> u32) {
         while self.next_update <= now {
             self.step(packets_at(self.next_update));
@@ -108,13 +112,14 @@ impl Pi {
         self.before = packets;
     }
 
-    /// Sets the limit and the values that may change while the queue works, from the next step on.
+    /// Sets the limit and the values that may change at run time, from the next step on.
     pub(super) fn change(&mut self, setting: PiSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         self.random_drop.limit = limit;
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`. `advance` has been called for `now`.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. `advance`
+    /// must have been called for `now`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         self.random_drop.admit(self.probability, backlog, packet)
     }
@@ -155,21 +160,21 @@ mod tests {
     #[test]
     fn the_controller_follows_a_trace_worked_by_hand() {
         let mut queue = pi(ROUND);
-        // 3e-4 (0 - 200) - 2e-4 (0 - 200) is below 0
+        // 3e-4 (0 - 200) - 2e-4 (0 - 200) is below 0, so that p stays 0
         queue.advance(Time(10 * MS), |_| 0);
         close(queue.probability, 0.0);
         // 3e-4 (500 - 200) - 2e-4 (0 - 200)
         queue.advance(Time(20 * MS), |_| 500);
         close(queue.probability, 0.13);
-        // 3e-4 * 300 - 2e-4 * 300 more: the integral part alone
+        // the increase is 3e-4 * 300 - 2e-4 * 300: only the integral term
         queue.advance(Time(30 * MS), |_| 500);
         close(queue.probability, 0.16);
-        // at the reference: - 2e-4 * 300, then nothing moves
+        // at the reference the change is -2e-4 * 300, then nothing changes
         queue.advance(Time(40 * MS), |_| 200);
         close(queue.probability, 0.10);
         queue.advance(Time(60 * MS), |_| 200);
         close(queue.probability, 0.10);
-        // 3e-4 * 600 a step, less 2e-4 of what was before, up to 1
+        // 3e-4 * 600 per step, minus 2e-4 times the previous difference, up to p = 1
         queue.advance(Time(500 * MS), |_| 100_000);
         close(queue.probability, 1.0);
     }

@@ -1,15 +1,15 @@
-//! PIE: keeps the queueing delay near a target by a drop probability. A proportional-integral controller
-//! updates the probability at regular times (RFC 8033).
+//! PIE: keeps the queueing delay near a target by a drop probability. A proportional-integral
+//! controller updates the probability at regular times (RFC 8033).
 //!
-//! Queueing delay: the backlog over the rate of the egress if that is fixed (RFC 8033, section 4.3,
-//! with a rate that needs no estimate). Otherwise it is the time that the last packet to leave spent in
-//! the queue, and zero while the queue is empty (same section, time stamps).
+//! If the egress has a fixed rate, the queueing delay is the backlog divided by this rate (RFC
+//! 8033, section 4.3; the rate needs no estimate). Otherwise it is the time that the last departed
+//! packet spent in the queue, and zero while the queue is empty (same section, timestamps).
 //!
-//! Included in addition to sections 4.1 to 4.5: ECN (5.1), de-randomisation (5.4), the cap on the step
-//! of the probability (5.5).
-//! Differs from RFC 8033 in: the queue includes the packet in service; the controller never sleeps
-//! (5.3); no estimate of the departure rate (5.2); the probability does not depend on the packet's
-//! length; instants of update are multiples of the interval from the start of the run.
+//! In addition to sections 4.1 to 4.5, this file includes ECN (5.1), de-randomisation (5.4), and
+//! the cap on the step of the probability (5.5). Differs from RFC 8033 in: the queue includes the
+//! packet in service; the controller never becomes inactive (5.3); the departure rate is not
+//! estimated (5.2); the probability does not depend on the length of the packet; updates occur at
+//! multiples of the interval from the start of the run.
 
 use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, moving};
 use crate::kernel::streams::Stream;
@@ -44,30 +44,31 @@ impl OfDiscipline for PieSetting {
     }
 }
 
-/// Backlog up to which nothing is dropped: two packets (section 4.1). [bytes]
+/// Backlog up to which no packet is dropped: two packets (section 4.1). [bytes]
 const SPARED_BYTES: u64 = 2 * 1_500;
 
-/// Packets are marked while the probability is below this, dropped above (section 5.1). [-]
+/// Probability below which packets are marked and above which they are dropped (section 5.1). [-]
 const MARKED_BELOW: f64 = 0.1;
 
 /// The state of one PIE queue.
 #[derive(Clone, Debug)]
 pub struct Pie {
     setting: PieSetting,
-    /// Packets, including the packet in service.
+    /// Maximum number of packets, including the packet in service.
     limit: u32,
-    /// Rate by which the backlog is converted to its delay; `None` if the time of the last packet counts. [bit/s]
+    /// Rate by which the backlog is converted to a delay; `None` if the sojourn time of the last
+    /// packet is used. [bit/s]
     rate_bps: Option<u64>,
     next_update: Time,
-    /// Drop probability of the last update. [-]
+    /// Drop probability after the last update. [-]
     probability: f64,
     /// Sum of probabilities since the last drop. [-]
     accumulated: f64,
-    /// Remaining time in which bursts pass.
+    /// Remaining time during which no packet of a burst is dropped.
     burst_allowance: Span,
     /// Queueing delay at the last update. [s]
     delay: f64,
-    /// Time in the queue of the last packet to leave. [s]
+    /// Sojourn time of the last departed packet. [s]
     last_sojourn: f64,
     stream: Stream,
 }
@@ -89,7 +90,8 @@ impl Pie {
         }
     }
 
-    /// Performs the updates that are due until `now`, given the backlog [bytes] at a past time.
+    /// Performs the updates that are due until `now`. `bytes_at` returns the backlog [bytes] at a
+    /// past time.
     pub fn advance(&mut self, now: Time, mut bytes_at: impl FnMut(Time) -> u64) {
         while self.next_update <= now {
             let bytes = bytes_at(self.next_update);
@@ -98,7 +100,7 @@ impl Pie {
         }
     }
 
-    /// Notes that a packet has left after this sojourn time.
+    /// Records that a packet has left after this sojourn time.
     pub fn departed(&mut self, sojourn: Span) {
         self.last_sojourn = sojourn.seconds();
     }
@@ -130,7 +132,8 @@ impl Pie {
         self.burst_allowance = self.burst_allowance - self.setting.update;
     }
 
-    /// Returns the factor of auto-tuning: a small probability changes in small steps (section 4.2). [-]
+    /// Returns the factor of auto-tuning: a small probability changes by small steps (section 4.2).
+    /// [-]
     fn gain(&self) -> f64 {
         let below = [
             (0.000_001, 1.0 / 2_048.0),
@@ -144,13 +147,14 @@ impl Pie {
         row.map_or(1.0, |(_, gain)| *gain)
     }
 
-    /// Sets the limit and the values that may change while the queue works, from the next update on.
+    /// Sets the limit and the values that may change at run time, from the next update on.
     pub(super) fn change(&mut self, setting: PieSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         self.limit = limit;
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`. `advance` has been called for `now`.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. `advance`
+    /// must have been called for `now`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         if backlog.packets >= self.limit {
             self.accumulated = 0.0;

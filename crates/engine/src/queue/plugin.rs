@@ -1,4 +1,5 @@
-//! Queue disciplines of other crates: their key and settings in files, and their policy as a trait object.
+//! Queue disciplines from other crates: their keys and settings in files, and their policies as
+//! trait objects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,45 +14,46 @@ use crate::notation::setting::{FileTable, Json};
 use crate::notation::table::Extension;
 use crate::packet::Packet;
 
-/// A queue discipline of another crate, which decides when a packet arrives.
+/// A queue discipline from another crate that decides at the arrival of a packet.
 pub trait Policy: Clone + fmt::Debug + Send + 'static {
-    /// The key of its table in the table of a queue.
+    /// Key of the table of the discipline, within the table of a queue.
     const NAME: &'static str;
 
-    /// Documentation in the schema.
+    /// Documentation of the discipline in the schema.
     const DOC: &'static str;
 
-    /// Whether it may return [`Verdict::Mark`].
+    /// Whether the discipline may return [`Verdict::Mark`].
     const MARKS: bool = false;
 
-    /// Its settings in files.
+    /// Settings of the discipline in files.
     type Settings: FileTable + Send + Sync + 'static;
 
     /// Returns the discipline of an empty queue of `limit` packets, including the packet in service, upstream of
     /// `egress`.
     fn new(settings: &Self::Settings, limit: u32, egress: Egress, stream: Stream) -> Self;
 
-    /// Returns the verdict on `packet`, which finds `backlog`. The discipline must enforce the limit itself.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. The
+    /// discipline must enforce the limit.
     fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict;
 
-    /// Notes that a packet has left, after this sojourn time.
+    /// Processes the departure of a packet after this sojourn time.
     fn departed(&mut self, _now: Time, _sojourn: Span) {}
 }
 
-/// A queue discipline of another crate with its settings.
+/// A queue discipline from another crate, with its settings.
 #[derive(Clone)]
 pub struct PluginDiscipline(pub(super) Arc<Configured>);
 
-/// A discipline of another crate with the settings of one table.
+/// A discipline from another crate, with the settings of one table.
 pub(super) struct Configured {
     pub(super) name: &'static str,
     pub(super) marks: bool,
-    /// Its settings in the normalised scenario.
+    /// Settings of the discipline in the normalised scenario.
     pub(super) json: Json,
     policy: Box<Maker>,
 }
 
-/// Constructor of the discipline of one queue.
+/// The constructor of the discipline of one queue.
 type Maker = dyn Fn(u32, Egress, Stream) -> PluginPolicy + Send + Sync;
 
 /// The reader of the settings of a discipline.
@@ -78,8 +80,8 @@ impl DisciplinePlugin {
 }
 
 impl PluginDiscipline {
-    /// Returns the discipline of an `extension` with the settings of its table; `None` if the extension is not a
-    /// discipline.
+    /// Returns the discipline of an `extension` with the settings of its table; `None` if the
+    /// extension is not a discipline.
     pub(super) fn read(extension: Extension, own: &Section) -> Result<Option<Self>, Refused> {
         let plugin = extension.downcast_ref::<DisciplinePlugin>();
         let configured = plugin.map(|plugin| (plugin.read)(own)).transpose()?;
@@ -92,7 +94,7 @@ impl PluginDiscipline {
     }
 }
 
-/// Disciplines are equal if their names and settings are.
+/// Compares names and settings.
 impl PartialEq for PluginDiscipline {
     fn eq(&self, other: &PluginDiscipline) -> bool {
         (self.0.name, &self.0.json) == (other.0.name, &other.0.json)
@@ -105,7 +107,7 @@ impl fmt::Debug for PluginDiscipline {
     }
 }
 
-/// The discipline of one queue, whatever its type.
+/// The discipline of one queue, of any type.
 pub type PluginPolicy = Box<dyn AnyPolicy>;
 
 /// The methods of a [`Policy`] for one queue.

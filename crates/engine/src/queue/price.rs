@@ -1,5 +1,5 @@
-//! Drops with a probability that its owner sets: the price of a link of a CSMA network (paper 001,
-//! algorithm 1, line 14).
+//! Drops packets with a probability that is set from outside: the price of a link of a CSMA network
+//! (paper 001, algorithm 1, line 14).
 
 use super::discipline::{Backlog, RandomDrop, Verdict};
 use crate::kernel::streams::Stream;
@@ -8,7 +8,7 @@ use crate::packet::Packet;
 /// The state of one queue.
 #[derive(Clone, Debug)]
 pub struct Price {
-    /// Probability of a drop, at least 0. Above 1 it counts as 1.
+    /// Probability of a drop, at least 0. A value above 1 is treated as 1.
     pub(super) r: f64,
     random_drop: RandomDrop,
 }
@@ -22,7 +22,7 @@ impl Price {
         }
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`.
     #[inline]
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         self.random_drop.admit(self.r, backlog, packet)

@@ -1,7 +1,7 @@
-//! Drops with a probability proportional to the backlog, as an active queue management whose loss
-//! rate is the link's price: paper 001, appendix B.
+//! Drops packets with a probability proportional to the backlog: active queue management whose loss
+//! rate is the price of the link (paper 001, appendix B).
 //!
-//! Differs from the paper in: the queue counts the packet in service.
+//! Differs from the paper in: the queue includes the packet in service.
 
 use super::discipline::{Backlog, OfDiscipline, RandomDrop, Verdict, moving};
 use crate::kernel::streams::Stream;
@@ -49,7 +49,7 @@ impl Proportional {
         self.random_drop.limit = limit;
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         let p = self.slope * f64::from(backlog.packets);
         self.random_drop.admit(p, backlog, packet)
@@ -93,7 +93,7 @@ mod tests {
         };
         assert_eq!(share(0, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(300, Ecn::Capable, Verdict::Drop), 1.0);
-        // standard deviation at most 0.0033
+        // the standard deviation is at most 0.0033
         assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.1).abs() < 0.01);
         assert!((share(200, Ecn::NotCapable, Verdict::Drop) - 0.4).abs() < 0.015);
         assert!((share(200, Ecn::Capable, Verdict::Mark) - 0.4).abs() < 0.015);

@@ -1,9 +1,9 @@
-//! Random early detection (RED): drops before the queue is full, with a probability that grows with
-//! the average queue.
+//! Random early detection (RED): drops packets before the queue is full, with a probability that
+//! increases with the average queue length.
 //!
-//! Published: S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance",
-//! IEEE/ACM Transactions on Networking 1(4), 1993, sections IV and VII. As simulated: ns-2.35,
-//! `queue/red.cc` ([`RedForm::Ns2`]).
+//! The published algorithm is that of S. Floyd, V. Jacobson, "Random early detection gateways for
+//! congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993, sections IV and VII. The
+//! simulated algorithm ([`RedForm::Ns2`]) is that of ns-2.35, `queue/red.cc`.
 //!
 //! | | published | ns-2 |
 //! |---|---|---|
@@ -18,14 +18,14 @@
 //! | limit in byte mode | not specified: packets | bytes of this many packets of the mean length |
 //! | automatic weight | none, 0.002 advised | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
 //!
-//! C is the rate in packets of the mean length. With weight 1 there is no averaging.
+//! C is the rate in packets of mean length per second. With weight 1 there is no averaging.
 //!
-//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; with ECN, too,
-//! every packet is dropped where the average calls for it (RFC 3168, section 7); the reference length of
-//! byte mode is the mean, not the maximum.
-//! Differs from ns-2 in: the limit counts the packet in service, and in byte mode holds for packets, too;
-//! with ECN packets are marked below max_th, whatever max_p, where ns-2 marks for p_b up to
-//! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
+//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; with ECN,
+//! too, every packet is dropped if the average requires it (RFC 3168, section 7); the reference
+//! length of byte mode is the mean packet length, not the maximum. Differs from ns-2 in: the limit
+//! includes the packet in service, and in byte mode also applies to the number of packets; with ECN
+//! packets are marked below max_th for any max_p, whereas ns-2 marks for p_b up to `mark_p_` = 0.1;
+//! there are no adaptive, cautious or random-victim variants.
 
 use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
@@ -47,14 +47,14 @@ words! {
     }
 }
 
-/// The weight of the present queue in RED's average.
+/// The weight of the current queue length in the average of RED.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RedWeight {
-    /// The average lasts ten round trips of three link delays, at least 1 s (ns-2's q_weight -1).
+    /// Average over ten round-trip times of three link delays, at least 1 s (q_weight -1 of ns-2).
     Auto,
-    /// The average lasts 1 s (ns-2's q_weight 0).
+    /// Average over 1 s (q_weight 0 of ns-2).
     PerSecond,
-    /// This weight, above 0 and up to 1. With 1 there is no averaging. [-]
+    /// Given weight, above 0 and up to 1. With 1 there is no averaging. [-]
     Given(f64),
 }
 
@@ -76,7 +76,7 @@ impl Setting for RedWeight {
     }
 }
 
-/// The weight that the authors advise (Floyd & Jacobson 1993, section VI).
+/// Weight recommended by the authors (Floyd & Jacobson 1993, section VI).
 const ADVISED: RedWeight = RedWeight::Given(0.002);
 
 table! {
@@ -126,8 +126,8 @@ impl OfDiscipline for RedSetting {
             );
             problems.add(min_th.origin, &min_th.path, message);
         }
-        // not in byte mode, in which packets longer than the mean may raise the average above the limit in
-        // packets
+        // not in byte mode, because packets longer than the mean may raise the average above the
+        // limit in packets
         let bytes = own.said(RedSetting::bytes);
         if bytes.is_some_and(|bytes| !bytes.value) {
             check_start(queue, &min_th, "red.min_th", problems);
@@ -135,27 +135,29 @@ impl OfDiscipline for RedSetting {
     }
 }
 
-/// State of a RED queue. Thresholds and average are in bytes in byte mode, else in packets.
+/// The state of a RED queue. In byte mode thresholds and average are in bytes, otherwise in
+/// packets.
 #[derive(Clone, Debug)]
 pub struct Red {
     setting: RedSetting,
-    /// Packets, including the packet in service.
+    /// Maximum number of packets, including the packet in service.
     limit: u32,
-    /// Waiting bytes of a full queue (ns-2 in byte mode).
+    /// Number of waiting bytes at which the queue is full (ns-2 in byte mode).
     limit_bytes: u64,
     min_th: f64,
     max_th: f64,
-    /// Weight of the present queue in the average. [-]
+    /// Weight of the current queue length in the average. [-]
     weight: f64,
-    /// C: packets of the mean length that the egress sends. [1/s]
+    /// C: rate of the egress in packets of mean length. [1/s]
     packets_per_s: f64,
-    /// Average queue as of the last arrival.
+    /// Average queue length at the last arrival.
     average: f64,
-    /// Packets since the last early drop or mark; -1: the average is below min_th (published).
+    /// Number of packets since the last early drop or mark; -1 if the average is below min_th
+    /// (published).
     count: i64,
-    /// Bytes since the last early drop or mark.
+    /// Number of bytes since the last early drop or mark.
     count_bytes: u64,
-    /// Whether the average was at min_th or above at the last packet (ns-2).
+    /// Whether the average was at least min_th at the last packet (ns-2).
     above: bool,
     stream: Stream,
 }
@@ -185,7 +187,7 @@ impl Red {
         }
     }
 
-    /// Sets the limit and the values that may change while the queue works. The average stays.
+    /// Sets the limit and the values that may change at run time. The average does not change.
     pub(super) fn change(&mut self, setting: RedSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         (self.min_th, self.max_th) = (
@@ -195,7 +197,7 @@ impl Red {
         (self.limit, self.limit_bytes) = (limit, limit_bytes(&setting, limit));
     }
 
-    /// Returns the verdict on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`.
     #[inline(always)]
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
         let verdict = match self.setting.form {
@@ -283,13 +285,14 @@ impl Red {
         self.early(p_a, packet)
     }
 
-    /// Returns whether the waiting bytes have reached their limit. An idle link accepts any packet.
+    /// Returns whether the waiting bytes have reached their limit. If the link is idle, any packet
+    /// is accepted.
     fn is_full(&self, backlog: &Backlog) -> bool {
         let waiting = backlog.bytes - u64::from(backlog.in_service_bytes);
         waiting >= self.limit_bytes && backlog.packets > 0
     }
 
-    /// Returns the p_b of the average, on [0, 1]. [-]
+    /// Returns the base probability p_b at the current average, between 0 and 1. [-]
     fn base_probability(&self) -> f64 {
         let RedSetting { max_p, gentle, .. } = self.setting;
         if self.average < self.max_th {
@@ -301,7 +304,8 @@ impl Red {
         }
     }
 
-    /// Returns p_a, which is `p_b` changed so that drops are spread evenly, `count` packets after the last drop. [-]
+    /// Returns p_a, which is `p_b` corrected so that drops are spaced evenly. `count` is the number
+    /// of packets since the last drop. [-]
     fn spread(&self, p_b: f64, count: f64) -> f64 {
         let expected = count * p_b;
         match self.setting.wait {
@@ -312,7 +316,7 @@ impl Red {
         }
     }
 
-    /// Returns the verdict of a drop or mark with probability `p_a`.
+    /// Returns the verdict on a packet that is dropped or marked with probability `p_a`.
     fn early(&mut self, p_a: f64, packet: &Packet) -> Verdict {
         if !self.stream.chance(p_a) {
             return Verdict::Enter;
@@ -321,7 +325,7 @@ impl Red {
         Verdict::early(self.setting.ecn && self.average < self.max_th, packet)
     }
 
-    /// Returns whether every packet is dropped at this average.
+    /// Returns whether every packet is dropped at the current average.
     fn is_beyond(&self) -> bool {
         let factor = if self.setting.gentle { 2.0 } else { 1.0 };
         self.average >= factor * self.max_th
@@ -334,7 +338,8 @@ impl Red {
 }
 
 impl RedSetting {
-    /// Returns the value of a packet in thresholds and average: in byte mode the mean length. [bytes or packets]
+    /// Returns the size of one packet in the unit of thresholds and average: in byte mode the mean
+    /// length. [bytes or packets]
     fn unit(&self) -> f64 {
         match self.bytes {
             true => f64::from(self.mean_packet_bytes),
@@ -343,7 +348,7 @@ impl RedSetting {
     }
 }
 
-/// Returns the waiting bytes of a full queue (ns-2 in byte mode).
+/// Returns the number of waiting bytes at which the queue is full (ns-2 in byte mode).
 fn limit_bytes(setting: &RedSetting, limit: u32) -> u64 {
     match (setting.form, setting.bytes) {
         (RedForm::Ns2, true) => u64::from(limit - 1) * u64::from(setting.mean_packet_bytes),
@@ -351,7 +356,7 @@ fn limit_bytes(setting: &RedSetting, limit: u32) -> u64 {
     }
 }
 
-/// Returns the weight of the present queue, given C [1/s] and the link's delay [s].
+/// Returns the weight of the current queue length. C is in 1/s, and the delay of the link in s.
 fn weight(setting: RedWeight, packets_per_s: f64, delay: f64) -> f64 {
     let after = |seconds: f64| -libm::expm1(-1.0 / (seconds * packets_per_s));
     match setting {

@@ -1,18 +1,19 @@
-//! A scheduler with the packet in service.
+//! A scheduler together with the packet in service.
 
 use super::Scheduler;
 use super::counters::Counts;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// The waiting packets of a scheduler, and the packet that it gave to the server.
+/// The waiting packets of a scheduler, and the packet that the server has taken.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     pub(super) scheduler: Scheduler,
     head: Option<Packet>,
-    /// Time until which the last packet removed still occupies its place (its MAC ACK is on the air).
+    /// Time until which the last removed packet still occupies its place (its MAC ACK is on the
+    /// air).
     released: Time,
-    /// Packets that were dropped and have not been fetched.
+    /// Dropped packets that `take_dropped` has not returned yet.
     dropped: Vec<Packet>,
     pub(super) counts: Counts,
 }
@@ -29,7 +30,7 @@ impl Scheduled {
         }
     }
 
-    /// Adds `packet`. Packets that the scheduler drops are fetched with `take_dropped`.
+    /// Adds `packet`. `take_dropped` returns packets that the scheduler drops.
     pub fn offer(&mut self, now: Time, packet: Packet) {
         let before = self.dropped.len();
         let busy = self.head.is_some() || now < self.released;
@@ -47,8 +48,8 @@ impl Scheduled {
         self.head.as_ref()
     }
 
-    /// Removes the head, whose place becomes free at `at` (not before now). The next packet takes its
-    /// place.
+    /// Removes the first packet, and takes the next packet into service. The place of the removed
+    /// packet becomes free at `at`, which is not before now.
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.head.take()?;
         let before = self.dropped.len();
@@ -59,14 +60,14 @@ impl Scheduled {
         Some(packet)
     }
 
-    /// Counts the dropped packets after the first `before`, and the marks of the scheduler.
+    /// Counts the marks of the scheduler, and the packets in `dropped` after the first `before`.
     fn count(&mut self, before: usize, at: Time) {
         let counters = &mut self.counts.counters;
         (before..self.dropped.len()).for_each(|_| counters.withdraw(at));
         counters.marked = self.scheduler.marked();
     }
 
-    /// Returns a packet that was dropped and has not been fetched.
+    /// Returns a dropped packet that has not been returned yet.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         self.dropped.pop()
@@ -78,7 +79,7 @@ impl Scheduled {
         self.scheduler.len() + served
     }
 
-    /// Returns the packets, the packet in service first.
+    /// Returns the packets, beginning with the packet in service.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.head.iter().chain(self.scheduler.packets())
     }

@@ -1,5 +1,5 @@
-//! The disciplines that drop, mark or reorder when a packet leaves. They own the waiting packets, without the
-//! packet in service.
+//! The disciplines that drop, mark or reorder at the departure of a packet. They own the waiting
+//! packets, without the packet in service.
 
 use super::codel::{Passed, Single};
 use super::discipline::OfDiscipline;
@@ -10,10 +10,10 @@ use super::{Discipline, QueueCounters, QueueSetting};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A discipline with the waiting packets.
+/// A discipline with its waiting packets.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    /// Packets, including the packet in service.
+    /// Maximum number of packets, including the packet in service.
     limit: usize,
     kind: Kind,
 }
@@ -27,13 +27,13 @@ pub(super) enum Kind {
 }
 
 impl Scheduler {
-    /// Returns a discipline over at most `limit` packets.
+    /// Returns a discipline of kind `kind` with at most `limit` packets.
     pub(super) fn new(kind: Kind, limit: u32) -> Scheduler {
         let limit = limit as usize;
         Scheduler { limit, kind }
     }
 
-    /// Returns a scheduler of leaves that take turns, each with its own limit.
+    /// Returns a scheduler of leaves that take turns, each with a separate limit.
     pub fn fair(fair: Fair) -> Scheduler {
         Scheduler {
             limit: usize::MAX,
@@ -41,7 +41,7 @@ impl Scheduler {
         }
     }
 
-    /// Sets the values of `to` that may change while the queue works. Waiting packets stay.
+    /// Applies the values of `to` that may change at run time. Waiting packets stay in the queue.
     pub fn change(&mut self, to: &QueueSetting) {
         match (&mut self.kind, &to.discipline) {
             (Kind::CoDel(single), Discipline::CoDel(setting)) => {
@@ -54,13 +54,13 @@ impl Scheduler {
                 dual.setting = dual.setting.moved_to(*setting);
             }
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
-            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return, // another discipline
+            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return, // the setting is for another discipline
         }
         self.limit = to.limit_packets as usize;
     }
 
-    /// Adds a packet while the egress is `busy` or idle. The packet that is lost in exchange, possibly itself, is appended
-    /// to `dropped`.
+    /// Adds a packet. `busy` says whether the egress is busy. If a packet has to be dropped for it,
+    /// possibly `packet` itself, it is appended to `dropped`.
     pub fn enqueue(&mut self, now: Time, packet: Packet, busy: bool, dropped: &mut Vec<Packet>) {
         let room = self.limit - usize::from(busy);
         let packet = Packet {
@@ -79,7 +79,8 @@ impl Scheduler {
         }
     }
 
-    /// Returns the next packet to send, with its mark. Packets that are lost before it are appended to `dropped`.
+    /// Returns the next packet to send, with its mark. Appends packets that are dropped before it
+    /// to `dropped`.
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         match &mut self.kind {
             Kind::CoDel(single) => {
@@ -94,7 +95,8 @@ impl Scheduler {
         }
     }
 
-    /// Returns the time from which it has a packet to send; never if it is empty.
+    /// Returns the time from which the scheduler has a packet to send, or `Time::NEVER` if it is
+    /// empty.
     pub fn ready(&self) -> Time {
         match &self.kind {
             Kind::Fair(fair) => fair.ready(),
@@ -102,14 +104,15 @@ impl Scheduler {
         }
     }
 
-    /// Sets whether the largest rates of its leaves are enforced.
+    /// Sets whether the maximum rates of the leaves are enforced.
     pub fn set_capped(&mut self, is_capped: bool) {
         if let Kind::Fair(fair) = &mut self.kind {
             fair.is_capped = is_capped;
         }
     }
 
-    /// Returns whether data of `flow` finds room that its source could fill: see [`super::HeadQueue::is_full`].
+    /// Returns whether there is room for data of `flow` that a greedy source could fill: see
+    /// [`super::HeadQueue::is_full`].
     pub fn has_room(&self, flow: u32) -> bool {
         match &self.kind {
             Kind::Fair(fair) => fair.has_room(flow),
@@ -117,7 +120,7 @@ impl Scheduler {
         }
     }
 
-    /// Notes that `packet`, the last packet that was taken, has been sent.
+    /// Records that `packet`, the last packet returned by `dequeue`, has been sent.
     pub fn departed(&mut self, packet: &Packet, at: Time) {
         if let Kind::Fair(fair) = &mut self.kind {
             fair.departed(packet, at);

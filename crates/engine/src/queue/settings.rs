@@ -1,6 +1,6 @@
 //! The keys of a queue: its limit and at most one discipline.
 //!
-//! A discipline is one line of the list below; its keys are in its own file.
+//! Each discipline is one line of the list below, and its keys are in a separate file.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::{FileTable, Json, KeyOf, Spec, count, inner, shorthand};
 use crate::table;
 
-/// Disciplines with a table of their own: variant, settings, key, how the table may be written.
+/// Disciplines with a separate table: variant, settings, key, and how the table may be written.
 macro_rules! disciplines {
     ( $( $(#[doc = $doc:literal])+ $variant:ident($settings:ident) as $key:ident = $spec:expr; )+ ) => {
         /// The discipline of a queue.
@@ -231,7 +231,7 @@ pub fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
 }
 
-/// Returns the hint for a name of a queue that is not modelled under this name.
+/// Returns the hint for a discipline that is not available under this name.
 fn meant(name: &str) -> Option<String> {
     let known = match name.trim().to_lowercase().as_str() {
         "cake" => {
@@ -250,7 +250,7 @@ fn meant(name: &str) -> Option<String> {
     Some(known.to_owned())
 }
 
-/// Returns the limit that the table of a queue gives, else that of its discipline.
+/// Returns the limit that the table of a queue sets, or the default limit of its discipline.
 fn limit(layers: &Layers) -> Result<u32, Refused> {
     match layers.value(QueueSetting::limit_packets)? {
         Some(limit) => Ok(limit),
@@ -270,7 +270,7 @@ impl QueueSetting {
     /// Returns the queue under `key` of `table`, or the queue of its default.
     ///
     /// # Errors
-    /// It has been refused.
+    /// The queue has been refused.
     pub fn at<Q>(table: &Section, key: KeyOf<Q>) -> Result<Option<QueueSetting>, Refused> {
         if let Some(queue) = table.inside(key) {
             return QueueSetting::read(&Layers(&[queue])).map(Some);
@@ -279,10 +279,10 @@ impl QueueSetting {
         Ok(limit.map(QueueSetting::drop_tail))
     }
 
-    /// Returns the queue under `key` of the nearest table that has it.
+    /// Returns the queue under `key` of the nearest table that has this key.
     ///
     /// # Errors
-    /// It has been refused.
+    /// The queue has been refused.
     pub(crate) fn nearest<Q>(layers: &Layers, key: KeyOf<Q>) -> Result<QueueSetting, Refused> {
         for table in layers.0 {
             if let Some(queue) = QueueSetting::at(table, key)? {
@@ -292,7 +292,8 @@ impl QueueSetting {
         Err(layers.lack(key))
     }
 
-    /// Returns the present values of the keys that may change while the queue works. A threshold is its limit.
+    /// Returns the current values of the keys that may change at run time. A threshold is the limit
+    /// of the queue.
     pub fn moving(&self) -> Vec<Moving> {
         let own = self.discipline.moving().into_iter();
         let has_limit = !matches!(self.discipline, Discipline::Threshold { .. });
@@ -300,7 +301,8 @@ impl QueueSetting {
         has_limit.then_some(limit).into_iter().chain(own).collect()
     }
 
-    /// Returns this with the changeable values of `other`, if that has the same discipline.
+    /// Returns these settings with the changeable values of `other`, if both have the same
+    /// discipline.
     pub fn moved_to(&self, other: &QueueSetting) -> QueueSetting {
         let kind = std::mem::discriminant::<Discipline>;
         if kind(&self.discipline) != kind(&other.discipline) {
@@ -312,7 +314,7 @@ impl QueueSetting {
         }
     }
 
-    /// Returns the largest number of packets in the queue.
+    /// Returns the maximum number of packets in the queue.
     pub fn most_packets(&self) -> u32 {
         if let Discipline::Threshold { packets } = self.discipline {
             return packets.min(self.limit_packets);
@@ -328,7 +330,7 @@ impl QueueSetting {
         )
     }
 
-    /// Checks the queue under `key` of `table`, if it is given.
+    /// Checks the queue under `key` of `table`, if the table has this key.
     pub fn check<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Problems) {
         if let Some(queue) = table.inside(key) {
             check_disciplines(queue, problems);
@@ -358,7 +360,7 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
         problems.add(queue.origin, &queue.path, message);
     }
     let is_set = |(_, origin): &(&str, Origin)| matches!(origin, Origin::Setting(_));
-    // values set over the file come after those of the file
+    // values set in addition to the file come after the values of the file
     let (set, mut inside): (Vec<_>, Vec<_>) = named.into_iter().partition(is_set);
     let hint = (!set.is_empty() && !inside.is_empty()).then(|| {
         let setting = format!("{}={{ {} = ... }}", queue.path, set[0].0);
@@ -381,13 +383,14 @@ fn names_for(queue: &Section) -> String {
     names.join(", ")
 }
 
-/// Refuses a limit that a threshold makes ineffective.
+/// Reports a limit that has no effect because of a threshold.
 fn check_threshold(queue: &Section, problems: &mut Problems) {
     let (Some(threshold), Some(limit)) = (queue.said(THRESHOLD), queue.said(LIMIT)) else {
         return;
     };
     let is_set = |origin| matches!(origin, Origin::Setting(_));
-    // a threshold set over the file leaves the limit that the file has for other disciplines
+    // a threshold set in addition to the file does not conflict with a limit that the file sets for
+    // other disciplines
     let over_the_file = is_set(threshold.origin) && !is_set(limit.origin);
     if limit.value < threshold.value || limit.value > threshold.value && !over_the_file {
         let message = format!(

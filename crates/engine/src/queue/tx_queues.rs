@@ -1,4 +1,5 @@
-//! A FIFO whose packets are served several at a time, all for the receiver of the oldest.
+//! A FIFO from which several packets are served at a time, all for the receiver of the oldest
+//! packet.
 //!
 //! ```text
 //!  order of arrival:   a  b  a  a  c  b        txq a:  a a a      txq b:  b b      txq c:  c
@@ -6,9 +7,9 @@
 //! ```
 //!
 //! Each receiver has a transmit queue (txq, as in mac80211), in which its packets wait in order. A
-//! list has the order of all packets by their txqs. Packets taken from a txq are in service, and
-//! still inside, until they are settled: received, or given up. To find the next txq, the entries
-//! of packets that are settled are skipped.
+//! list stores the order of all packets, as the numbers of their txqs. Packets taken from a txq are
+//! in service. They still occupy a place until they are settled, that is, received or given up. To
+//! find the next txq, the list entries of settled packets are skipped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,35 +19,36 @@ use super::{Admission, Backlog, Held, QueueSetting, Verdict};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// Packets by receiver, each in a transmit queue.
+/// The packets grouped by receiver, each receiver with a transmit queue.
 #[derive(Clone, Debug)]
 pub struct TxQueues {
     pub(super) admitted: Admitted,
     txqs: Vec<TxQueue>,
     /// Txq of each flow; empty if there is only one txq.
     of_flow: Arc<[u32]>,
-    /// Txqs of the packets inside in order of arrival, each with the number of packets in a row.
-    /// Entries of settled packets are among them, but not first.
+    /// Txqs of the packets in order of arrival, each with its number of consecutive packets.
+    /// Entries of settled packets may be among them, but not first.
     order: VecDeque<(u32, u32)>,
-    /// Time until which the packets settled last still occupy their places (their response is on
-    /// the air), their number, and their length.
+    /// Time until which the last settled packets still occupy their places (their response is on
+    /// the air), with their number and total length.
     released: Time,
     released_packets: u32,
     released_bytes: u32,
 }
 
-/// Packets to one receiver.
+/// The packets for one receiver.
 #[derive(Clone, Debug, Default)]
 struct TxQueue {
     waiting: VecDeque<Packet>,
-    /// Packets of the txq, from the first on, whose entries in the order have been skipped.
+    /// Number of packets of the txq, from the start of the run, whose list entries have been
+    /// skipped.
     passed: u32,
-    /// Packets of the txq, from the first on, that are settled.
+    /// Number of packets of the txq, from the start of the run, that are settled.
     settled: u32,
 }
 
 impl TxQueues {
-    /// Returns an empty queue with this number of txqs. The txq of a packet depends on its flow.
+    /// Returns an empty queue with `txqs` txqs. The flow of a packet determines its txq.
     pub fn new(admission: Admission, txqs: usize, of_flow: Arc<[u32]>) -> TxQueues {
         TxQueues {
             admitted: Admitted::new(admission),
@@ -87,7 +89,7 @@ impl TxQueues {
         self.of_flow.get(packet.flow as usize).map_or(0, |&txq| txq)
     }
 
-    /// Counts a packet of this many bytes that waits in front of the device.
+    /// Counts a packet of `bytes` bytes that waits in front of the device.
     pub fn count_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.admitted.enter(now, bytes);
     }
@@ -103,7 +105,7 @@ impl TxQueues {
         self.admitted.counts.counters.marked += packets;
     }
 
-    /// Appends a packet that the device pulls, and that is counted already.
+    /// Appends a packet that the device pulls. The packet is already counted.
     pub fn take_over(&mut self, txq: u32, packet: Packet) {
         self.append(txq, packet);
     }
@@ -117,7 +119,7 @@ impl TxQueues {
         self.txqs[txq as usize].waiting.push_back(packet);
     }
 
-    /// Returns the txqs with packets that wait or are in service, in order of the oldest.
+    /// Returns the txqs with packets that wait or are in service, ordered by their oldest packet.
     pub fn waiting_txqs(&self) -> Vec<u32> {
         let mut txqs: Vec<u32> = Vec::new();
         for &(txq, _) in &self.order {
@@ -128,7 +130,7 @@ impl TxQueues {
         txqs
     }
 
-    /// Returns the packets of `txq` that wait.
+    /// Returns the waiting packets of `txq`.
     pub fn of_txq(&self, txq: u32) -> impl ExactSizeIterator<Item = &Packet> {
         self.txqs[txq as usize].waiting.iter()
     }
@@ -139,13 +141,13 @@ impl TxQueues {
         let backlog = Backlog {
             packets: held.packets,
             bytes: held.bytes,
-            in_service_bytes: 0, // any number of packets are in service
+            in_service_bytes: 0, // any number of packets may be in service
             idle_since: (held.packets == 0).then_some(self.released),
         };
         self.admitted.judge(now, &backlog, packet)
     }
 
-    /// Returns the contents of the queue at `now`.
+    /// Returns the content of the queue at `now`.
     fn held(&self, now: Time) -> Held {
         let lingering = now < self.released;
         let released_bytes = if lingering { self.released_bytes } else { 0 };
@@ -155,19 +157,20 @@ impl TxQueues {
         }
     }
 
-    /// Changes the setting to `to` at `now`, as far as it may change. Packets that wait stay.
+    /// Applies the values of `to` that may change at run time, from `now` on. Waiting packets stay
+    /// in the queue.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.held(now);
         self.admitted.change(now, held, to);
     }
 
-    /// Returns the txq of the oldest packet inside.
+    /// Returns the txq of the oldest packet that is not settled.
     #[inline]
     pub fn next(&self) -> Option<u32> {
         self.order.front().map(|&(txq, _)| txq)
     }
 
-    /// Returns the first packet of `txq` that waits.
+    /// Returns the first waiting packet of `txq`.
     #[inline]
     pub fn first(&self, txq: u32) -> Option<&Packet> {
         self.txqs[txq as usize].waiting.front()
@@ -179,7 +182,7 @@ impl TxQueues {
         self.txqs[txq as usize].waiting.pop_front()
     }
 
-    /// Takes packets of `txq` into service, in order, while `takes` returns true.
+    /// Takes packets of `txq` into service, in order, as long as `takes` returns true.
     #[inline]
     pub fn take_while(&mut self, txq: u32, mut takes: impl FnMut(&Packet) -> bool) {
         let waiting = &mut self.txqs[txq as usize].waiting;
@@ -193,7 +196,7 @@ impl TxQueues {
         waiting.drain(..taken);
     }
 
-    /// Removes a packet in service at `now`. Its place is free from `at` on.
+    /// Removes a packet in service at `now`. Its place becomes free at `at`.
     #[inline]
     pub fn settle(&mut self, now: Time, packet: &Packet, at: Time) {
         let packets = self.admitted.counts.counters.length() as usize;
@@ -208,7 +211,7 @@ impl TxQueues {
         self.released_bytes += u32::from(packet.bytes);
     }
 
-    /// Removes several packets in service at `now`. Their places are free from `at` on.
+    /// Removes several packets in service at `now`. Their places become free at `at`.
     #[inline]
     pub fn settle_all(&mut self, now: Time, packets: &[Packet], at: Time) {
         if self.admitted.admission.drop_tail().is_none() || at <= now {
@@ -236,7 +239,7 @@ impl TxQueues {
         self.released_bytes += bytes;
     }
 
-    /// Records that the first `packets` of `txq`, counted from the start of the run, are settled.
+    /// Records that the first `packets` packets of `txq` since the start of the run are settled.
     #[inline]
     pub fn settled(&mut self, txq: u32, packets: u32) {
         self.txqs[txq as usize].settled = packets;
@@ -252,7 +255,7 @@ impl TxQueues {
         }
     }
 
-    /// Returns whether nothing is inside.
+    /// Returns whether no packet waits or is in service.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
@@ -268,13 +271,13 @@ impl TxQueues {
         self.admitted.counts.counters.length() as usize + lingering as usize
     }
 
-    /// Returns the number of packets inside at `now`, without those of a greedy source that come
-    /// later.
+    /// Returns the number of packets that occupy a place at `now`, without packets of a greedy
+    /// source that arrive later.
     pub fn seen(&self, now: Time) -> usize {
         self.length(now) - self.ahead(now).count()
     }
 
-    /// Returns packets of a greedy source that come later than `now`.
+    /// Returns packets of a greedy source that arrive later than `now`.
     fn ahead(&self, now: Time) -> impl Iterator<Item = &Packet> {
         let txqs = self.txqs.iter();
         txqs.flat_map(move |txq| {
@@ -283,7 +286,7 @@ impl TxQueues {
         })
     }
 
-    /// Returns the packets that wait, by txq.
+    /// Returns the waiting packets, grouped by txq.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.txqs.iter().flat_map(|txq| &txq.waiting)
     }
@@ -293,7 +296,7 @@ impl TxQueues {
         let released = u64::from(self.released_packets);
         let counts = &self.admitted.counts;
         let known = counts.occupancy_ns(now, released, self.released);
-        // packets of a greedy source count from their arrival, which may be in the future
+        // packets of a greedy source are counted from their arrival, which may be in the future
         let ahead = self.ahead(now).map(|packet| packet.queued.since(now).0);
         known.wrapping_add(ahead.sum())
     }

@@ -1,19 +1,20 @@
-//! Times of the datagrams of each flow in a queue.
+//! The times that the datagrams of each flow spend in a queue.
 //!
-//! Segments and ACKs of TCP do not count, nor do datagrams that the queue refuses or drops. Datagrams that leave at
-//! its head count, as in [`super::QueueCounters::sojourn_ns`].
+//! Only datagrams that leave at the head of the queue are counted, as in
+//! [`super::QueueCounters::sojourn_ns`]. TCP segments, ACKs, and datagrams that the queue refuses
+//! or drops are not counted.
 
 use crate::kernel::time::Time;
 use crate::packet::PacketKind;
 
-/// Times in a queue by flow.
+/// The times of datagrams in a queue, by flow.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// A queue without datagrams has no list.
+    /// Flows with datagrams; `None` for a queue without datagrams.
     flows: Option<Box<Flows>>,
 }
 
-/// The flows with datagrams that have left, by number.
+/// The flows whose datagrams have left the queue, by number.
 #[derive(Clone, Debug, Default)]
 struct Flows {
     each: Vec<Wait>,
@@ -23,9 +24,9 @@ struct Flows {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wait {
     flow: u32,
-    /// Their number.
+    /// Number of the datagrams.
     pub packets: u64,
-    /// Sum of their times in the queue, service included. [ns]
+    /// Sum of the times of the datagrams in the queue, including service. [ns]
     pub ns: u64,
 }
 
@@ -37,7 +38,7 @@ impl Wait {
         }
     }
 
-    /// Returns the datagrams that have left since an earlier time.
+    /// Returns the datagrams that have left since the earlier total `before`.
     pub fn since(self, before: Wait) -> Wait {
         Wait {
             packets: self.packets - before.packets,
@@ -72,7 +73,7 @@ impl Waits {
         each[place].ns += at.since(entered).0;
     }
 
-    /// Returns the datagrams of a flow.
+    /// Returns the datagrams of a flow that have left.
     pub fn of(&self, flow: u32) -> Wait {
         let each = self.flows.as_deref().map_or(&[][..], |flows| &flows.each);
         match each.binary_search_by_key(&flow, |wait| wait.flow) {

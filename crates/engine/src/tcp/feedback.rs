@@ -9,8 +9,8 @@
 //! Count   how many segments have been marked so far                 ECT(1)
 //! ```
 //!
-//! With `Each`, an ACK covers either marked or unmarked segments. If the waiting ACK is of the other
-//! kind than an arriving segment, the waiting ACK leaves first.
+//! With `Each`, an ACK covers either marked or unmarked segments, but not both. If an arriving
+//! segment differs in this from the segments of the waiting ACK, the waiting ACK leaves first.
 //!
 //! Differs from RFC 9768 in:
 //! - Packets are counted modulo 64, not modulo the 8 of the ACE field. So the count stays exact if many
@@ -31,7 +31,7 @@ pub enum Feedback {
     None,
     /// A flag that stays set until the window is reduced.
     Flag,
-    /// A flag that says whether the segments that an ACK covers were marked.
+    /// A flag that is set if the segments that an ACK covers were marked.
     Each,
     /// The number of marked segments so far.
     Count,
@@ -66,8 +66,8 @@ impl Echoes {
         self.now
     }
 
-    /// Returns whether the arrival of a segment, marked (CE) or not, makes an ACK leave that waits until
-    /// `deadline`.
+    /// Returns whether the arrival of a segment makes the ACK leave now that waits until
+    /// `deadline`. `ce` says whether the segment is marked.
     pub(super) fn hastens(&self, ce: bool, deadline: Time) -> bool {
         self.feedback == Feedback::Each && ce != self.now.is_set() && deadline != Time::NEVER
     }

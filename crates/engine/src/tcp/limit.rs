@@ -1,10 +1,11 @@
-//! The limit that keeps a sender from sending more.
+//! The cause that keeps a sender from sending more segments.
 //!
 //! Reference: Linux, `tcp_chrono` and `tcp_write_xmit` in net/ipv4/tcp_output.c, which give the fields
 //! `tcpi_busy_time`, `tcpi_rwnd_limited` and `tcpi_sndbuf_limited` of `tcp_info`;
 //! `tcp_rate_check_app_limited` in net/ipv4/tcp_rate.c.
 //!
-//! After each event a sender sends all that it may. The limit that it then meets holds until the next event:
+//! After each event a sender sends as many segments as it may. The limit that then stops it holds
+//! until the next event:
 //!
 //! ```text
 //! nothing to send --------------------------------------> App
@@ -13,9 +14,10 @@
 //! no connection yet, or all data is acknowledged -------> None
 //! ```
 //!
-//! So the times with a limit add up to the life of the connection. The congestion control holds data back
-//! by its window, or until the departure that its pacing permits. Recovery, and the wait for the
-//! retransmission timer, belong to the limit of the window if there are segments to send or to send again.
+//! Therefore the times of the limits add up to the lifetime of the connection. The congestion
+//! control holds data back by its window, or until the departure time that its pacing permits.
+//! Recovery, and the wait for the retransmission timer, belong to the limit of the window if there
+//! are segments to send or to retransmit.
 //!
 //! Differs from Linux in:
 //! - The congestion window never exceeds the receive window here. Where both are equal and used up, the limit is
@@ -25,7 +27,7 @@
 //!   therefore `Cwnd` and that part of `App`.
 //! - There is no send buffer, so `tcpi_sndbuf_limited` has no counterpart.
 
-/// The limit that a sender meets once it has sent all that it may.
+/// The limit that a sender meets after it has sent as many segments as it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
@@ -40,10 +42,11 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Number of limits with a time of their own.
+    /// Number of limits for which a time is counted.
     pub const COUNT: usize = 3;
 
-    /// Returns the limit of a used window: the receive window if the congestion window is not smaller.
+    /// Returns the limit if the window is used up: the receive window, unless the congestion window
+    /// is smaller.
     #[inline(always)]
     pub(super) fn of_window(is_receive: bool) -> Limit {
         match is_receive {

@@ -1,9 +1,9 @@
-//! TCP endpoints as pure state machines: no clock, no socket, no queue inside.
+//! TCP endpoints as pure state machines, without a clock, a socket or a queue.
 //!
 //! A [`Sender`] processes ACKs and deadlines, and is polled for segments. A [`Receiver`] processes
-//! segments and deadlines, and returns ACKs. Their owner carries the packets and calls them at their
-//! deadlines. Segments are counted from 0 and all have full size, so that every window below is in
-//! packets.
+//! segments and deadlines, and returns ACKs. The owner of both carries the packets, and calls the
+//! endpoints at their deadlines. Segments are counted from 0 and all have full size, so that every
+//! window in this module is in packets.
 //!
 //! | file | contents | source |
 //! |---|---|---|
@@ -73,11 +73,11 @@ use crate::packet::EcnEcho;
 /// A pure acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ack {
-    /// The segment expected next. All segments before it have arrived.
+    /// Next segment expected. All segments before it have arrived.
     pub next: u32,
     /// Echo of the departure time of a segment, chosen by the rules of RFC 7323.
     pub echo: Time,
-    /// Number of its SACK option, for [`Receiver::blocks`], or 0 if it has none.
+    /// Number of the SACK option of the ACK, for [`Receiver::blocks`], or 0 without an option.
     pub sack: u16,
     /// Echo of marks.
     pub ece: EcnEcho,

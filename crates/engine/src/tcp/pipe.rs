@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 
 pub(super) const MS: u64 = 1_000_000;
 
-/// Immediate ACKs, and defaults otherwise (window 42, minimum RTO 200 ms). Tests change the settings that they
-/// are about.
+/// Returns settings with immediate ACKs, and defaults otherwise (window 42, minimum RTO 200 ms).
+/// Each test changes the settings that it tests.
 pub(super) fn settings(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         congestion,
@@ -21,7 +21,7 @@ pub(super) fn settings(congestion: CongestionAlgorithm) -> TcpSettings {
     }
 }
 
-/// An ACK without options.
+/// Returns an ACK without options.
 pub(super) fn plain(next: u32, echo: Time) -> Ack {
     Ack {
         next,
@@ -37,7 +37,7 @@ pub(super) enum Packet {
     Data {
         number: u32,
         sent_at: Time,
-        /// ECN echo of the segment, and CE.
+        /// ECN echo of the segment, and whether the segment has CE.
         marks: (EcnEcho, bool),
     },
     Ack(Ack),
@@ -49,10 +49,10 @@ pub(super) enum Packet {
     },
 }
 
-/// The fate of a packet: its one-way delay, or `None` if it is lost.
+/// The function that decides the fate of a packet: its one-way delay, or `None` if it is lost.
 type Passing<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
 
-/// The decision whether a segment is marked, if it may be marked.
+/// The function that decides whether a segment is marked.
 type Marking<'a> = dyn FnMut(u32) -> bool + 'a;
 
 pub(super) struct Pipe<'a> {
@@ -62,14 +62,14 @@ pub(super) struct Pipe<'a> {
     pub(super) delivered: u64,
     /// Events with their times. [ms]
     pub(super) log: Vec<(u64, String)>,
-    /// Whether events are logged; off for long runs.
+    /// Whether events are logged. Long runs are not logged.
     pub(super) logs: bool,
-    /// Whether the sender uses its scoreboard even if it is not needed.
+    /// Whether the sender uses its scoreboard even if the scoreboard is not needed.
     pub(super) looks: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
     fate: Box<Passing<'a>>,
-    /// The segments that are marked, none by default.
+    /// Function that selects the segments to mark; none by default.
     pub(super) marking: Box<Marking<'a>>,
 }
 
@@ -220,7 +220,7 @@ impl<'a> Pipe<'a> {
         let order = self.sent;
         self.sent += 1;
         match (self.fate)(packet) {
-            // `order` keeps packets that arrive together in the order they were sent
+            // `order` keeps packets that arrive together in the order in which they were sent
             Some(delay) => self
                 .under_way
                 .push(Reverse((self.now + delay, order, packet))),

@@ -2,13 +2,15 @@
 //!
 //! Reference: RFC 9937, which obsoletes RFC 6937.
 //!
-//! While more than ssthresh segments are in the network, segments leave in proportion to those that
-//! arrive. So the window shrinks over a round trip, without half a round trip of silence. Below
-//! ssthresh as many segments leave as arrive (conservative reduction bound), and one more if the ACK
-//! shows progress without a further loss (slow-start reduction bound).
+//! While more than ssthresh segments are in the network, segments leave in proportion to the
+//! segments that arrive. Therefore the window shrinks over a round trip, and the sender is not
+//! silent for half a round trip. At or below ssthresh, as many segments leave as arrive
+//! (conservative reduction bound). One more segment leaves if the ACK shows progress without a
+//! further loss (slow-start reduction bound).
 //!
-//! The RFC sets cwnd to the segments in the network plus those that may leave. Here cwnd is ssthresh
-//! from the beginning of the recovery, which is its value at the end of the recovery.
+//! The RFC sets cwnd to the number of segments in the network plus the number of segments that may
+//! leave. Here cwnd is ssthresh from the beginning of the recovery on. The RFC gives cwnd this
+//! value at the end of the recovery.
 
 /// The state of one recovery. [packets]
 #[derive(Clone, Copy, Debug)]

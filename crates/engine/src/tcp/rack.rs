@@ -42,15 +42,17 @@ pub(super) struct Rack {
     lost: Ring,
     /// No segment below this one is lost.
     lost_from: u32,
-    /// Segments sent more than once and not known to have arrived.
+    /// Segments that were sent more than once and are not known to have arrived.
     again: Ring,
     /// Segments in the network, neither SACKed nor lost.
     transmissions: TransmissionList,
-    /// RACK.segment's transmission: RACK.xmit_ts, and its order, for which the RFC uses RACK.end_seq.
+    /// Transmission of RACK.segment: RACK.xmit_ts, and its order, for which the RFC uses
+    /// RACK.end_seq.
     latest: Sent,
-    /// RACK.rtt.
+    /// RACK.rtt: round-trip time of RACK.segment.
     rtt: Span,
-    /// Last departure among the segments that the last ACK newly reported and that were sent once.
+    /// Last departure among the segments that the last ACK newly reported, without retransmitted
+    /// segments.
     once: Option<Time>,
     /// RACK.fack: one past the highest segment known to have arrived.
     fack: u32,
@@ -72,12 +74,12 @@ pub(super) struct Step<'a> {
     pub(super) blocks: &'a Blocks,
 }
 
-/// Last transmissions among the segments that an ACK is the first to report.
+/// The last transmissions among the segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// Last transmission among the segments whose transmission is known.
+    /// Last transmission among the segments for which it is known which transmission arrived.
     latest: Option<Sent>,
-    /// Last departure among the segments sent once.
+    /// Last departure among the segments that were sent only once.
     once: Option<Time>,
 }
 
@@ -111,7 +113,7 @@ impl Rack {
         self.sacked.held
     }
 
-    /// Returns whether a lost segment waits to be sent again.
+    /// Returns whether a lost segment waits for its retransmission.
     #[inline]
     pub(super) fn has_lost(&self) -> bool {
         self.lost.held > 0
@@ -122,7 +124,8 @@ impl Rack {
         self.again.held > 0
     }
 
-    /// Returns the last departure among the segments that the last ACK newly reported and that were sent once.
+    /// Returns the last departure among the segments that the last ACK newly reported, without
+    /// retransmitted segments.
     #[inline]
     pub(super) fn sent_once(&self) -> Option<Time> {
         self.once
@@ -160,7 +163,7 @@ impl Rack {
         self.transmissions.push(now, number);
     }
 
-    /// Processes another departure of `number`, because it was lost or probes for losses.
+    /// Processes a retransmission of `number`: the segment was lost, or it is sent as a probe.
     pub(super) fn on_sent_again(&mut self, now: Time, number: u32) {
         if !self.lost.remove(number) {
             self.transmissions.remove(number);
@@ -216,8 +219,9 @@ impl Rack {
         }
     }
 
-    /// Processes the arrival of a segment (steps 2 and 3). `echo` is the echo of the ACK if it acknowledges the
-    /// segment cumulatively. A segment sent again counts only if the ACK cannot answer an earlier transmission.
+    /// Processes the arrival of a segment (steps 2 and 3). `echo` is the echo of the ACK if the ACK
+    /// acknowledges the segment cumulatively. A retransmitted segment is used only if the ACK
+    /// cannot have been caused by an earlier transmission.
     #[inline]
     fn deliver(
         &mut self,
@@ -274,7 +278,7 @@ impl Rack {
                 self.lose(number);
                 losses += 1;
             } else {
-                self.deadline = due; // the latest, of the segment sent last
+                self.deadline = due; // the segments are in order, so that the last value is the latest
             }
         }
         losses
@@ -293,11 +297,13 @@ impl Rack {
         }
     }
 
-    /// Returns lost segments that were not sent again to the network, because they were late, not lost.
+    /// Moves lost segments that were not retransmitted back to the network, because they were late,
+    /// not lost.
     #[cold]
     pub(super) fn forgive(&mut self, snd_una: u32, snd_max: u32) {
         self.window.on_reordering();
-        // each segment goes before those already put back, unless it was sent again in between
+        // each segment is inserted before the segments that were put back already, unless it was
+        // retransmitted in between
         for number in (snd_una..snd_max).rev() {
             if self.lost.remove(number) {
                 self.transmissions.put_back(number);
@@ -305,7 +311,8 @@ impl Rack {
         }
     }
 
-    /// Returns the time at which a segment sent at `xmit_ts` is lost, unless it has arrived.
+    /// Returns the time from which a segment sent at `xmit_ts` is considered lost, unless it
+    /// arrives before.
     #[inline]
     fn due(&self, xmit_ts: Time, state: SenderState) -> Time {
         xmit_ts

@@ -3,8 +3,8 @@
 //! References: RFC 5681, section 4.2 (when to acknowledge); RFC 7323, section 4.3 (which
 //! timestamp to echo). The echo of marks is in [`super::feedback`].
 //!
-//! An ACK leaves immediately for a segment out of order, for a segment that fills a gap, for a segment
-//! that arrived before, and for every second segment in order. The ACK of a single segment in order
+//! An ACK leaves immediately for a segment out of order, for a segment that fills a gap, for a
+//! duplicate segment, and for every second segment in order. The ACK of a single segment in order
 //! waits for `ack_delay`. Without `delayed_ack` every segment is acknowledged immediately.
 //!
 //! Differs from Linux in: no quick ACKs at the start of a connection, and a fixed delay.
@@ -21,7 +21,7 @@ use crate::tcp::TcpSettings;
 pub struct Received {
     /// Number of segments that became deliverable in order.
     pub delivered: u32,
-    /// ACK to send now.
+    /// ACK to send now, if there is one.
     pub ack: Option<Ack>,
 }
 
@@ -29,13 +29,13 @@ pub struct Received {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Receiver {
-    /// Segment expected next. All segments before it have been delivered.
+    /// Next segment expected. All segments before it have been delivered.
     rcv_nxt: u32,
-    /// Last.ACK.sent of RFC 7323.
+    /// Last.ACK.sent of RFC 7323: next segment expected by the last ACK.
     last_ack_sent: u32,
     /// TS.Recent of RFC 7323: the time to echo.
     ts_recent: Time,
-    /// Time of the delayed ACK, or [`Time::NEVER`] if none waits.
+    /// Time of the delayed ACK, or [`Time::NEVER`] if no ACK waits.
     deadline: Time,
     /// Maximum delay of an ACK, or `None` if no ACK is delayed.
     ack_delay: Option<Span>,
@@ -67,8 +67,8 @@ impl Receiver {
     /// Processes segment `number`, which was sent at `sent_at`.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, number: u32, sent_at: Time) -> Received {
-        // RFC 7323, section 4.3: the echo is of the earliest unacknowledged segment, so that samples
-        // include the delay of the ACK
+        // RFC 7323, section 4.3: the ACK echoes the time of the earliest unacknowledged segment, so
+        // that samples include the delay of the ACK
         if number <= self.last_ack_sent && sent_at >= self.ts_recent {
             self.ts_recent = sent_at;
         }
@@ -93,9 +93,10 @@ impl Receiver {
         Received { delivered, ack }
     }
 
-    /// Processes CWR and CE of a segment, before [`on_segment`](Receiver::on_segment) processes the segment. If
-    /// the feedback reports each mark, the call is also needed for a segment with neither. Returns an ACK that
-    /// must leave before the ACK of the segment, unless the latter leaves immediately.
+    /// Processes CWR and CE of a segment, before [`on_segment`](Receiver::on_segment) processes the
+    /// segment. If the feedback reports each mark, the call is required even for a segment without
+    /// CWR and CE. Returns an ACK that must leave before the ACK of the segment, unless the ACK of
+    /// the segment leaves immediately.
     #[cold]
     pub fn on_marks(&mut self, cwr: bool, ce: bool) -> Option<Ack> {
         let early = self.echoes.hastens(ce, self.deadline).then(|| self.ack());
@@ -103,13 +104,13 @@ impl Receiver {
         early
     }
 
-    /// Returns the segment expected next. All segments before it have been delivered.
+    /// Returns the next segment expected. All segments before it have been delivered.
     #[inline]
     pub fn expected(&self) -> u32 {
         self.rcv_nxt
     }
 
-    /// Returns the time of the delayed ACK, or [`Time::NEVER`] if none waits.
+    /// Returns the time of the delayed ACK, or [`Time::NEVER`] if no ACK waits.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
@@ -142,7 +143,8 @@ impl Receiver {
         }
     }
 
-    /// Moves `rcv_nxt` over segments that arrived before. Returns their number.
+    /// Moves `rcv_nxt` over segments that have already arrived. Returns the number of these
+    /// segments.
     #[inline(never)]
     fn deliver_ahead(&mut self) -> u32 {
         let first = self.rcv_nxt;
@@ -152,7 +154,8 @@ impl Receiver {
         self.rcv_nxt - first
     }
 
-    /// Returns the SACK blocks of the ACK with this option. Each option arrives at most once.
+    /// Returns the SACK blocks of the ACK with the option number `option`. Each option arrives at
+    /// most once.
     pub fn blocks(&mut self, option: u16) -> Blocks {
         match &mut self.reporter {
             Some(reporter) => reporter.take(option),
@@ -266,7 +269,7 @@ mod tests {
             (5, 6, 56),
             (1, 60, 110),  // fills the first gap
             (4, 120, 170), // fills the last
-            (6, 121, 171), // in order again: waits
+            (6, 121, 171), // in order again, so that the ACK waits
         ];
         let got = feed(&mut r, &arrivals);
         let expected = [
@@ -353,8 +356,8 @@ mod tests {
         }
     }
 
-    /// Segments with or without CE, of which every second is acknowledged. The table has the ACK of each
-    /// segment as (next, ECE), and at the end the ACK of the timer.
+    /// Returns the ACK of each segment as (next, ECE), and finally the ACK of the timer. `ce` says
+    /// which segments have CE. Every second segment is acknowledged.
     fn echoes(congestion: CongestionAlgorithm, ce: &[bool]) -> Vec<Option<(u32, EcnEcho)>> {
         let mut r = Receiver::new(&TcpSettings {
             ecn: true,
@@ -373,7 +376,8 @@ mod tests {
         acks
     }
 
-    /// RFC 8257, section 3.2: when marks begin or end, a waiting ACK leaves with the echo of its own segment.
+    /// RFC 8257, section 3.2: when marks begin or end, a waiting ACK leaves with the echo of the
+    /// segments that it covers.
     #[test]
     fn each_mark_is_echoed_for_the_segments_that_an_ack_covers() {
         let each = |next, ce| Some((next, EcnEcho::of_each(ce)));
@@ -382,12 +386,12 @@ mod tests {
             None,
             each(2, false),
             None,
-            each(3, false), // of the previous segment; the ACK of the marked one waits
+            each(3, false), // covers the previous segment; the ACK of the marked segment waits
             each(5, true),
             None,
             each(7, false),
             None,
-            each(8, true), // of the marked segment
+            each(8, true), // covers the marked segment
             each(9, false),
         ];
         assert_eq!(echoes(CongestionAlgorithm::Dctcp, &ce), expected);

@@ -1,4 +1,4 @@
-//! Loss recovery of a sender without SACK: the effect of each ACK.
+//! Loss recovery of a sender without SACK: the reaction to each ACK.
 //!
 //! References: RFC 5681, section 3.2 (Reno); RFC 6582 (NewReno); V. Jacobson, "Congestion
 //! avoidance and control", 1988 (Tahoe).
@@ -27,10 +27,10 @@
 /// Number of duplicate ACKs that indicate a loss (RFC 5681, section 3.2).
 pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
-/// The way to repair losses that duplicate ACKs report.
+/// The way in which losses reported by duplicate ACKs are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryMode {
-    /// Send everything again from the hole on (Tahoe).
+    /// Retransmit all segments from the hole on (Tahoe).
     GoBackN,
     /// Retransmit one segment. Any new ACK ends the recovery (Reno).
     FirstHole,
@@ -38,7 +38,7 @@ pub enum RecoveryMode {
     EachHole,
 }
 
-/// State of loss recovery. `recover` is one past the highest segment sent when the loss was
+/// The state of loss recovery. `recover` is one past the highest segment sent when the loss was
 /// detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recovery {
@@ -50,21 +50,21 @@ pub(super) enum Recovery {
     Careful { recover: u32 },
 }
 
-/// The sender's reaction to an ACK.
+/// The reaction of a sender to an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reaction {
-    /// Nothing.
+    /// Do nothing.
     Ignore,
     /// Grow the window.
     Grow,
-    /// Grow the window by a delayed ACK at most: the ACK may also cover segments above a hole that had arrived
-    /// before.
+    /// Grow the window by at most the growth for one delayed ACK. The ACK may also cover segments
+    /// above a hole that arrived earlier.
     GrowAfterLoss,
     /// A loss was detected: reduce the window and repair the loss.
     Loss,
     /// One more segment has left the network: inflate the window.
     Inflate,
-    /// There is another hole: retransmit it. Restart the timer on the `first` such ACK only.
+    /// There is another hole: retransmit it. Restart the timer only for the `first` partial ACK.
     Partial { first: bool },
     /// Fast recovery is over: deflate the window.
     Recovered,
@@ -73,7 +73,7 @@ pub(super) enum Reaction {
 impl Recovery {
     pub(super) const START: Recovery = Recovery::Open { dupacks: 0 };
 
-    /// Returns whether losses reported by duplicate ACKs are being repaired.
+    /// Returns whether losses reported by duplicate ACKs are under repair.
     pub(super) fn is_fast(self) -> bool {
         matches!(self, Recovery::Fast { .. })
     }
@@ -98,7 +98,7 @@ impl Recovery {
                     *self = Recovery::Careful { recover };
                     Reaction::Recovered
                 }
-                // `GoBackN` is impossible here: it has no fast recovery
+                // `GoBackN` cannot occur here, because it has no fast recovery
                 RecoveryMode::EachHole | RecoveryMode::FirstHole | RecoveryMode::GoBackN => {
                     *self = Recovery::START;
                     Reaction::Recovered
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Returns one row per state and event: the sender's reaction and the next state.
+    /// Returns one row per state and event, with the reaction of the sender and the next state.
     fn table() -> String {
         let mut table = String::new();
         for state in STATES {
@@ -188,7 +188,7 @@ mod tests {
                 let mut outcomes: Vec<(String, Vec<&str>)> = Vec::new();
                 for (algorithm, mode) in MODES {
                     match (state, mode) {
-                        // Tahoe has no fast recovery, Reno no partial ACKs
+                        // Tahoe has no fast recovery, and Reno has no partial ACKs
                         (Recovery::Fast { .. }, RecoveryMode::GoBackN) => continue,
                         (Recovery::Fast { partial: true, .. }, RecoveryMode::FirstHole) => continue,
                         _ => {}

@@ -1,13 +1,15 @@
 //! Response functions: the mean window of each algorithm at a loss probability.
 //!
-//! One connection over a path of fixed round-trip time without queue, with immediate ACKs, so that only
-//! losses limit the window. Mean window: segments delivered per round trip.
+//! Each test has one connection over a path with a fixed round-trip time and no queue, with
+//! immediate ACKs, so that only losses limit the window. The mean window is the number of segments
+//! delivered per round trip.
 //!
-//! The published functions are of a window that grows from the time of the loss. Here a cycle also has
-//! a round trip of recovery without growth, and algorithms that decide once per round need another
-//! round before their first decision. [`fluid`] integrates each algorithm with and without such a
-//! pause. Without the pause it must give the published number (1 %). With the pause it must give the
-//! sender's number (3 %, because the window has a minimum and grows by whole ACKs).
+//! The published functions assume that the window grows from the time of the loss on. Here a cycle
+//! also contains one round trip of recovery without growth. Algorithms that decide once per round
+//! need another round before their first decision. [`fluid`] integrates each algorithm with and
+//! without such a pause. Without the pause the result must be the published value (within 1 %).
+//! With the pause it must be the mean window of the sender (within 3 %, because the window has a
+//! minimum and grows by whole ACKs).
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::streams::Streams;
@@ -17,19 +19,19 @@ use crate::tcp::CongestionAlgorithm::{
 };
 use crate::tcp::TcpSettings;
 
-/// Growth per round trip at window `w`, `t` round trips after a loss at window `before`.
+/// The growth per round trip at window `w`, `t` round trips after a loss at window `before`.
 type Growth = fn(w: f64, t: f64, before: f64) -> f64;
 
 struct FluidModel {
     congestion: CongestionAlgorithm,
-    /// [ms]
+    /// Round-trip time. [ms]
     rtt: u64,
     growth: Growth,
-    /// Window after a loss.
+    /// Function that returns the window after a loss at window `w`.
     decrease: fn(w: f64) -> f64,
-    /// Round trips after a loss in which the window does not change.
+    /// Number of round trips after a loss in which the window does not change.
     pause: f64,
-    /// Segment whose loss ends slow start near the mean window.
+    /// Number of the segment whose loss ends slow start near the mean window.
     first_loss: u32,
 }
 
@@ -49,7 +51,7 @@ const COMPOUND: FluidModel = FluidModel {
     ..RENO
 };
 
-/// At an RTT of 1 s, where the cubic function is above Reno's.
+/// CUBIC at an RTT of 1 s, where the cubic function is above Reno's window.
 const CUBIC: FluidModel = FluidModel {
     congestion: Cubic,
     rtt: 1_000,
@@ -91,8 +93,8 @@ fn decrease_of_africa(w: f64) -> f64 {
     if w > 38.0 { 0.5 - 0.4 * position } else { 0.5 }
 }
 
-/// Returns the mean window of a model, integrated in steps of 1/50 round trip over `cycles` losses. `next`
-/// returns the number of segments from one loss to the next. [packets]
+/// Returns the mean window of a model, integrated in steps of 1/50 round trip over `cycles` losses.
+/// `next` returns the number of segments between two losses. [packets]
 fn fluid(model: &FluidModel, pause: f64, cycles: u32, mut next: impl FnMut() -> f64) -> f64 {
     const STEP: f64 = 0.02;
     let (mut w, mut before) = (10.0, 10.0);
@@ -116,8 +118,8 @@ fn fluid(model: &FluidModel, pause: f64, cycles: u32, mut next: impl FnMut() -> 
     segments / rounds
 }
 
-/// Mean window of the sender over `segments` segments, after a third of them as warm-up, when
-/// `lost` decides on the first transmission of each. [packets]
+/// Returns the mean window of the sender over `segments` segments, of which the first third is the
+/// warm-up. `lost` decides whether the first transmission of a segment is lost. [packets]
 fn simulated(model: &FluidModel, segments: u64, mut lost: impl FnMut(u32) -> bool) -> f64 {
     let mut fresh = 0;
     let (rtt, first_loss) = (Span(model.rtt * MS), model.first_loss);
@@ -156,7 +158,7 @@ fn near(mean_window: f64, expected: f64, tolerance: f64) {
     assert!(off.abs() < tolerance, "{mean_window} instead of {expected}");
 }
 
-/// Every `period`-th segment is lost.
+/// Checks a model and the sender if every `period`-th segment is lost.
 #[track_caller]
 fn check_periodic(model: &FluidModel, period: u32, published: f64) {
     let segments = f64::from(period);
@@ -175,9 +177,10 @@ fn reno_with_periodic_loss() {
     check_periodic(&RENO, 1_000, 38.73);
 }
 
-/// From W (1 - beta) to W in 1/p segments: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p, and a cycle
-/// takes W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006 keep only that the
-/// window is proportional to p^(-1/(2-k)) = p^-0.8. Above 16 packets.
+/// The window grows from W (1 - beta) to W in 1/p segments: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k)
+/// alpha / p. A cycle takes W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al.
+/// 2006 conclude only that the window is proportional to p^(-1/(2-k)) = p^-0.8. This holds above 16
+/// packets.
 #[test]
 fn compound_with_periodic_loss() {
     let published = |p: f64| {
@@ -191,10 +194,10 @@ fn compound_with_periodic_loss() {
     check_periodic(&COMPOUND, 5_000, published(2e-4));
 }
 
-/// RTT 100 ms and p = 1e-3: equation 6 of RFC 9438 would give 33.3 packets, the Reno-friendly
-/// region keeps to Reno's 38.7. (Where the cubic function rules, periodic losses say little: near
-/// the plateau the window hardly depends on when the loss comes, so that a period has many windows
-/// it may stay at. Independent losses are the test there.)
+/// RTT 100 ms and p = 1e-3: equation 6 of RFC 9438 would give 33.3 packets, but the Reno-friendly
+/// region keeps the window at the 38.7 packets of Reno. (Where the cubic function is larger,
+/// periodic losses are no good test: near the plateau the window hardly depends on the time of the
+/// loss, so that many windows are stable for one period. There the test uses independent losses.)
 #[test]
 fn cubic_on_a_short_path_has_renos_window() {
     let short = FluidModel { rtt: 100, ..CUBIC };
@@ -202,7 +205,7 @@ fn cubic_on_a_short_path_has_renos_window() {
     near(mean_window, 38.73, 0.05);
 }
 
-/// W_est grows by 8/15 packets a round trip, 0.53 as in the RFC, and in whole packets.
+/// W_est grows by 8/15 packets per round trip, compared with 0.53 in the RFC, and in whole packets.
 #[test]
 fn linuxs_cubic_on_a_short_path_has_renos_window() {
     let short = FluidModel {
@@ -213,14 +216,15 @@ fn linuxs_cubic_on_a_short_path_has_renos_window() {
     near(mean_window, 38.73, 0.05);
 }
 
-/// AIMD(a, b): sqrt(a (2 - b) / (2 b p)), with a = 10 and b = 1/8 where there is no queue.
+/// AIMD(a, b) gives sqrt(a (2 - b) / (2 b p)). Without a queue a = 10 and b = 1/8.
 #[test]
 fn illinois_with_periodic_loss() {
     check_periodic(&ILLINOIS, 4_000, 547.7);
 }
 
-/// HighSpeed's response function p = 0.078 / W^1.2 (RFC 3649, section 5): 263 at p = 1e-4 (its
-/// derivation takes w for the mean window, so that it holds within some per cent only).
+/// The response function of HighSpeed TCP, p = 0.078 / W^1.2 (RFC 3649, section 5), gives 263
+/// packets at p = 1e-4. Its derivation uses w for the mean window, so that it is exact only to a
+/// few per cent.
 #[test]
 fn africa_with_periodic_loss() {
     let period = 10_000;
@@ -234,8 +238,8 @@ fn africa_with_periodic_loss() {
     );
 }
 
-/// Westwood+ without a queue: a loss leaves the window of the last ten round trips, so that nothing but
-/// the receive window bounds it. The same losses hold Reno at 41.42 packets.
+/// Westwood+ without a queue: a loss reduces the window to the mean of the last ten round trips, so
+/// that only the receive window limits it. The same losses hold Reno at 41.42 packets.
 #[test]
 fn westwood_is_not_bounded_by_losses_without_a_queue() {
     let mean = |congestion| {
@@ -247,8 +251,9 @@ fn westwood_is_not_bounded_by_losses_without_a_queue() {
     assert!(westwood > 2.0 * reno, "{westwood} against {reno}");
 }
 
-/// 150 independent losses, from which the mean window is known to 3 % (one standard deviation). The sender
-/// reduces the window once for several losses of a round trip, the fluid model for each: hence 8 %.
+/// 150 independent losses determine the mean window to 3 % (one standard deviation). The sender
+/// reduces the window once for several losses in a round trip, but the fluid model once per loss.
+/// Therefore the tolerance is 8 %.
 #[test]
 fn independent_losses_lead_to_the_window_of_the_fluid_law() {
     let p = 1e-3;
@@ -265,8 +270,8 @@ fn independent_losses_lead_to_the_window_of_the_fluid_law() {
     }
 }
 
-/// Marks in place of losses: the algorithms with nothing to repair and no timeouts, also where losses
-/// would cause many (p = 0.03).
+/// Marks instead of losses: nothing has to be repaired and there are no timeouts, even at p = 0.03,
+/// where losses would cause many timeouts.
 #[test]
 fn independent_marks_lead_to_the_window_of_the_fluid_law() {
     for (model, p) in [
@@ -281,8 +286,8 @@ fn independent_marks_lead_to_the_window_of_the_fluid_law() {
     }
 }
 
-/// Mean window of the sender over `segments` segments, after a third of them as warm-up, when each is
-/// marked with probability `p`. [packets]
+/// Returns the mean window of the sender over `segments` segments, of which the first third is the
+/// warm-up. Each segment is marked with probability `p`. [packets]
 fn marked(model: &FluidModel, segments: u64, p: f64) -> f64 {
     let rtt = Span(model.rtt * MS);
     let capable = TcpSettings {

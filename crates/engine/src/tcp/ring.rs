@@ -1,14 +1,16 @@
-//! A set of segment numbers within one window: one bit per number, in a ring that grows with its contents.
+//! A set of segment numbers within one window: one bit per number, in a ring that grows when
+//! needed.
 
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Ring {
-    /// Count of numbers in the set.
+    /// Number of elements in the set.
     pub(super) held: u32,
-    /// The numbers are in `low..high`. This range is shorter than the ring, unless the ring has its maximum size.
+    /// Lower bound of the numbers in the set, and upper bound (exclusive). The range is shorter
+    /// than the ring, unless the ring has its maximum size.
     low: u32,
     high: u32,
-    /// Number of words that a full window needs.
+    /// Number of words for a full window.
     max_words: u32,
     words: Box<[u64]>,
 }
@@ -32,18 +34,18 @@ impl Ring {
         (word, 1 << (number % u64::BITS))
     }
 
-    /// Returns whether `number` has a bit.
+    /// Returns whether there is a bit for `number`.
     #[inline]
     fn reaches(&self, number: u32) -> bool {
         number.wrapping_sub(self.low) < self.high.wrapping_sub(self.low)
     }
 
-    /// Returns the part of a range that may contain numbers of the set.
+    /// Returns the section of a range that may contain numbers of the set.
     fn within(&self, from: u32, to: u32) -> (u32, u32) {
         (from.max(self.low), to.min(self.high))
     }
 
-    /// Ensures that `from..to` has bits.
+    /// Ensures that there are bits for `from..to`.
     #[inline]
     fn reach(&mut self, from: u32, to: u32) {
         if self.held == 0 {
@@ -57,7 +59,8 @@ impl Ring {
         (self.low, self.high) = (low, high);
     }
 
-    /// Ensures that numbers from `from` up to `high` have bits, after numbers have been removed or by growth.
+    /// Ensures that there are bits for numbers from `from` up to `high`. Drops the empty start of
+    /// the range, and enlarges the ring if required.
     #[cold]
     fn grow(&mut self, from: u32, high: u32) {
         let first = self.first_present(self.low, self.high);
@@ -98,7 +101,7 @@ impl Ring {
         self.reaches(number) && self.words[word] & bit != 0
     }
 
-    /// Inserts `from..to`, a word at a time.
+    /// Inserts `from..to`, one word at a time.
     pub(super) fn insert_range(&mut self, from: u32, to: u32) {
         if from < to {
             self.reach(from, to);
@@ -120,7 +123,7 @@ impl Ring {
         }
     }
 
-    /// Returns how many numbers of a range are in the set.
+    /// Returns the number of elements of the set within a range.
     pub(super) fn count(&self, from: u32, to: u32) -> u32 {
         let ones =
             |(first, bits): (u32, u64)| (self.words[self.place(first).0] & bits).count_ones();
@@ -128,7 +131,7 @@ impl Ring {
         spans(from, to).map(ones).sum()
     }
 
-    /// Returns the smallest number of a range that is not in the set.
+    /// Returns the smallest number of a range that is absent from the set.
     pub(super) fn first_absent(&self, from: u32, to: u32) -> Option<u32> {
         if from >= to || !self.reaches(from) {
             return (from < to).then_some(from);
@@ -141,7 +144,7 @@ impl Ring {
         absent.or_else(|| (self.high < to).then_some(self.high))
     }
 
-    /// Returns the smallest number of a range that is in the set.
+    /// Returns the smallest number of a range that is present in the set.
     pub(super) fn first_present(&self, from: u32, to: u32) -> Option<u32> {
         let (from, to) = self.within(from, to);
         spans(from, to).find_map(|(first, bits)| {
@@ -151,8 +154,9 @@ impl Ring {
         })
     }
 
-    /// Returns the run of numbers in the set around `number`, which is in the set: the first number of the run,
-    /// and one past its last. In any window of the ring's size, at least one number must be absent.
+    /// Returns the run of consecutive numbers in the set around `number`: the first number of the
+    /// run, and one past its last number. `number` must be in the set. In any window of the size of
+    /// the ring, at least one number must be absent.
     pub(super) fn run(&self, number: u32) -> (u32, u32) {
         let (mut from, mut to) = (number, number + 1);
         while from > 0 && self.contains(from - 1) {
@@ -168,7 +172,7 @@ impl Ring {
     }
 }
 
-/// Returns the words of a range: one number in each word, and the range's bits in it.
+/// Returns for each word of a range one number in the word, and the bits of the range in the word.
 fn spans(from: u32, to: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -225,7 +229,7 @@ mod tests {
             prop_assert!(ring.words.len() <= ring.max_words as usize);
         }
 
-        /// Compares with a plain set, for numbers of one window that begins anywhere.
+        /// Compares with a plain set, for numbers within one window at any position.
         #[test]
         fn ranges_are_those_of_a_plain_set(
             window in 2..400_u32,

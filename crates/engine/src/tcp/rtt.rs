@@ -2,10 +2,10 @@
 //!
 //! References: RFC 6298; RFC 7323, sections 4.1, 4.2 and appendix G.
 //!
-//! Every ACK that advances the window gives a sample, since timestamps show which transmission it
-//! answers (Karn's rule has nothing to exclude). With several samples in
-//! a round trip the gains of RFC 6298 are divided by their expected number (RFC 7323,
-//! appendix G), so that the estimate remembers about eight round trips at any window.
+//! Every ACK that advances the window gives a sample, because timestamps show which transmission it
+//! acknowledges (Karn's algorithm has nothing to exclude). With several samples per round trip the
+//! gains of RFC 6298 are divided by the expected number of samples (RFC 7323, appendix G).
+//! Therefore the estimate averages over about eight round trips at any window.
 //!
 //! Differs from Linux in: the minimum applies to the whole RTO, not to its variance term, so that
 //! RTO = SRTT + 4 RTTVAR if this exceeds the minimum. Differs from ns-2 in: a sample for every ACK
@@ -53,8 +53,8 @@ impl RttEstimator {
         }
     }
 
-    /// Adds a sample, taken while `flight` segments were outstanding, and ends the back-off (RFC 6298,
-    /// rule 5.7).
+    /// Adds a sample that was taken while `flight` segments were outstanding. This ends the
+    /// back-off (RFC 6298, rule 5.7).
     #[inline]
     pub(super) fn on_sample(&mut self, sample: Span, flight: u32) {
         let r = sample.nanoseconds();
@@ -68,7 +68,7 @@ impl RttEstimator {
                 let expected_samples = f64::from(flight.div_ceil(2).max(1));
                 let alpha = ALPHA / expected_samples;
                 let beta = alpha * (BETA / ALPHA); // exact: a power of two
-                // RTTVAR first: rule 2.3 updates it with the old SRTT
+                // RTTVAR is updated first, because rule 2.3 uses the old SRTT
                 Smoothed {
                     rttvar: (1.0 - beta) * rttvar + beta * (srtt - r).abs(),
                     srtt: (1.0 - alpha) * srtt + alpha * r,

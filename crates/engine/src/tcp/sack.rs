@@ -1,15 +1,15 @@
-//! Selective acknowledgements (SACK): the reports of a receiver.
+//! Selective acknowledgements (SACK): the blocks that a receiver reports.
 //!
 //! References: RFC 2018, section 4; RFC 2883 (D-SACK), section 4.
 //!
-//! A packet is a small value that is copied from queue to queue, so it carries only the number of
-//! its SACK option. The blocks stay here, at the connection's receiver, until that packet arrives. So
-//! flows without SACK have no cost, and no ACK allocates memory. Options of lost ACKs are removed when
-//! a later ACK arrives.
+//! A packet is a small value that is copied from queue to queue, and therefore carries only the
+//! number of its SACK option. The receiver of the connection stores the blocks of an option until
+//! the packet arrives. Therefore flows without SACK have no cost, and no ACK allocates memory.
+//! Options of lost ACKs are removed when a later ACK arrives.
 //!
-//! Differs from the RFC in: at most three blocks, the number that fits next to a timestamp; the bytes of
-//! the option are not counted. Differs from Linux in: the receiver sends D-SACKs, which report segments
-//! that arrived twice, only if the sender uses them.
+//! Differs from the RFC in: there are at most three blocks, the number that fits next to a
+//! timestamp; the bytes of the option are not counted. Differs from Linux in: the receiver sends
+//! D-SACKs, which report duplicate segments, only if the sender uses them.
 
 use std::collections::VecDeque;
 
@@ -18,25 +18,28 @@ use super::ring::Ring;
 /// Maximum number of blocks in an option next to a timestamp (RFC 2018, section 3).
 const MAX_BLOCKS: usize = 3;
 
-/// Number of numbers of options, which begin at 1 again after the last.
+/// Number of distinct option numbers. After the last number the next is 1 again.
 const NUMBERS: u32 = u16::MAX as u32;
 
-/// Maximum number of stored options: half of the numbers, so that no number is ambiguous.
+/// Maximum number of stored options. It is half of the option numbers, so that no number is
+/// ambiguous.
 const MAX_STORED: usize = NUMBERS as usize / 2;
 
-/// The blocks of one ACK. Each block is the first segment and one past the last, or (0, 0) for none.
+/// The blocks of one ACK. Each block is its first segment and one past its last segment, or (0, 0)
+/// for no block.
 pub type Blocks = [(u32, u32); MAX_BLOCKS];
 
 /// The SACK options of one receiver, stored until they arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reporter {
-    /// The segment that arrived last, then one segment of each block in the last report, the latest block first.
+    /// Segment that arrived last, followed by one segment of each block in the last report,
+    /// beginning with the latest block.
     recent: [u32; MAX_BLOCKS + 1],
-    /// Whether segments that arrive twice are reported.
+    /// Whether duplicate segments are reported.
     dsack: bool,
-    /// A segment that arrived twice, until it is reported.
+    /// Duplicate segment that has not been reported yet.
     twice: Option<u32>,
-    /// Number of the option at the front of `in_flight`, less 1.
+    /// Number of the option at the front of `in_flight`, minus 1.
     front: u32,
     in_flight: VecDeque<Blocks>,
 }
@@ -49,19 +52,21 @@ impl Reporter {
         }
     }
 
-    /// Notes that segment `number` arrived twice. Returns whether its ACK needs an option for that.
+    /// Records a duplicate of segment `number`. Returns whether its ACK needs an option to report
+    /// it.
     pub(super) fn on_duplicate(&mut self, number: u32) -> bool {
         self.twice = self.dsack.then_some(number);
         self.dsack
     }
 
-    /// Notes the arrival of segment `number` above a gap. Its block is the first from now on.
+    /// Records the arrival of segment `number` above a gap. From now on its block comes first.
     pub(super) fn on_arrival(&mut self, number: u32) {
         self.recent.rotate_right(1);
         self.recent[0] = number;
     }
 
-    /// Creates the option of an ACK that expects `rcv_nxt`, when `ahead` has arrived. Returns its number.
+    /// Creates the option of an ACK that expects `rcv_nxt`. `ahead` are the segments that have
+    /// arrived above the gap. Returns the number of the option.
     pub(super) fn report(&mut self, rcv_nxt: u32, ahead: &Ring) -> u16 {
         let mut blocks = Blocks::default();
         let mut count = 0;
@@ -87,7 +92,8 @@ impl Reporter {
         number as u16
     }
 
-    /// Returns the blocks of an arriving ACK with this option, or none if a later ACK arrived before it.
+    /// Returns the blocks of an arriving ACK with this option, or no blocks if a later ACK arrived
+    /// before it.
     #[inline(never)]
     pub(super) fn take(&mut self, option: u16) -> Blocks {
         let Some(number) = u32::from(option).checked_sub(1) else {
@@ -101,15 +107,15 @@ impl Reporter {
         blocks
     }
 
-    /// Removes the oldest options.
+    /// Removes the oldest `options` options.
     fn remove_oldest(&mut self, options: u32) {
         self.in_flight.drain(..options as usize);
         self.front = (self.front + options) % NUMBERS;
     }
 }
 
-/// Returns the segment that the blocks of an ACK up to `next` report to have arrived twice, if there is one.
-/// Its block is the first, below the ACK or within the second block (RFC 2883, section 4).
+/// Returns the duplicate segment that the blocks of an ACK up to `next` report, if there is one.
+/// Its block is the first, and is below the ACK or within the second block (RFC 2883, section 4).
 pub(super) fn dsack(next: u32, blocks: &Blocks) -> Option<u32> {
     let [(from, to), (low, high), _] = *blocks;
     (from < to && (to <= next || low <= from && to <= high)).then_some(from)
@@ -146,14 +152,14 @@ mod tests {
         }
     }
 
-    /// RFC 2018, section 7, case 3: of segments 0 to 7 the 2nd, 4th, 6th and 8th are lost.
+    /// RFC 2018, section 7, case 3: the 2nd, 4th, 6th and 8th of segments 0 to 7 are lost.
     #[test]
     fn the_block_of_the_latest_segment_comes_first() {
         let mut side = Side::new();
         assert_eq!(side.blocks(1, 2), [(2, 3)]);
         assert_eq!(side.blocks(1, 4), [(4, 5), (2, 3)]);
         assert_eq!(side.blocks(1, 6), [(6, 7), (4, 5), (2, 3)]);
-        // the segment between two blocks makes them one
+        // the segment between two blocks joins them into one block
         assert_eq!(side.blocks(1, 3), [(2, 5), (6, 7)]);
     }
 
@@ -175,7 +181,8 @@ mod tests {
         assert_eq!(side.blocks(5, 12), [(12, 13), (10, 11), (6, 8)]);
     }
 
-    /// RFC 2883, sections 4.1 and 4.3: the segment that arrived twice comes first, the others stay as they are.
+    /// RFC 2883, sections 4.1 and 4.3: the block of the duplicate segment comes first, and the
+    /// other blocks do not change.
     #[test]
     fn a_segment_that_arrived_twice_comes_first() {
         let mut side = Side {

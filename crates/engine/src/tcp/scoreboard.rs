@@ -1,10 +1,12 @@
-//! The SACK scoreboard: which segments have arrived, which are lost, and which one to send next.
+//! The SACK scoreboard: the segments that have arrived, the segments that are lost, and the next
+//! segment to send.
 //!
 //! Reference: RFC 6675, sections 3 and 4. The names of the RFC are in the docstrings.
 //!
-//! With whole segments, IsLost() requires three SACKed segments above a segment: a segment is lost if it
-//! is below the third highest SACKed segment. Sets are bits in a ring, and counts are computed a word at
-//! a time when an ACK needs them. Outside a recovery, while nothing is SACKed, no ACK needs them.
+//! With whole segments, IsLost() requires three SACKed segments above a segment. A segment is
+//! therefore lost if it is below the third highest SACKed segment. Sets are stored as bits in a
+//! ring. Counts are computed a word at a time when an ACK needs them. Outside a recovery, and while
+//! nothing is SACKed, no ACK needs them.
 //!
 //! Differs from the RFC in:
 //! - SACKed segments stay SACKed after a timeout, because this receiver never withdraws a report (RFC
@@ -14,14 +16,14 @@
 //! - The rescue retransmission repeats a tail above all segments that were SACKed or sent again. The
 //!   text of the RFC includes a segment that was sent again just before.
 //!
-//! The loss of a retransmission, and of a tail, is repaired by a timeout, as in the RFC. Linux detects
-//! losses by time, see [`super::rack`].
+//! The loss of a retransmission, and the loss of a tail, is repaired by a timeout, as in the RFC.
+//! Linux detects these losses by time, see [`super::rack`].
 
 use super::prr::{Progress, RateReduction};
 use super::ring::Ring;
 use super::sack::Blocks;
 
-/// DupThresh.
+/// DupThresh: number of SACKed segments above a lost segment.
 const DUP_THRESH: u32 = 3;
 
 #[derive(Clone, Debug)]
@@ -30,40 +32,42 @@ pub(super) struct Scoreboard {
     sacked: Ring,
     /// One past the highest segment ever SACKed.
     high_sacked: u32,
-    /// HighRxt + 1: one past the highest segment sent again in a recovery.
+    /// HighRxt + 1: one past the highest segment that was retransmitted in a recovery.
     high_rxt: u32,
-    /// RescueRxt + 1: no rescue before an ACK beyond it.
+    /// RescueRxt + 1: there is no rescue retransmission before an ACK beyond this segment.
     rescue: u32,
-    /// Whether the next retransmission is the first of a recovery, which leaves regardless of the pipe (step
-    /// 4.3).
+    /// Whether the next retransmission is the first of a recovery. The first leaves regardless of
+    /// the pipe (step 4.3).
     pub(super) first: bool,
     /// Number of segments that left since the first duplicate ACK (limited transmit).
     pub(super) limited: u32,
-    /// Segments below this one that are not SACKed were lost at the last ACK.
+    /// Upper bound of the lost segments at the last ACK. Segments below it that are not SACKed were
+    /// lost.
     lost_edge: u32,
     reduces: bool,
     prr: Option<RateReduction>,
 }
 
-/// The choice of NextSeg().
+/// The segment that NextSeg() chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextSeg {
-    /// This segment again.
+    /// Retransmission of this segment.
     Again(u32),
-    /// This segment again, the last one of a recovery that has nothing else to send (rule 4).
+    /// Retransmission of this segment, the last of a recovery that has no other segment to send
+    /// (rule 4).
     Rescue(u32),
     /// The next segment that was never sent.
     New,
 }
 
-/// The segments that an ACK is the first to report.
+/// The segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Update {
-    /// Segments whose arrival the ACK is the first to report.
+    /// Number of segments whose arrival the ACK reports for the first time.
     pub(super) delivered: u32,
-    /// Segments that its SACK blocks are the first to report.
+    /// Number of segments that the SACK blocks of the ACK report for the first time.
     pub(super) sacked: u32,
-    /// Segments that were outstanding and not SACKed before the ACK.
+    /// Number of segments that were outstanding and not SACKed before the ACK.
     pub(super) outstanding: u32,
 }
 
@@ -105,7 +109,7 @@ impl Scoreboard {
             self.sacked.remove_range(before, now + 1);
         }
         Update {
-            // less the acknowledged segments that were SACKed before
+            // minus the acknowledged segments that were SACKed before
             delivered: now - before + self.sacked.held - sacked_before,
             sacked,
             outstanding: snd_max - before - sacked_before,
@@ -121,7 +125,7 @@ impl Scoreboard {
         self.sacked.contains(number)
     }
 
-    /// Returns the number of segments of [from, to) that are not SACKed.
+    /// Returns the number of segments from `from` up to but excluding `to` that are not SACKed.
     pub(super) fn unsacked(&self, from: u32, to: u32) -> u32 {
         let length = to.saturating_sub(from);
         if self.sacked.held == 0 {
@@ -151,8 +155,8 @@ impl Scoreboard {
         self.unsacked(lost_below, snd_max) + self.unsacked(snd_una, self.high_rxt)
     }
 
-    /// Processes an ACK in a recovery that reduces the window to `cwnd`. `advanced` means that the ACK moved
-    /// `snd_una`.
+    /// Processes an ACK in a recovery that reduces the window to `cwnd`. `advanced` says whether
+    /// the ACK moved `snd_una`.
     pub(super) fn on_ack_in_recovery(
         &mut self,
         snd_una: u32,
@@ -191,7 +195,7 @@ impl Scoreboard {
         self.first = false;
         match next {
             NextSeg::Again(number) => self.high_rxt = number + 1,
-            NextSeg::Rescue(_) => self.rescue = recover, // HighRxt stays
+            NextSeg::Rescue(_) => self.rescue = recover, // HighRxt does not change
             NextSeg::New => {}
         }
         if let Some(prr) = &mut self.prr {
@@ -202,8 +206,8 @@ impl Scoreboard {
     /// Returns the segment that NextSeg() chooses. `fresh` permits a segment that was never sent.
     pub(super) fn next_seg(&self, snd_una: u32, snd_max: u32, fresh: bool) -> Option<NextSeg> {
         let from = self.high_rxt.max(snd_una);
-        // the first retransmission is of the segment that three duplicate ACKs ask for, even if
-        // too few above it are SACKed
+        // the first retransmission is the segment that three duplicate ACKs request, even if fewer
+        // than three segments above it are SACKed
         let lost_below = self
             .lost_below(snd_una)
             .max(snd_una + u32::from(self.first));
@@ -219,7 +223,7 @@ impl Scoreboard {
         if let Some(number) = self.sacked.first_absent(from, self.high_sacked.max(from)) {
             return Some(NextSeg::Again(number));
         }
-        // rule 4: the remaining segments are above all that were SACKed or sent again
+        // rule 4: the remaining segments are above all segments that were SACKed or retransmitted
         if from < snd_max && self.high_sacked < snd_max && snd_una > self.rescue {
             return Some(NextSeg::Rescue(snd_max - 1));
         }
@@ -242,13 +246,14 @@ mod tests {
     use super::*;
 
     impl Scoreboard {
-        /// Returns whether rate reduction counts the segments that may leave.
+        /// Returns whether proportional rate reduction is used.
         pub(in crate::tcp) fn counts(&self) -> bool {
             self.prr.is_some()
         }
     }
 
-    /// Sends the segment that NextSeg() chooses in a recovery up to `recover`.
+    /// Sends the segment that NextSeg() chooses in a recovery up to `recover`, and returns the
+    /// choice.
     fn send(board: &mut Scoreboard, snd_una: u32, recover: u32, fresh: bool) -> Option<NextSeg> {
         let next = board.next_seg(snd_una, recover, fresh)?;
         board.on_sent(next, recover);
@@ -259,7 +264,8 @@ mod tests {
         [(from, to), (0, 0), (0, 0)]
     }
 
-    /// Segments 0 to 13 are outstanding. Segments 2 and 5 are lost, the others arrive one by one.
+    /// Segments 0 to 13 are outstanding. Segments 2 and 5 are lost, and the others arrive one after
+    /// another.
     #[test]
     fn pipe_and_next_seg_worked_by_hand() {
         let mut board = Scoreboard::new(42, false);
@@ -268,16 +274,16 @@ mod tests {
         assert!(!board.first_is_lost());
         let update = board.update(2, 2, 14, &[(6, 7), (3, 5), (0, 0)]);
         assert_eq!((update.delivered, update.sacked), (1, 1));
-        assert_eq!(update.outstanding, 10); // 2, 5 and 6 to 13
+        assert_eq!(update.outstanding, 10); // the segments 2, 5 and 6 to 13
         assert!(board.first_is_lost());
         board.begin_recovery(2, update);
-        // 3, 4 and 6 SACKed: 2 is lost; 5 and 7 to 13 count
+        // 3, 4 and 6 are SACKed, so that 2 is lost; 5 and 7 to 13 are in the pipe
         assert_eq!(board.pipe(2, 14), 8);
         assert_eq!(send(&mut board, 2, 14, true), Some(NextSeg::Again(2)));
         assert_eq!(board.pipe(2, 14), 9);
-        // 7 and 8 as well: three above 5
+        // 7 and 8 are SACKed as well: three segments above 5
         board.update(2, 2, 14, &block(6, 9));
-        assert_eq!(board.pipe(2, 14), 6); // 2 sent again, 9 to 13
+        assert_eq!(board.pipe(2, 14), 6); // the retransmission of 2, and 9 to 13
         assert_eq!(send(&mut board, 2, 14, true), Some(NextSeg::Again(5)));
         assert_eq!(send(&mut board, 2, 14, true), Some(NextSeg::New));
         // without new data nothing below the highest SACKed segment remains; a rescue after 2 has arrived
@@ -287,14 +293,14 @@ mod tests {
         assert_eq!(send(&mut board, 5, 14, false), None);
     }
 
-    /// Two SACKed segments above segment 3 are too few to declare it lost. Without new data it is sent again
-    /// nevertheless (rule 3), and then counts twice.
+    /// Two SACKed segments above segment 3 are too few to declare it lost. Without new data it is
+    /// retransmitted nevertheless (rule 3), and is then counted twice in the pipe.
     #[test]
     fn a_hole_with_two_sacked_above_is_sent_again_only_without_new_data() {
         let mut board = Scoreboard::new(42, false);
         let update = board.update(0, 0, 8, &[(1, 3), (4, 6), (0, 0)]);
         board.begin_recovery(0, update);
-        // 0 is lost; 3, 6 and 7 count
+        // 0 is lost; 3, 6 and 7 are in the pipe
         assert_eq!(board.pipe(0, 8), 3);
         assert_eq!(send(&mut board, 0, 8, true), Some(NextSeg::Again(0)));
         assert_eq!(send(&mut board, 0, 8, true), Some(NextSeg::New));
@@ -311,7 +317,7 @@ mod tests {
         let delivered = |update: Update| (update.delivered, update.sacked, update.outstanding);
         assert_eq!(delivered(board.update(0, 0, 10, &block(2, 5))), (3, 3, 10));
         assert_eq!(delivered(board.update(0, 0, 10, &block(2, 5))), (0, 0, 7));
-        // 0 and 1 arrive, 2 to 4 are known
+        // 0 and 1 arrive, 2 to 4 were reported before
         assert_eq!(delivered(board.update(0, 5, 10, &block(2, 5))), (2, 0, 7));
         assert_eq!(delivered(board.update(5, 5, 10, &block(7, 99))), (3, 3, 5));
         assert_eq!(delivered(board.update(5, 10, 10, &block(0, 0))), (2, 0, 2));

@@ -44,20 +44,21 @@ const DELAYED_ACK: u32 = 2;
 pub struct Segment {
     /// Number of the segment in its flow, counted from 0.
     pub number: u32,
-    /// Whether it was sent before.
+    /// Whether the segment was sent before.
     pub retransmission: bool,
-    /// ECN codepoint, which says whether queues may mark the segment.
+    /// ECN codepoint, which states whether queues may mark the segment.
     pub ecn: Ecn,
-    /// CWR on the first new segment after a reduction of the window.
+    /// CWR flag, on the first new segment after a reduction of the window.
     pub echo: EcnEcho,
 }
 
 /// The sending half of one connection.
 ///
-/// Call [`next_segment`](Sender::next_segment), and then [`next_opening`](Sender::next_opening), until
-/// both return `None` after each of [`open`](Sender::open), [`on_ack`](Sender::on_ack),
-/// [`on_syn_ack`](Sender::on_syn_ack) and [`on_timer`](Sender::on_timer). Each of these may move the
-/// [`deadline`](Sender::deadline), also to an earlier time.
+/// After each of [`open`](Sender::open), [`on_ack`](Sender::on_ack),
+/// [`on_syn_ack`](Sender::on_syn_ack) and [`on_timer`](Sender::on_timer), call
+/// [`next_segment`](Sender::next_segment), and then [`next_opening`](Sender::next_opening), until
+/// both return `None`. Each of these calls may move the [`deadline`](Sender::deadline), also to an
+/// earlier time.
 #[derive(Clone, Debug)]
 #[repr(align(64))] // three cache lines
 pub struct Sender {
@@ -67,26 +68,27 @@ pub struct Sender {
     snd_nxt: u32,
     /// One past the highest segment ever sent.
     snd_max: u32,
-    /// One past the last segment that may be sent: 0 until the flow is opened or supplied with data.
+    /// One past the last segment that may be sent; 0 until the flow is opened or supplied with
+    /// data.
     limit: u32,
-    /// The value of `limit` when the connection is open.
+    /// Value that `limit` gets when the connection is open.
     granted: u32,
     /// One past the last segment of the flow.
     end: u32,
     /// Whether the flow was closed before all of its data was sent.
     is_cut: bool,
-    /// Whether segment `snd_una` must be sent again, regardless of the window.
+    /// Whether segment `snd_una` must be retransmitted, regardless of the window.
     retransmit: bool,
     recovery_mode: RecoveryMode,
     recovery: Recovery,
     congestion: Congestion,
-    /// The segments that are known to have arrived, with SACK.
+    /// Scoreboard of segments that are known to have arrived; `None` without SACK.
     scoreboard: Option<Box<Board>>,
-    /// Whether ACKs and departures need more than sequence numbers. This holds from the first sign of a loss
-    /// until the loss is repaired if there is a scoreboard, always if the scoreboard has times, and always if
-    /// the congestion control is tracked.
+    /// Whether ACKs and departures are processed in more detail than by sequence numbers. With a
+    /// scoreboard this holds from the first sign of a loss until the loss is repaired. It always
+    /// holds if the scoreboard has times, or if the congestion control is tracked.
     in_detail: bool,
-    /// Whether a timeout in fast recovery halves ssthresh once more.
+    /// Whether a timeout in fast recovery halves ssthresh again.
     rto_halves_again: bool,
     marks: Marks,
     opening: Opening,
@@ -95,13 +97,13 @@ pub struct Sender {
     rtt: RttEstimator,
     /// Expiry of the retransmission timer, or of another timer with RACK.
     timer: Time,
-    /// Departure of the next segment, while the congestion control holds it back.
+    /// Departure time of the next segment, while the congestion control holds the segment back.
     departure: Time,
     fast_retransmits: u32,
 }
 
 impl Sender {
-    /// Creates a sender, which sends nothing before it is opened.
+    /// Returns a sender, which sends nothing before it is opened.
     pub fn new(settings: &TcpSettings) -> Sender {
         let end = settings.segments.unwrap_or(u64::MAX);
         let congestion = Congestion::new(settings);
@@ -182,7 +184,8 @@ impl Sender {
         // an ACK below `snd_una` is old: a later ACK has overtaken it
     }
 
-    /// Returns the next segment to send, which counts as sent from now on. Poll until the result is `None`.
+    /// Returns the next segment to send. The segment is then considered sent. Poll until the result
+    /// is `None`.
     #[inline(always)]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
         let (number, is_retransmission) = match self.in_detail {
@@ -196,8 +199,8 @@ impl Sender {
         Some(self.segment(number, is_retransmission))
     }
 
-    /// Chooses the next segment by sequence numbers alone, and counts it as sent if it may leave. Returns its
-    /// number, and whether it is a retransmission.
+    /// Chooses the next segment by sequence numbers only. If the segment may leave, marks it as
+    /// sent, and returns its number and whether it is a retransmission.
     #[inline(always)]
     fn next_in_order(
         &mut self,
@@ -227,8 +230,9 @@ impl Sender {
         Some((number, is_retransmission))
     }
 
-    /// Chooses the next segment with the scoreboard, if there is one, and counts it as sent if the congestion
-    /// control permits it. Returns its number, and whether it is a retransmission.
+    /// Chooses the next segment with the scoreboard, if there is one. If the congestion control
+    /// permits, marks the segment as sent, and returns its number and whether it is a
+    /// retransmission.
     #[inline(never)]
     fn next_in_detail(&mut self, now: Time) -> Option<(u32, bool)> {
         let is_tracked = self.congestion.is_tracked();
@@ -264,7 +268,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether the congestion control lets a segment leave now. If not, notes the departure.
+    /// Returns whether the congestion control lets a segment leave now. If not, stores the
+    /// departure time.
     #[cold]
     fn may_depart(&mut self, now: Time) -> bool {
         let departure = self.congestion.earliest_departure(now);
@@ -285,13 +290,13 @@ impl Sender {
         self.limit_met
     }
 
-    /// Notes that the window is used up.
+    /// Records that the window is used up.
     #[inline]
     fn meet_window(&mut self) {
         self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
     }
 
-    /// Notes that there is nothing to send.
+    /// Records that there is nothing to send.
     #[inline(never)]
     fn meet_end(&mut self) {
         self.limit_met = match self.is_open() && !self.finished() {
@@ -300,16 +305,17 @@ impl Sender {
         };
     }
 
-    /// Returns the time of the next [`on_timer`](Sender::on_timer): the expiry of the armed timer, or the
-    /// departure of a segment that the congestion control holds back. The sender does nothing by itself
-    /// before this time. [`Time::NEVER`] means that there is neither.
+    /// Returns the time of the next [`on_timer`](Sender::on_timer): the expiry of the armed timer,
+    /// or the departure of a segment that the congestion control holds back. Before this time the
+    /// sender does nothing without an event. [`Time::NEVER`] means that there is neither a timer
+    /// nor a held segment.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timer.min(self.departure)
     }
 
-    /// Returns whether an ACK that arrives at `at` may be processed now, ahead of its time: whether the
-    /// sender does nothing by itself before it.
+    /// Returns whether an ACK that arrives at `at` may be processed now, ahead of its time. This is
+    /// the case if the sender has no deadline before `at`.
     #[inline]
     pub fn may_act_at(&self, at: Time) -> bool {
         at <= self.deadline()
@@ -317,8 +323,9 @@ impl Sender {
 
     /// Processes the [`deadline`](Sender::deadline). Poll for segments afterwards.
     ///
-    /// If the retransmission timer expires, the sender backs off, collapses the window and sends everything
-    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). With RACK, another timer may have expired.
+    /// If the retransmission timer expires, the sender backs off, collapses the window, and sends
+    /// all segments from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). With RACK, the expired
+    /// timer may be another one.
     pub fn on_timer(&mut self, now: Time) {
         debug_assert!(now >= self.deadline(), "timer called before its deadline");
         self.departure = Time::NEVER;
@@ -349,7 +356,7 @@ impl Sender {
         self.rtt.back_off();
     }
 
-    /// Returns the congestion window, in fast recovery with its inflation. [packets]
+    /// Returns the congestion window. In fast recovery the inflation is included. [packets]
     pub fn cwnd(&self) -> f64 {
         self.congestion.cwnd()
     }
@@ -359,8 +366,8 @@ impl Sender {
         self.congestion.ssthresh()
     }
 
-    /// Returns the number of outstanding segments. A segment sent before a timeout counts only after it is
-    /// sent again. [packets]
+    /// Returns the number of outstanding segments. A segment sent before a timeout is counted only
+    /// after it has been sent again. [packets]
     #[inline]
     pub fn flight(&self) -> u32 {
         self.snd_nxt - self.snd_una
@@ -376,7 +383,8 @@ impl Sender {
         u64::from(self.rtt.timeouts())
     }
 
-    /// Returns the number of fast recoveries so far. Further holes in the same recovery do not count.
+    /// Returns the number of fast recoveries so far. Further holes in the same recovery are not
+    /// counted.
     pub fn fast_retransmits(&self) -> u64 {
         u64::from(self.fast_retransmits)
     }
@@ -391,8 +399,8 @@ impl Sender {
         self.snd_una == self.end
     }
 
-    /// Returns whether the flow sent all of its data, and all of it is acknowledged. This is false for a
-    /// flow that was closed earlier.
+    /// Returns whether the flow has sent all of its data, and all of it is acknowledged. The result
+    /// is false for a flow that was closed before that.
     pub fn completed(&self) -> bool {
         self.finished() && !self.is_cut
     }
@@ -403,7 +411,7 @@ impl Sender {
         let acked = ack.next - self.snd_una;
         self.rtt.on_sample(now.since(ack.echo), self.flight());
         self.snd_una = ack.next;
-        // after go-back-N the ACK may cover segments that have not been sent again
+        // after go-back-N the ACK may cover segments that have not been sent again yet
         self.snd_nxt = self.snd_nxt.max(ack.next);
         self.retransmit = false;
 
@@ -454,7 +462,8 @@ impl Sender {
         }
     }
 
-    /// Lets the window grow on an ACK of new data outside fast recovery. `delivered` is as in [`NewAck`].
+    /// Increases the window on an ACK of new data outside fast recovery. `delivered` is
+    /// [`NewAck::delivered`].
     #[inline(always)]
     fn grow(&mut self, now: Time, acked: u32, delivered: u32) {
         self.congestion.on_ack(NewAck {

@@ -12,7 +12,7 @@ use crate::notation::setting::{S, US, count, duration, flag, inner, size, word};
 use crate::packet::Ecn;
 use crate::table;
 
-/// Description of the networks with modern endpoints.
+/// Description of networks with modern endpoints, for documentation.
 const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] only";
 
 /// Receive window of modern endpoints, which limits no connection below 1 Gb/s and 100 ms. Such a path holds
@@ -82,7 +82,8 @@ table! {
     }
 }
 
-/// Returns the congestion control of another crate, with its settings, if the connection uses one.
+/// Returns the congestion control from another crate, with its settings, if the connection uses
+/// one.
 fn external(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
     match layers.need(TcpSettings::congestion)? {
         CongestionAlgorithm::External(control) => control.configured(layers).map(Some),
@@ -90,8 +91,8 @@ fn external(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
     }
 }
 
-/// Returns whether connections use SACK: the value that is set, else the default unless the congestion control
-/// cannot use SACK.
+/// Returns whether connections use SACK: the configured value, otherwise the default, unless the
+/// congestion control cannot use SACK.
 fn sack(layers: &Layers) -> Result<bool, Refused> {
     let value = layers.need(TcpSettings::sack)?;
     let is_default = layers
@@ -106,7 +107,8 @@ fn can_sack(congestion: Option<CongestionAlgorithm>) -> bool {
     congestion != Some(CongestionAlgorithm::Tahoe)
 }
 
-/// Returns whether segments may be marked: the value that is set, else true if the congestion control needs it.
+/// Returns whether segments may be marked: the configured value, otherwise true if the congestion
+/// control requires it.
 fn ecn(layers: &Layers) -> Result<bool, Refused> {
     match layers.value(TcpSettings::ecn)? {
         Some(ecn) => Ok(ecn),
@@ -133,9 +135,9 @@ impl TcpSettings {
         }
     }
 
-    /// Checks that the settings agree. Tahoe has no recovery in which a scoreboard is useful, and RACK and
-    /// proportional rate reduction need a scoreboard. Linux's CUBIC has its own HyStart. A problem of a shared
-    /// value is reported once.
+    /// Checks that the settings are compatible. Tahoe has no recovery in which a scoreboard is
+    /// useful. RACK and proportional rate reduction require a scoreboard. CUBIC of Linux contains a
+    /// HyStart. A problem of a shared value is reported once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
         let congestion = layers
             .said(TcpSettings::congestion)
@@ -152,7 +154,7 @@ impl TcpSettings {
             );
             problems.add(ecn.origin, &ecn.path, message);
         }
-        // only values of the file contradict each other
+        // only given values can contradict each other, defaults cannot
         let on = |key| {
             let setting = layers.said(key);
             setting.filter(|setting| setting.value && setting.given)

@@ -6,12 +6,12 @@ use crate::tcp::CongestionAlgorithm::{self, NewReno, Reno};
 use crate::tcp::TcpSettings;
 use proptest::prelude::*;
 
-/// 50 ms each way, nothing lost.
+/// Returns a delay of 50 ms for each packet, in either direction, without loss.
 fn clean(_: Packet) -> Option<Span> {
     Some(Span(50 * MS))
 }
 
-/// Returns one line per time, with its events in order.
+/// Returns one line per time, with the events at that time in order.
 fn story(log: &[(u64, String)]) -> String {
     let mut story = String::new();
     let mut last = None;
@@ -41,8 +41,8 @@ fn slow_start_doubles_each_round_trip() {
     assert_eq!(cwnd, [4.0, 8.0, 16.0, 32.0, 42.0]);
 }
 
-/// Every second segment is acknowledged: growth by a half each round trip. The lone segment
-/// of an odd window waits for its successor or for the timer.
+/// Every second segment is acknowledged, so that the window grows by a half per round trip. The
+/// last segment of an odd window waits for its successor or for the timer.
 #[test]
 fn slow_start_with_delayed_acks_as_a_trace() {
     let delayed = TcpSettings {
@@ -82,9 +82,9 @@ fn the_last_odd_segment_waits_for_the_ack_timer() {
     assert_eq!(story(&pipe.log), lines(expected));
 }
 
-/// No segment follows the tail of a flow and could cause duplicate ACKs. Three samples of
-/// 100 ms, with 2, 3 and 2 segments outstanding: RTTVAR = 50, 7/8 50, 3/4 7/8 50 = 32.8 ms, so
-/// that RTO = 231.25 ms when ACK 3 arrives.
+/// No segment follows the tail of a flow, so that nothing causes duplicate ACKs. There are three
+/// samples of 100 ms, with 2, 3 and 2 segments outstanding. RTTVAR becomes 50, 7/8 50, and 3/4 7/8
+/// 50 = 32.8 ms, so that RTO = 231.25 ms when ACK 3 arrives.
 #[test]
 fn a_lost_tail_is_repaired_by_timeouts() {
     let mut losses = 2;
@@ -115,7 +115,7 @@ fn a_lost_tail_is_repaired_by_timeouts() {
     assert_eq!(pipe.sender.timeouts(), 2);
 }
 
-/// One loss in a window of 42 costs one halving and no timeout in Reno and NewReno.
+/// In Reno and NewReno one loss in a window of 42 halves the window, without a timeout.
 #[test]
 fn a_single_loss_costs_a_halving() {
     for congestion in [Reno, NewReno] {
@@ -131,7 +131,8 @@ fn a_single_loss_costs_a_halving() {
             pipe.step(Time::NEVER);
         }
         assert_eq!(pipe.sender.ssthresh(), 21.0);
-        // a little more than 21 round trips, since a window of 21.9 sends only 21
+        // a little more than 21 round trips, because with a window of 21.9 only 21 segments are
+        // sent
         pipe.run(pipe.now + Span(3_000 * MS));
         assert_eq!(pipe.sender.cwnd(), 42.0);
         assert_eq!(pipe.sender.fast_retransmits(), 1);
@@ -183,12 +184,13 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever is lost, marked, delayed or overtaken, each segment is delivered once and in order
-    /// (the receiver counts), the flow ends, and the receiver's window is never exceeded.
+    /// Packets are lost, marked, delayed or reordered at random. In any case each segment is
+    /// delivered once and in order (the receiver counts), the flow ends, and the receive window is
+    /// never exceeded.
     #[test]
     fn everything_arrives_once_and_flight_stays_within_the_window(
         settings in any_settings(),
-        // per packet: lost or not, and a delay in ms; repeated until the flow ends
+        // whether each packet is lost, and its delay in ms; repeated until the flow ends
         losses in prop::collection::vec(prop::bool::weighted(0.15), 1..300),
         every in 1..40u32,
         delays in prop::collection::vec(1..200u64, 1..50),
@@ -196,7 +198,7 @@ proptest! {
         let mut packets = 0;
         let mut pipe = Pipe::new(&settings, |_| {
             packets += 1;
-            // the script of losses is played once, so that every flow can end
+            // the list of losses is used only once, so that every flow can end
             let lost = losses.get(packets).copied().unwrap_or(false);
             (!lost).then(|| Span(delays[packets % delays.len()] * MS))
         });
@@ -213,8 +215,8 @@ proptest! {
         prop_assert_eq!(pipe.delivered, segments);
     }
 
-    /// In order and without loss nothing is ever sent twice, unless the RTO is shorter than
-    /// the round trip.
+    /// With packets in order and without loss, no segment is sent twice, unless the RTO is shorter
+    /// than the round-trip time.
     #[test]
     fn nothing_is_repeated_without_loss(settings in any_settings(), one_way in 1..90u64) {
         let mut pipe = Pipe::new(&settings, |_| Some(Span(one_way * MS)));
@@ -226,8 +228,9 @@ proptest! {
         prop_assert!(!pipe.log.iter().any(|(_, what)| what.ends_with("again")));
     }
 
-    /// With SACK and packets in order, a segment that arrived is sent again at most once per recovery (the
-    /// rescue retransmission), however many are lost. The RTO is long enough for all ACKs.
+    /// With SACK and packets in order, a segment that has arrived is retransmitted at most once per
+    /// recovery (the rescue retransmission), whatever the number of lost segments. The RTO is long
+    /// enough for all ACKs.
     #[test]
     fn sack_repeats_only_what_was_lost(
         settings in any_settings(),

@@ -2,17 +2,19 @@
 //!
 //! Reference: RFC 8985, section 7. The names of the RFC are in the docstrings.
 //!
-//! Without ACKs RACK detects nothing. So two round trips after the last progress, before the
-//! retransmission timer expires, one more segment leaves regardless of the window: a new segment, or the
-//! last one again. Its ACK shows RACK which segments are lost. If only the last segment was lost, the
-//! probe repairs the loss itself, and the window must be reduced as for any loss.
+//! Without ACKs RACK detects nothing. Therefore, two round trips after the last progress and before
+//! the retransmission timer expires, one more segment leaves regardless of the window: a new
+//! segment, or the last segment again. From the ACK of this probe, RACK detects which segments are
+//! lost. If only the last segment was lost, the probe repairs the loss, and the window must be
+//! reduced as for any loss.
 //!
-//! If a single segment is outstanding and the connection has `delayed_ack`, the probe waits longer, by
-//! the receiver's maximum delay of an ACK (TLP.max_ack_delay). Without `delayed_ack` the receiver delays
-//! no ACK, and the probe leaves after two round trips, regardless of the outstanding segments.
+//! If a single segment is outstanding and the connection has `delayed_ack`, the probe waits longer,
+//! by the maximum ACK delay of the receiver (TLP.max_ack_delay). Without `delayed_ack` the receiver
+//! delays no ACK, and the probe leaves after two round trips, whatever the number of outstanding
+//! segments.
 //!
-//! Without a round-trip sample there is no probe: the RFC would wait a second, and then, by its section
-//! 7.3, send no probe.
+//! Without a round-trip sample there is no probe. The RFC would wait for a second, and then send no
+//! probe, because of its section 7.3.
 
 use crate::kernel::time::{Span, Time};
 use crate::tcp::Ack;
@@ -21,13 +23,13 @@ use crate::tcp::Ack;
 pub(super) struct LossProbe {
     /// TLP.end_seq: one past the highest segment sent when the probe left, while a probe is outstanding.
     end_seq: Option<u32>,
-    /// TLP.is_retrans.
+    /// TLP.is_retrans: whether the probe is a retransmission.
     is_retrans: bool,
     /// Whether there has been no round-trip sample since the last probe.
     unmeasured: bool,
     /// TLP.max_ack_delay; zero without `delayed_ack`.
     max_ack_delay: Span,
-    /// Expiry of the probe timeout (PTO), if nothing arrives before.
+    /// Expiry of the probe timeout (PTO), if no ACK arrives before.
     due: Time,
 }
 
@@ -35,13 +37,13 @@ pub(super) struct LossProbe {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
     pub(super) now: Time,
-    /// FlightSize. [packets]
+    /// FlightSize: number of outstanding segments. [packets]
     pub(super) flight: u32,
     pub(super) srtt: Option<Span>,
 }
 
 impl LossProbe {
-    /// Creates the state for a receiver that delays ACKs by at most `max_ack_delay`.
+    /// Returns the state for a receiver that delays ACKs by at most `max_ack_delay`.
     pub(super) fn new(max_ack_delay: Span) -> LossProbe {
         LossProbe {
             end_seq: None,
@@ -95,14 +97,14 @@ impl LossProbe {
         self.due = Time::NEVER;
     }
 
-    /// Notes that an ACK gave a round-trip sample.
+    /// Records that an ACK gave a round-trip sample.
     #[inline]
     pub(super) fn on_sample(&mut self) {
         self.unmeasured = false;
     }
 
-    /// TLP_process_ack(), section 7.4.2: returns whether the probe has repaired a loss. `repeats` means that
-    /// the ACK is a duplicate. `dsack` is the segment that it reports to have arrived twice.
+    /// TLP_process_ack(), section 7.4.2: returns whether the probe has repaired a loss. `repeats`
+    /// says whether the ACK is a duplicate. `dsack` is the duplicate segment that the ACK reports.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack, repeats: bool, dsack: Option<u32>) -> bool {
         match self.end_seq {
@@ -163,7 +165,7 @@ mod tests {
         assert_eq!(probe.deadline(), Time(1_200 * MS));
     }
 
-    /// The cases of section 7.4.2, in its order.
+    /// Covers the cases of section 7.4.2, in the order of that section.
     #[test]
     fn only_an_ack_beyond_the_probe_shows_a_repaired_loss() {
         let again = || {
@@ -174,9 +176,9 @@ mod tests {
         let ack = |next| plain(next, Time::ZERO);
         let mut probe = again();
         assert!(!probe.on_ack(&ack(7), false, None));
-        assert!(!probe.on_ack(&ack(8), false, None)); // of the original, or of the probe
+        assert!(!probe.on_ack(&ack(8), false, None)); // the ACK of the original, or of the probe
         assert_eq!(probe.end_seq, Some(8));
-        assert!(!probe.on_ack(&ack(8), true, None)); // both arrived
+        assert!(!probe.on_ack(&ack(8), true, None)); // both the original and the probe arrived
         assert_eq!(probe.end_seq, None);
 
         let mut probe = again();

@@ -1,4 +1,4 @@
-//! ACKs that take time to make, and the replies of stations to pings.
+//! ACKs with a processing time, and the replies of stations to pings.
 
 use super::network::Network;
 use super::numbers::Owner;
@@ -8,8 +8,8 @@ use crate::packet::{EcnEcho, Packet};
 use crate::tcp::Ack;
 
 impl Network {
-    /// Makes an ACK of flow `number`, which takes the processing time of the flow. Returns the ACK if
-    /// this time is zero.
+    /// Makes an ACK of flow `number`. This takes the ACK processing time of the flow. Returns the
+    /// ACK if the processing time is zero.
     #[inline(always)]
     pub(super) fn make_ack(&mut self, now: Time, number: u32, ack: Ack) -> Option<Packet> {
         let flow = &mut self.flows.states[number as usize];
@@ -30,7 +30,8 @@ impl Network {
         self.clock.arm(Owner::Acks, at);
     }
 
-    /// Delivers a ping to its station, whose reply takes its place if it is sent immediately.
+    /// Delivers a ping to its station. If the station replies immediately, the reply replaces the
+    /// ping in `packet`.
     #[cold]
     #[inline(never)]
     pub(super) fn take_ping(&mut self, now: Time, packet: &mut Packet) -> Delivery {
@@ -55,7 +56,7 @@ impl Network {
         }
     }
 
-    /// Sends the earliest ACK in the making.
+    /// Sends the earliest ACK that is being processed.
     pub(super) fn ack_made(&mut self, now: Time) -> Wants {
         let acks = &mut self.flows.making.acks;
         let made = acks.pop_first();

@@ -17,6 +17,6 @@ pub(super) struct Approach {
     pub(super) filled: Filled,
     /// Propagation time of the links before the queue.
     pub(super) delay: Span,
-    /// Links before the queue that lose packets, in order.
+    /// Links before the queue that lose packets, in the order of the path.
     pub(super) losing: Vec<u32>,
 }

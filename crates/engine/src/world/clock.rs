@@ -5,12 +5,12 @@ use crate::kernel::agenda::Agenda;
 use crate::kernel::time::Time;
 use crate::scenario::Scenario;
 
-/// The present time, and a deadline for each owner of a slot.
+/// The current time, and a deadline for each owner of a slot.
 pub(crate) struct Clock {
     pub(super) now: Time,
     /// The end of the run.
     pub(super) end: Time,
-    /// Events so far.
+    /// Number of events so far.
     pub(super) events: u64,
     agenda: Agenda,
     slots: Slots,
@@ -20,7 +20,7 @@ impl Clock {
     /// Returns the clock at the start, without pending events, and with slots for `flows` flows.
     pub(super) fn new(scenario: &Scenario, flows: usize) -> Clock {
         let slots = Slots::new(scenario);
-        // the longest duration of a scenario follows from it
+        // the maximum duration of a scenario depends on this number of slots
         debug_assert_eq!(
             slots.count(numbers::first_connection(scenario)),
             scenario.slots()
@@ -46,7 +46,8 @@ impl Clock {
         self.slots.owner(slot)
     }
 
-    /// Returns whether the turn of a slot is before the schedule's, that is, whether the slot is a link's.
+    /// Returns whether a slot comes before the slot of the schedule, that is, whether the slot
+    /// belongs to a link.
     #[inline(always)]
     pub(super) fn is_before_schedule(&self, slot: usize) -> bool {
         slot < self.slots.of(Owner::Schedule)
@@ -58,7 +59,8 @@ impl Clock {
         self.agenda.set(self.slots.of(owner), at);
     }
 
-    /// Moves the deadline of `owner`, and returns it. It is `Time::NEVER` if it is after the horizon.
+    /// Moves the deadline of `owner`, and returns the new deadline. A deadline after the horizon
+    /// becomes `Time::NEVER`.
     #[inline(always)]
     pub(super) fn reset(&mut self, owner: Owner, at: Time) -> Time {
         let slot = self.slots.of(owner);
@@ -66,7 +68,7 @@ impl Clock {
         self.agenda.deadline(slot)
     }
 
-    /// Moves the deadline of `owner` if it becomes earlier, as for a lazy timer.
+    /// Moves the deadline of `owner` only if it becomes earlier, as a lazy timer requires.
     #[inline(always)]
     pub(super) fn arm(&mut self, owner: Owner, at: Time) {
         let slot = self.slots.of(owner);
@@ -75,7 +77,8 @@ impl Clock {
         }
     }
 
-    /// Makes room for the timers of `flows` flows. Returns false if there is no room.
+    /// Allocates slots for the timers of `flows` flows. Returns false if there are not enough
+    /// slots.
     pub(super) fn grow(&mut self, flows: usize) -> bool {
         self.agenda.grow(self.slots.count(flows), self.end)
     }

@@ -1,4 +1,5 @@
-//! Web connections at work: sources begin them, messages arrive, servers respond.
+//! The connections of web sources at run time: sources begin connections, messages arrive, servers
+//! respond.
 
 use super::flow::FlowState;
 use super::network::Network;
@@ -8,14 +9,14 @@ use crate::app::web::Transaction;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::TcpSettings;
 
-/// Largest number of connections of a source at a time, including those that are closing.
+/// Maximum number of simultaneous connections of a source, including closing connections.
 pub(crate) const MOST_OPEN: usize = 10_000;
 
-/// Number of closing connections that are checked when a place is needed.
+/// Number of closing connections that are checked when a new connection needs a place.
 const LOOKED_AT: usize = 4;
 
 impl Network {
-    /// Begins a connection of the source of flow `index`, unless the source is over.
+    /// Begins a connection of the source of flow `index`, unless the source has ended.
     pub(super) fn arrive_at_web(&mut self, now: Time, index: usize, web: u32) -> Wants {
         let source = &mut self.flows.webs.sources[web as usize].source;
         let transaction = (source.deadline() <= now).then(|| source.connect());
@@ -50,7 +51,7 @@ impl Network {
         self.send_message(now, request, &tcp, transaction.request_bytes)
     }
 
-    /// Returns a connection that may be used: a connection that is over, or a new one.
+    /// Returns the place of a connection that has ended, or a new place.
     fn vacancy(&mut self, now: Time, index: usize, web: u32) -> Option<u32> {
         let place = web as usize;
         for _ in 0..self.flows.webs.sources[place].closing.len().min(LOOKED_AT) {
@@ -92,12 +93,12 @@ impl Network {
         Some(connection)
     }
 
-    /// Returns whether nothing of a connection's two flows is outstanding or in flight.
+    /// Returns whether the two flows of a connection have no packets outstanding or in flight.
     fn is_over(&self, request: u32) -> bool {
         self.flows.is_free(request) && self.flows.is_free(request + 1)
     }
 
-    /// Returns whether flow `index` has the request of its connection.
+    /// Returns whether flow `index` carries the request of its connection.
     fn is_request(&self, index: usize) -> bool {
         self.flows.webs.member(index).is_some_and(|member| {
             let web = &self.flows.webs.sources[member.web as usize];
@@ -105,25 +106,25 @@ impl Network {
         })
     }
 
-    /// Sends a message of its connection on flow `index`.
+    /// Sends the message of flow `index`, a request or a response.
     fn send_message(&mut self, now: Time, index: usize, tcp: &TcpSettings, bytes: u32) -> Wants {
         let segments = bytes.div_ceil(tcp.mss_bytes);
         let tcp = TcpSettings {
             segments: Some(u64::from(segments)),
-            // a response goes by the connection that its request has opened
+            // a response uses the connection that its request has opened
             handshake: tcp.handshake && self.is_request(index),
             ..tcp.clone()
         };
         let flow = &mut self.flows.states[index];
         let payload = bytes - (segments - 1) * tcp.mss_bytes;
         flow.last = segments - 1;
-        flow.last_bytes = (payload + tcp.header_bytes) as u16; // at most a full segment's
+        flow.last_bytes = (payload + tcp.header_bytes) as u16; // at most the size of a full segment
         flow.renew(&tcp);
         self.start(now, index)
     }
 
-    /// Processes the delivery of every segment of the message of flow `index`, perhaps not for the first
-    /// time.
+    /// Processes the delivery of the complete message of flow `index`. It may be called again for
+    /// the same message.
     #[cold]
     pub(super) fn message_arrived(&mut self, now: Time, index: usize) {
         let Some(member) = self.flows.webs.member(index) else {
@@ -148,13 +149,13 @@ impl Network {
                 web.completions.add(now.since(connection.began));
                 transaction.response_bytes
             }
-            _ => return, // a segment that came twice
+            _ => return, // a duplicate segment
         });
         self.flows.states[index].counters.short_bytes += bytes.next_multiple_of(mss) - bytes;
     }
 
-    /// Returns the packets that flow `index` wants to send if it waits for its server: its response, if it
-    /// is due.
+    /// If flow `index` waits for its server and its response is due, returns the packets of the
+    /// response.
     #[cold]
     pub(super) fn serve_web(&mut self, now: Time, index: usize) -> Option<Wants> {
         let Member { web, connection } = self.flows.webs.member(index)?;

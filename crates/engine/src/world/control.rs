@@ -1,4 +1,5 @@
-//! Control of a CSMA network at work: prices of links, users that open and close connections.
+//! Control of a CSMA network at run time: prices of links, and users that open and close
+//! connections.
 
 use super::World;
 use super::flow::Endpoints;
@@ -7,7 +8,7 @@ use super::users::{User, Users};
 use crate::kernel::time::Time;
 
 impl World<'_> {
-    /// Changes prices of links or numbers of connections.
+    /// Updates the prices of links or the numbers of connections.
     pub(super) fn control_event(&mut self, now: Time) {
         match self.radio.conflict_mut() {
             Some(conflict) if conflict.prices_due() <= now => conflict.set_prices(now),
@@ -16,7 +17,7 @@ impl World<'_> {
         self.arm_control();
     }
 
-    /// Sets the time at which prices or numbers of connections change next.
+    /// Sets the time of the next update of prices or numbers of connections.
     pub(super) fn arm_control(&mut self) {
         if let (Some(conflict), Some(users)) = (self.radio.conflict(), &self.users) {
             let next = conflict.prices_due().min(users.next);
@@ -24,7 +25,7 @@ impl World<'_> {
         }
     }
 
-    /// Starts user `index`, with one connection if it is of TCP.
+    /// Starts user `index`. A TCP user starts with one connection.
     pub(super) fn start_user(&mut self, now: Time, index: u32) {
         if let Some(user) = user(&mut self.users, index as usize) {
             user.active = true;
@@ -37,13 +38,13 @@ impl World<'_> {
         self.start_flow(now, index as usize);
     }
 
-    /// Returns whether flow `index` of the scenario is a user's, over TCP.
+    /// Returns whether flow `index` of the scenario belongs to a user with TCP.
     pub(super) fn is_user_of_tcp(&self, index: u32) -> bool {
         let users = self.users.as_ref();
         users.is_some_and(|users| users.each[index as usize].is_tcp())
     }
 
-    /// Stops user `index`: it has no new data from now on.
+    /// Stops user `index`: it sends no new data from now on.
     pub(super) fn stop_user(&mut self, now: Time, index: u32) {
         if let Some(user) = user(&mut self.users, index as usize) {
             user.active = false;
@@ -52,9 +53,9 @@ impl World<'_> {
         while self.close_connection(now, index as usize) {}
     }
 
-    /// Lets each user look at its connections, and open or close some.
+    /// Lets each user evaluate its connections, and open or close some of them.
     pub(super) fn set_connections(&mut self, now: Time) {
-        self.network.settle(now); // the losses of a user's connections are known
+        self.network.settle(now); // counts the losses of the connections of users
         let (Some(users), Some(csma)) = (&mut self.users, &self.scenario.csma) else {
             return;
         };
@@ -78,8 +79,8 @@ impl World<'_> {
         }
     }
 
-    /// Opens a connection on a flow that is free, or on a new flow. Returns false if the agenda has no
-    /// room.
+    /// Opens a connection on an unused flow, or on a new flow. Returns false if the agenda has no
+    /// free slot.
     fn open_connection(&mut self, now: Time, index: usize) -> bool {
         let Some(user) = user(&mut self.users, index) else {
             return false;
@@ -110,7 +111,7 @@ impl World<'_> {
         true
     }
 
-    /// Closes the connection of user `index` that was opened last. Returns false if none is open.
+    /// Closes the most recent connection of user `index`. Returns false if no connection is open.
     fn close_connection(&mut self, now: Time, index: usize) -> bool {
         let Some(user) = user(&mut self.users, index) else {
             return false;

@@ -1,4 +1,4 @@
-//! Greedy sources at work: they start, fill queues and stop.
+//! Greedy sources at run time: they start, fill queues and stop.
 
 use super::World;
 use super::approach::Filled;
@@ -12,7 +12,8 @@ use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue};
 
 impl Network {
-    /// Starts greedy flow `index`, whose first datagram comes to its queue after the delay of its approach.
+    /// Starts greedy flow `index`. Its first datagram reaches its queue after the delay of the
+    /// approach.
     pub(super) fn start_greedy(&mut self, now: Time, index: usize) -> Wants {
         let has_begun = self.flows.greedy.has_begun(now);
         let delay = self.wires.approach(index as u32, has_begun).delay;
@@ -31,8 +32,8 @@ impl Network {
         Wants::Fill(approach.filled)
     }
 
-    /// Processes the timer of greedy flow `index`: its first datagram comes to its queue, or the last has
-    /// come.
+    /// Processes the timer of greedy flow `index`: its first datagram reaches the queue, or its
+    /// last datagram has reached the queue.
     pub(super) fn greedy_timer(&mut self, now: Time, index: usize) -> Wants {
         let flow = index as u32;
         let mut ends = self.flows.greedy.ends.iter();
@@ -50,7 +51,7 @@ impl Network {
         }
     }
 
-    /// Stops greedy flow `index`. Datagrams on its approach still come to its queue.
+    /// Stops greedy flow `index`. Datagrams on the approach still reach the queue.
     pub(super) fn stop_greedy(&mut self, now: Time, index: usize) {
         let approach = self.wires.approach(index as u32, true);
         if approach.delay == Span::ZERO {
@@ -69,8 +70,8 @@ impl Network {
         }
     }
 
-    /// Returns the next datagram of `member`, which comes to its queue at `now`; `None` if it is lost on
-    /// its approach.
+    /// Returns the next datagram of `member`, which reaches its queue at `now`; `None` if the
+    /// datagram is lost on the approach.
     fn approaching(&mut self, now: Time, member: Member) -> Option<Packet> {
         let flow = &mut self.flows.states[member.flow as usize];
         let Endpoints::Udp(udp) = &mut flow.endpoints else {
@@ -91,7 +92,8 @@ impl Network {
         Some(packet)
     }
 
-    /// Returns the member whose turn it is at link number `link`, of those that find room at `now`.
+    /// Returns the next member in turn at link number `link`, among the members whose datagrams fit
+    /// into the queue at `now`.
     fn next_at_link(&mut self, now: Time, link: usize) -> Option<Member> {
         self.flows.greedy.next_at_link(now, link, &mut self.wires)
     }
@@ -119,7 +121,7 @@ impl Greedy for Network {
 }
 
 impl World<'_> {
-    /// Lets greedy sources begin to fill a queue.
+    /// Lets greedy sources start to fill a queue.
     pub(super) fn fill(&mut self, now: Time, filled: Filled) {
         match filled {
             Filled::Link(link) => self.fill_link(now, link as usize),
@@ -127,7 +129,8 @@ impl World<'_> {
         }
     }
 
-    /// Lets greedy sources fill the queue of link number `link`, and again when it has room.
+    /// Lets greedy sources fill the queue of link number `link`, and sets the time at which the
+    /// queue has room again.
     #[inline(never)]
     pub(super) fn fill_link(&mut self, now: Time, link: usize) {
         while let Some(member) = self.network.next_at_link(now, link) {
@@ -142,8 +145,8 @@ impl World<'_> {
         }
     }
 
-    /// Moves the sources whose datagrams pass the bottleneck from the access point's queue to the queue
-    /// of the bottleneck, which has a rate now.
+    /// Moves the sources whose datagrams pass the bottleneck from the queue of the access point to
+    /// the queue of the bottleneck, because the bottleneck has a rate from now on.
     pub(super) fn fill_bottleneck(&mut self) {
         let Network { wires, flows, .. } = &mut self.network;
         let greedy = &mut flows.greedy;

@@ -12,8 +12,8 @@ use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Ack, Limit, Receiver, Sender};
 
-/// Totals of one flow since the start of the run. A packet is a segment or a datagram. The totals that every packet
-/// changes come first, in one cache line.
+/// Totals of one flow since the start of the run. A packet is a segment or a datagram. The totals
+/// that change with every packet come first, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct FlowCounters {
@@ -29,20 +29,22 @@ pub struct FlowCounters {
     pub acks_arrived: u64,
     /// Sum of round-trip samples (TCP) or one-way delays (UDP). [ns]
     pub delay_ns: u64,
-    /// Number of those samples.
+    /// Number of samples in `delay_ns`.
     pub delay_samples: u64,
     /// Time integral of cwnd. [packets ns]
     pub cwnd_ns: f64,
     /// Segments sent again.
     pub retransmitted: u64,
-    /// Bytes that the last segments of delivered web messages lack to be full. [bytes]
+    /// Sum over delivered web messages of the number of bytes by which the last segment is shorter
+    /// than a full segment. [bytes]
     pub short_bytes: u64,
-    /// Packets lost: full queues, wire, attempt limit.
+    /// Packets lost in full queues, on wires, or after the last transmission attempt.
     pub lost: u64,
     /// ACKs lost.
     pub acks_lost: u64,
-    /// Times during which a TCP sender was limited by the congestion window, by the receive window, and by the
-    /// application, as in [`Limit`]. While a limit holds, its entry is short of the present time. [ns]
+    /// Times during which a TCP sender was limited by the congestion window, by the receive window,
+    /// and by the application, in the order of [`Limit`]. The time since the current limit began is
+    /// not yet included. [ns]
     pub limited_ns: [u64; Limit::COUNT],
 }
 
@@ -50,47 +52,48 @@ pub struct FlowCounters {
 pub(crate) enum Endpoints {
     /// Bulk TCP.
     Tcp(Box<(Sender, Receiver)>),
-    /// Datagrams, and the one-way delays of those that have arrived since the end of the warm-up.
+    /// Datagrams, and the one-way delays of datagrams that have arrived since the end of the
+    /// warm-up.
     Udp(Box<(UdpSource, Histogram)>),
     /// Pings of a station by the bottleneck.
     Ping,
-    /// The source with this number, whose connections have their own flows.
+    /// Web source with this number. Its connections have separate flows.
     Web(u32),
     /// External hosts, which send and receive packets themselves ([`super::hosts`]).
     Hosts,
 }
 
-/// One flow at run time. The fields that every packet needs lie in two cache lines, with the first
+/// One flow at run time. The fields that every packet needs are in two cache lines, with the first
 /// counters.
 #[repr(C, align(64))]
 pub(crate) struct FlowState {
     pub(super) endpoints: Endpoints,
-    /// cwnd since `cwnd_since`.
+    /// Congestion window since `cwnd_since`.
     pub(super) cwnd: f64,
     pub(super) cwnd_since: Time,
     /// Largest window since the end of the warm-up.
     pub(super) cwnd_max: f64,
     /// Deadline of the sender's timer in the agenda, at most the deadline of the timer itself.
     pub(super) timer: Time,
-    /// Number of the last segment of a connection's message; in other flows `u32::MAX`, which no segment
-    /// has.
+    /// Number of the last segment of the message of a connection; in flows without messages
+    /// `u32::MAX`, a number that no segment has.
     pub(super) last: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
     /// Whether ACKs are deferred until an earlier event ([`super::lookahead`]).
     pub(super) has_deferred: bool,
-    /// Whether there are `reports`.
+    /// Whether `reports` is present.
     pub(super) reporting: bool,
     /// Length of the last segment of a message.
     pub(super) last_bytes: u16,
-    /// Whether there are `rtts`.
+    /// Whether `rtts` is present.
     pub(super) timing: bool,
     /// Limit of the sender.
     pub(super) limit: Limit,
     pub(super) counters: FlowCounters,
-    /// Segments delivered before those of the present connection or message.
+    /// Segments delivered before the current connection or message.
     pub(super) delivered_before: u64,
-    /// Falls of the windows of connections before the present one.
+    /// Window reductions of earlier connections on this flow.
     pub(super) falls_before: Falls,
     /// Time from a segment to the ACK that it causes.
     pub(super) ack_processing: Span,
@@ -98,7 +101,7 @@ pub(crate) struct FlowState {
     pub(super) reports: Option<Box<Reports>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(super) rtts: Option<Box<Histogram>>,
-    /// Start of the flow; [`Time::NEVER`] before it.
+    /// Start of the flow; [`Time::NEVER`] until the flow starts.
     pub(super) started_at: Time,
     /// Instant at which all data of a TCP flow was acknowledged, or a source of datagrams stopped; [`Time::NEVER`]
     /// before. For a connection with several messages it is the end of the first message.
@@ -114,7 +117,7 @@ impl FlowState {
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
                 FlowState {
-                    data_bytes: (udp.payload_bytes + udp.header_bytes) as u16, // by the checks
+                    data_bytes: (udp.payload_bytes + udp.header_bytes) as u16, // fits, as the scenario was checked
                     endpoints: Endpoints::Udp(Box::new((source, Histogram::EMPTY))),
                     ..FlowState::bare()
                 }
@@ -146,10 +149,10 @@ impl FlowState {
         }
     }
 
-    /// Returns a flow for a connection without end.
+    /// Returns a flow for a connection with unlimited data.
     pub(super) fn connection(tcp: &TcpSettings) -> FlowState {
         FlowState {
-            data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16, // at most 65535, by the checks
+            data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16, // at most 65535, as the scenario was checked
             ack_bytes: tcp.header_bytes as u16,
             ack_processing: tcp.ack_processing,
             endpoints: Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp)))),
@@ -157,7 +160,7 @@ impl FlowState {
         }
     }
 
-    /// Returns a flow beyond those of the scenario, without endpoints of its own.
+    /// Returns a flow that is not in the scenario, without endpoints.
     pub(super) fn bare() -> FlowState {
         FlowState {
             data_bytes: 0,
@@ -185,23 +188,25 @@ impl FlowState {
         }
     }
 
-    /// Time from the start of a finite flow to its last ACK, if it has come.
+    /// Returns the time from the start of a finite flow to its last ACK, if that ACK has arrived.
     pub(crate) fn completion(&self) -> Option<Span> {
         let end = self.finished_at()?;
         Some(end.since(self.started_at))
     }
 
-    /// Returns the time from the start of a finite flow to its last ACK, if it has come. [s]
+    /// Returns the time from the start of a finite flow to its last ACK, if that ACK has arrived.
+    /// [s]
     pub(crate) fn completion_s(&self) -> Option<f64> {
         self.completion().map(Span::seconds)
     }
 
-    /// Returns whether a flow of the scenario has begun and not ended at `now`.
+    /// Returns whether a flow of the scenario has started and not ended at `now`.
     pub(crate) fn exists(&self, now: Time) -> bool {
         self.started_at <= now && now < self.ended_at
     }
 
-    /// Returns how much of the time between two instants is between the start and the end of a flow.
+    /// Returns the length of the overlap of two intervals: `from` to `to`, and the start to the end
+    /// of the flow.
     pub(crate) fn life(&self, from: Time, to: Time) -> Span {
         to.min(self.ended_at).since(from.max(self.started_at))
     }
@@ -212,14 +217,15 @@ impl FlowState {
         (completed && self.ended_at < Time::NEVER).then_some(self.ended_at)
     }
 
-    /// Begins a new connection on a flow whose previous connection is over.
+    /// Begins a new connection on a flow whose previous connection has ended.
     pub(super) fn renew(&mut self, tcp: &TcpSettings) {
         self.falls_before = self.falls();
         self.delivered_before = self.counters.delivered;
         self.endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
     }
 
-    /// Returns whether all data of its TCP has been acknowledged, and none of its packets is in flight.
+    /// Returns whether all TCP data of the flow has been acknowledged, and none of its packets is
+    /// in flight.
     pub(super) fn is_done(&self) -> bool {
         let Endpoints::Tcp(tcp) = &self.endpoints else {
             return false;
@@ -230,7 +236,7 @@ impl FlowState {
             && c.acks_sent == c.acks_arrived + c.acks_lost
     }
 
-    /// Returns the number of reductions of the windows of all its connections.
+    /// Returns the number of window reductions in all connections of the flow.
     pub(super) fn falls(&self) -> Falls {
         let before = self.falls_before;
         self.sender().map_or(before, |sender| Falls {
@@ -256,7 +262,7 @@ impl FlowState {
         }
     }
 
-    /// Changes the limit from `now` on, if the sender has met another one.
+    /// Records the limit of the sender from `now` on, if it has changed.
     #[cold]
     #[inline(never)]
     pub(super) fn note_limit(&mut self, now: Time) {
@@ -279,7 +285,7 @@ impl FlowState {
         self.counters.cwnd_ns + self.cwnd * now.since(self.cwnd_since).nanoseconds()
     }
 
-    /// Notes the end of the flow, if it has ended. Its window is not recorded from then on.
+    /// Records the end of the flow, if it has ended. From then on its window is not recorded.
     #[cold]
     #[inline(never)]
     pub(super) fn note_end(&mut self, now: Time) {
@@ -294,7 +300,8 @@ impl FlowState {
         self.cwnd_max
     }
 
-    /// Returns the number of segments of the present connection or message that the receiver has delivered.
+    /// Returns the number of segments of the current connection or message that the receiver has
+    /// delivered.
     pub(crate) fn delivered_of_present(&self) -> u64 {
         self.counters.delivered - self.delivered_before
     }
@@ -317,8 +324,8 @@ impl FlowState {
         }
     }
 
-    /// Returns the one-way delays of datagrams that have arrived since the end of the warm-up, if the flow is a
-    /// source of datagrams.
+    /// Returns the one-way delays of datagrams that have arrived since the end of the warm-up, if
+    /// the flow is a UDP flow.
     pub(crate) fn delays(&self) -> Option<&Histogram> {
         match &self.endpoints {
             Endpoints::Udp(udp) => Some(&udp.1),
@@ -339,7 +346,7 @@ impl FlowState {
         }
     }
 
-    /// Begins to measure at `now`.
+    /// Begins the measurement at `now`.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         self.integrate_cwnd(now);
         self.cwnd_max = self.cwnd;
@@ -353,7 +360,7 @@ impl FlowState {
         self.cwnd_since = now;
     }
 
-    /// Processes a segment at the receiver. Returns the ACK that it causes now.
+    /// Processes a segment at the receiver. Returns the ACK, if the receiver sends one now.
     #[inline(always)]
     pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
         if packet.ecn == Ecn::Experienced || packet.echo.speaks() {
@@ -362,8 +369,8 @@ impl FlowState {
         self.receive(now, packet)
     }
 
-    /// Processes a segment at the receiver as [`FlowState::take_segment`] does, if it is marked or its flags are
-    /// about marks.
+    /// Processes a segment with ECN information at the receiver: the segment is marked, or its TCP
+    /// flags concern marks. See [`FlowState::take_segment`].
     #[cold]
     #[inline(never)]
     fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
@@ -386,7 +393,7 @@ impl FlowState {
         received.ack
     }
 
-    /// Returns the packet of an ACK.
+    /// Returns the packet that carries an ACK.
     #[inline(always)]
     pub(super) fn ack(&mut self, now: Time, index: u32, ack: Ack) -> Packet {
         self.counters.acks_sent += 1;
@@ -407,7 +414,7 @@ impl FlowState {
         };
         let (sender, receiver) = &mut **tcp;
         self.counters.acks_arrived += 1;
-        // a duplicate ACK repeats the time of a segment that was acknowledged before
+        // a duplicate ACK repeats the timestamp of a segment that was acknowledged earlier
         if u64::from(packet.number) > sender.acked() {
             self.counters.delay_ns += now.since(packet.stamp).0;
             self.counters.delay_samples += 1;
@@ -454,7 +461,7 @@ impl FlowState {
         })
     }
 
-    /// Returns the packet that opens the connection, if it must be sent.
+    /// Returns the packet that opens the connection, if it has to be sent.
     #[cold]
     pub(super) fn syn(&mut self, now: Time, index: u32) -> Option<Packet> {
         let syn = self.tcp().0.next_opening(now)?;
@@ -463,7 +470,7 @@ impl FlowState {
         Some(Packet::new(now, index, PacketKind::Syn, self.ack_bytes))
     }
 
-    /// Processes a SYN at the receiver. The reply takes the place of the SYN.
+    /// Processes a SYN at the receiver. The reply replaces the SYN in `packet`.
     #[cold]
     pub(super) fn answer_syn(&mut self, now: Time, packet: &mut Packet) {
         self.counters.arrived += 1;
@@ -474,8 +481,8 @@ impl FlowState {
         };
     }
 
-    /// Notes that the sender has sent all that it may. Returns whether its timer is due before its deadline in the
-    /// agenda.
+    /// Records that the sender has sent all packets that it may send. Returns whether its timer is
+    /// due before its deadline in the agenda.
     #[inline(always)]
     pub(super) fn has_sent(&mut self, now: Time) -> bool {
         let sender = &self.tcp().0;
@@ -544,7 +551,7 @@ mod tests {
         assert_eq!(size_of::<FlowState>(), 256);
     }
 
-    /// Used by `bench/large_bound.py`.
+    /// `bench/large_bound.py` uses this test.
     #[test]
     fn what_a_network_is_made_of_is_no_larger_than_its_bound_says() {
         use crate::link::{LinkSettings, Pipe};

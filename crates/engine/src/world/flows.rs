@@ -1,4 +1,5 @@
-//! The flows of a world: endpoints, connections that come and go, ACKs in the making.
+//! The flows of a world: endpoints, connections that open and close, and ACKs that are being
+//! processed.
 //!
 //! | question | place |
 //! |---|---|
@@ -25,35 +26,35 @@ use crate::tcp::Ack;
 
 /// All flows.
 pub(crate) struct Flows {
-    /// By number: those of the scenario, then users', then pings, then connections.
+    /// States by flow number: flows of the scenario, of users, of pings, of connections.
     pub(super) states: Vec<FlowState>,
     pub(super) deferred: Deferred,
     pub(super) webs: Webs,
     pub(super) making: Making,
-    /// Whether connections that are yet to be opened record their round-trip samples.
+    /// Whether connections that open later record their round-trip samples.
     records_rtts: bool,
-    /// The first flow of pings, and how each station replies to them.
+    /// Number of the first flow of pings, and the way in which each station replies to pings.
     pub(super) first_ping: usize,
     pub(super) responders: Vec<Responder>,
-    /// Packets of which hosts outside are to be notified.
+    /// Packets about which external hosts are to be notified.
     pub(super) hosts: Hosts,
-    /// Next report of each sensor, and its flow.
+    /// Time of the next report of each sensor, with the flow of the sensor.
     pub(super) reports: BTreeSet<(Time, u32)>,
-    /// Greedy flows at the queues that they fill.
+    /// Greedy flows, grouped by the queues that they fill.
     pub(super) greedy: GreedyFlows,
 }
 
-/// ACKs that take time to make.
+/// ACKs with a processing time that have not been sent yet.
 #[derive(Default)]
 pub(super) struct Making {
-    /// By the instant they are sent and their order.
+    /// ACKs ordered by the time at which they are sent, then by the order in which they were made.
     pub(super) acks: BTreeMap<(Time, u64), (u32, Ack)>,
     pub(super) made: u64,
 }
 
 impl Flows {
-    /// Returns the flows of `scenario` before they start. `users` are those of a CSMA network, and `queues`
-    /// is the number of queues of the radio.
+    /// Returns the flows of `scenario` before they start. `users` are the users of a CSMA network,
+    /// and `queues` is the number of queues of the radio.
     pub(super) fn new(
         scenario: &Scenario,
         users: &[Flow],
@@ -87,7 +88,7 @@ impl Flows {
         }
     }
 
-    /// Counts a packet that is lost.
+    /// Counts a lost packet.
     #[cold]
     #[inline(never)]
     pub(super) fn lose(&mut self, packet: &Packet) {
@@ -103,14 +104,14 @@ impl Flows {
         }
     }
 
-    /// Returns whether nothing of flow `number` is outstanding or in flight, so that it can carry another
-    /// connection.
+    /// Returns whether flow `number` has no packets outstanding or in flight, so that another
+    /// connection can use it.
     pub(super) fn is_free(&self, number: u32) -> bool {
         let mut making = self.making.acks.values();
         self.states[number as usize].is_done() && !making.any(|&(flow, _)| flow == number)
     }
 
-    /// Begins to measure at `now`.
+    /// Begins the measurement at `now`.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         for flow in &mut self.states {
             flow.begin_to_measure(now);
@@ -119,7 +120,7 @@ impl Flows {
         webs.for_each(Web::begin_to_measure);
     }
 
-    /// Records from now on the round-trip samples of TCP flows of the scenario and of users.
+    /// Records the round-trip samples of the TCP flows of the scenario and of users from now on.
     pub(super) fn record_rtts(&mut self) {
         self.records_rtts = true;
         for (index, flow) in self.states.iter_mut().enumerate() {
@@ -129,7 +130,7 @@ impl Flows {
         }
     }
 
-    /// Adds a flow for a connection of a user, and returns its number.
+    /// Adds a flow for a connection of a user, and returns the number of the flow.
     pub(super) fn add_connection(&mut self, tcp: &TcpSettings) -> u32 {
         let mut flow = FlowState::connection(tcp);
         if self.records_rtts {
@@ -139,13 +140,13 @@ impl Flows {
         self.states.len() as u32 - 1
     }
 
-    /// Returns the flows by number: those of the scenario, then of users, then pings, then connections.
+    /// Returns the flows by number: flows of the scenario, of users, of pings, of connections.
     pub(crate) fn states(&self) -> &[FlowState] {
         &self.states
     }
 
-    /// Returns the number of pings with a reply, and the number of pings that were lost in either
-    /// direction, or ignored by their station.
+    /// Returns the number of pings with a reply, and the number of pings without one. The latter
+    /// were lost in either direction, or ignored by the station.
     pub(crate) fn pings(&self) -> [u64; 2] {
         let own = self.first_ping..self.first_ping + self.responders.len();
         let making = self.making.acks.values();

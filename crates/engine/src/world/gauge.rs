@@ -1,5 +1,5 @@
-//! Readings of windows and queues at equal intervals, for quantities without counters: their variation, and
-//! the correlation of the windows of a class.
+//! Readings of windows and queues at equal intervals, for quantities that have no counters: the
+//! variation of windows and queues, and the correlation of the windows of a class.
 
 use super::flow::FlowState;
 use super::flows::Flows;
@@ -7,7 +7,7 @@ use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Ends, Scenario};
 
-/// Moments of the readings of one quantity.
+/// Statistical moments of the readings of one quantity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     sum: f64,
@@ -31,20 +31,21 @@ impl Moments {
 pub(crate) struct Gauge {
     interval: Span,
     count: u64,
-    /// Queue of each link.
+    /// Moments of the queue of each link.
     queues: Vec<Moments>,
-    /// Window of each flow that has one.
+    /// Moments of the window of each flow that has a window.
     windows: Vec<Moments>,
-    /// Sum of the windows of each class.
+    /// Moments of the sum of the windows of each class.
     sums: Vec<Moments>,
-    /// The class of each flow.
+    /// Index of the class of each flow in `classes`.
     class_of: Vec<usize>,
-    /// Classes by name, in order of the flows.
+    /// Names of the classes, in the order of the flows.
     pub(crate) classes: Vec<String>,
 }
 
 impl Gauge {
-    /// Returns the gauge for a scenario with flows between wired nodes. Other scenarios have none.
+    /// Returns the gauge for a scenario with flows between wired nodes, or `None` for other
+    /// scenarios.
     pub(super) fn new(scenario: &Scenario, links: usize, interval: Span) -> Option<Gauge> {
         let flows = &scenario.flows;
         if !flows.iter().any(|flow| flow.ends == Ends::Wired) {
@@ -104,7 +105,7 @@ impl Gauge {
         next
     }
 
-    /// Returns the class of flow `index`, by its place in `classes`.
+    /// Returns the class of flow `index`, as an index into `classes`.
     pub(crate) fn class_of(&self, index: usize) -> usize {
         self.class_of[index]
     }
@@ -115,8 +116,9 @@ impl Gauge {
         (self.count > 1).then(|| self.queues[link].variance(count).sqrt())
     }
 
-    /// Returns the correlation of the windows of a class: the sum of the covariances of all pairs over the sum
-    /// of the products of their standard deviations. `None` with fewer than two windows that vary.
+    /// Returns the correlation of the windows of a class. It is the sum of the covariances of all
+    /// pairs, divided by the sum of the products of their standard deviations. Returns `None` if
+    /// fewer than two windows vary.
     pub(crate) fn synchronisation(&self, class: usize) -> Option<f64> {
         let count = self.count as f64;
         let members = self.windows.iter().zip(&self.class_of);
@@ -138,7 +140,8 @@ mod tests {
     use super::*;
     use crate::scenario::{Format, parse};
 
-    /// Synchronisation of three windows over time, computed in one pass and pair by pair.
+    /// Returns the synchronisation of three windows over time, first computed in one pass and then
+    /// pair by pair.
     fn both(windows: &[[f64; 3]]) -> (f64, f64) {
         let text = "duration = \"1 s\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 3 }";
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {

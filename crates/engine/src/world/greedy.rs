@@ -1,18 +1,21 @@
-//! Greedy sources: they keep the first queue on their path that has a rate full, whatever is before it.
+//! Greedy sources: they always keep a queue full, namely the first queue on their path whose link
+//! has a rate.
 //!
 //! ```text
 //!   server --delay, loss--> QUEUE with a rate --> ... --> station
 //!          |<- approach ->|  filled
 //! ```
 //!
-//! A source sends each datagram as early as its path to the queue takes, so that the datagram comes there when
-//! there is room. Its stamp is the instant at which it was sent; the loss of the links before the queue is
-//! drawn when it comes, and the source then sends another. So the queue is full from the start to the
-//! stop of the flow, both later by the delay of its approach. A queue in front of a link
-//! has room when a packet departs: an event of the link in the agenda, which a pipe otherwise does without.
-//! The virtual shared bottleneck has a rate once it has begun; until then the access point's queue is filled.
+//! A source sends each datagram early by the delay of the approach, so that the datagram reaches
+//! the queue when there is room. The timestamp of the datagram is the time at which it was sent.
+//! The loss on the links before the queue is drawn when the datagram reaches the queue; if the
+//! datagram is lost, the source sends another one. Therefore the queue is full from the start to
+//! the stop of the flow, both later by the delay of the approach. A queue in front of a link has
+//! room when a packet departs. This requires an event of the link in the agenda, which a link
+//! without a greedy source does not need. The virtual shared bottleneck has a rate from its start
+//! on; before that the queue of the access point is filled.
 //!
-//! Only plain queues are filled, whose limit a source can count on (`scenario::greedy`).
+//! Only plain queues are filled, because their limit is known to the source (`scenario::greedy`).
 
 use std::collections::VecDeque;
 
@@ -22,39 +25,40 @@ use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::Scenario;
 
-/// Greedy flows at the queues that they fill.
+/// Greedy flows, grouped by the queues that they fill.
 pub(super) struct GreedyFlows {
-    /// Members by queue of the radio.
+    /// Members of each queue of the radio.
     pub(super) air: Vec<VecDeque<Member>>,
-    /// Members by link, for links that have some.
+    /// Members of each link that has members.
     links: Vec<(u32, VecDeque<Member>)>,
-    /// Links that lose packets before they come to a queue, member after member.
+    /// Links that lose packets before the packets reach a queue, grouped by member.
     pub(super) losing: Vec<u32>,
-    /// Flows that have stopped, with the instants at which their last datagrams reach the queue.
+    /// Flows that have stopped, and the times at which their last datagrams reach the queue.
     pub(super) ends: Vec<(u32, Time)>,
-    /// Legs of its route that a packet in a queue of the radio has begun: 1 on a conflict graph, the first
-    /// link of its route; 0 in a cell.
+    /// Number of legs of the route that a packet in a queue of the radio has begun. On a conflict
+    /// graph the number is 1, because the packet is on the first link of its route; in a cell it is
+    /// 0.
     air_hop: u8,
-    /// The bottleneck with the instant at which it begins.
+    /// Number of the bottleneck and the time at which the bottleneck begins.
     pub(super) bottleneck: Option<(u32, Time)>,
-    /// Whether the bottleneck has had no rate so far.
+    /// Whether the bottleneck has not had a rate so far.
     pub(super) is_free: bool,
 }
 
-/// A flow at the queue that it fills.
+/// A greedy flow at the queue that it fills.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) flow: u32,
-    /// Legs of its route that a packet has begun before it enters the queue.
+    /// Number of legs of the route that a packet has begun before it enters the queue.
     pub(super) hop: u8,
     /// Time from the departure of a datagram to its arrival at the queue.
     pub(super) delay: Span,
-    /// Links that may lose it before the queue: a range of [`GreedyFlows::losing`].
+    /// Links that may lose the datagram before the queue, as a range of [`GreedyFlows::losing`].
     pub(super) losing: (u32, u32),
 }
 
 impl GreedyFlows {
-    /// Returns empty lists of members for the `queues` of the radio.
+    /// Returns empty lists of members for the number `queues` of queues of the radio.
     pub(super) fn new(scenario: &Scenario, queues: usize) -> GreedyFlows {
         let number = numbers::of_bottleneck(scenario);
         let starts = scenario
@@ -89,7 +93,7 @@ impl GreedyFlows {
         self.bottleneck.is_some_and(|(_, start)| start <= now)
     }
 
-    /// Adds a flow that comes to its queue over `approach`.
+    /// Adds a flow whose datagrams reach its queue over `approach`.
     pub(super) fn add(&mut self, flow: u32, approach: &Approach, wires: &Wires) {
         let first = self.losing.len() as u32;
         self.losing.extend(&approach.losing);
@@ -127,7 +131,7 @@ impl GreedyFlows {
         lists.for_each(|members| members.retain(|member| member.flow != flow));
     }
 
-    /// Returns the member whose turn it is in queue `number` of the radio.
+    /// Returns the next member in turn at queue `number` of the radio.
     pub(super) fn next_on_air(&mut self, number: u32) -> Option<Member> {
         let members = &mut self.air[number as usize];
         let next = members.front().copied()?;
@@ -135,7 +139,7 @@ impl GreedyFlows {
         Some(next)
     }
 
-    /// Returns the member whose turn it is at link number `link`, if the queue has room at `now`.
+    /// Returns the next member in turn at link number `link`, if the queue has room at `now`.
     pub(super) fn next_at_link(
         &mut self,
         now: Time,

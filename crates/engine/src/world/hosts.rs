@@ -1,4 +1,4 @@
-//! Packets between hosts outside: what they send, and what arrives for them or is lost.
+//! Packets between external hosts: packets that hosts send, and packets that arrive or are lost.
 
 use super::flow::FlowState;
 use crate::kernel::time::Time;
@@ -7,42 +7,43 @@ use crate::packet::{Ecn, Packet, PacketKind};
 /// A packet that a host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Number of its flow.
+    /// Number of the flow of the packet.
     pub flow: u32,
-    /// Number that the host gives it until it has arrived or is lost: a small number, which is then
-    /// used again.
+    /// Number of the packet, chosen by the host. It is a small number, which the host uses again
+    /// when the packet has arrived or is lost.
     pub number: u32,
     /// IP length. [bytes]
     pub bytes: u16,
-    /// Segment, ACK or datagram. ACKs go in the opposite direction of the data of their flow.
+    /// Segment, ACK or datagram. ACKs go in the opposite direction to the data of their flow.
     pub kind: PacketKind,
-    /// Whether it may be marked, and has been marked.
+    /// Whether the packet may be marked, and whether it has been marked.
     pub ecn: Ecn,
-    /// In TCP, the sequence number after a segment's data, or the number that an ACK expects next.
+    /// In TCP: for a segment, the sequence number after its data; for an ACK, the next sequence
+    /// number expected.
     pub sequence: u32,
 }
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Time at which it is due at its host.
+    /// Time at which the packet is due at its host.
     pub due: Time,
-    /// Number of its flow.
+    /// Number of the flow of the packet.
     pub flow: u32,
-    /// Whether it went in the direction of the flow's data.
+    /// Whether the packet went in the direction of the data of the flow.
     pub is_data: bool,
-    /// Number that its host gave it.
+    /// Number that the host gave the packet.
     pub number: u32,
-    /// Whether a queue has marked it.
+    /// Whether a queue has marked the packet.
     pub is_marked: bool,
 }
 
-/// Packets of which hosts are to be notified, and sequence numbers of packets in flight.
+/// Packets about which hosts are to be notified, and sequence numbers of packets in flight.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     pub(super) arrived: Vec<Arrival>,
     pub(super) lost: Vec<u32>,
-    /// Sequence numbers, by the numbers of packets.
+    /// Sequence numbers, indexed by packet number.
     sequences: Vec<u32>,
 }
 

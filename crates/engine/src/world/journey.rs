@@ -8,8 +8,8 @@
 //!           +------------+--> OnAir --> UnderWay --(queue, medium)-+----------------+
 //! ```
 //!
-//! A packet that waits, in a queue of the radio or on a link after which an event waits for it, is
-//! under way. The event continues its journey.
+//! A packet is under way while it is in a queue of the radio, or on a link after which it waits for
+//! an event. The event continues the journey of the packet.
 
 use super::World;
 use super::flows::Flows;
@@ -28,7 +28,7 @@ impl World<'_> {
         }
     }
 
-    /// Moves a packet over wires from `at`, until it has to wait, is lost or has arrived.
+    /// Moves a packet over wires from `at`, until it has to wait, is lost or arrives.
     #[inline(never)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
         match self.network.travel(at, packet) {
@@ -63,7 +63,7 @@ impl World<'_> {
         }
     }
 
-    /// Sends all that the TCP sender of flow `index` may send.
+    /// Sends all packets that the TCP sender of flow `index` may send.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
         while let Some(mut packet) = self.network.flows.states[index].next_packet(at, index as u32)
         {
@@ -75,7 +75,7 @@ impl World<'_> {
     }
 }
 
-/// Adds a packet to a queue of the radio, where it may be lost.
+/// Adds a packet to a queue of the radio, which may drop it.
 #[inline(always)]
 fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
     if !radio.offer(now, queue, packet) {

@@ -1,39 +1,43 @@
-//! Routes cut into legs. A packet passes a leg in one event.
+//! Routes divided into legs. A packet passes a leg in one event.
 //!
-//! A leg is a place with the sums of the pure delays before and after it. A route over links such as
+//! A leg is a place with the sums of the pure delays before and after the place. For example, a
+//! route over the links
 //!
 //! ```text
 //!   links     host 5 ms   BOTTLENECK   2 ms   3 ms   QUEUE that decides on departure   1 ms   endpoint
 //!   legs     |-- lead 5 ms, place BOTTLENECK, delay 2 + 3 ms --|-- place QUEUE --|-- delay 1 ms --| End
 //! ```
 //!
-//! has a cut wherever an event must wait for the packet:
+//! is divided wherever a packet must wait for an event:
 //!
 //! - before a link whose packets have an unknown order until they arrive ([`super::lookahead`]);
 //! - after a link from which packets depart in an event of their own;
 //! - at the queue of a radio and at an endpoint without lookahead.
 //!
-//! Otherwise a packet enters a leg with lookahead: in the present event, at the later time. Pure delays are
-//! part of the leg before them ([`Leg::delay`]). A pure delay at the beginning of a route is part of the leg
-//! after it ([`Leg::lead`]). An endpoint with lookahead is part of the last leg ([`Leg::ends`]).
+//! At all other places a packet enters a leg with lookahead: the current event processes it with
+//! the later time of its arrival. Pure delays belong to the leg before them ([`Leg::delay`]). A
+//! pure delay at the beginning of a route belongs to the leg after it ([`Leg::lead`]). An endpoint
+//! with lookahead belongs to the last leg ([`Leg::ends`]).
 
 use super::wired::WiredLink;
 use crate::kernel::time::Span;
 use crate::link::Link;
 
-/// A part of a route: a place, and the time to the next place.
+/// A section of a route: a place, and the time to the next place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
-    /// Total delay of the pure delays before it.
+    /// Total of the pure delays before the place.
     pub(super) lead: Span,
     pub(super) place: Place,
-    /// Whether a packet enters it with lookahead. A packet that an endpoint sends is there immediately.
+    /// Whether a packet enters the leg with lookahead. For a packet sent by an endpoint, the leg
+    /// begins immediately.
     pub(super) lookahead: bool,
-    /// The last link of the leg, whose rank packets have that wait for an event after it.
+    /// Last link of the leg. It determines the rank of packets that wait for an event after the
+    /// leg.
     pub(super) carrier: u32,
-    /// Whether an endpoint with lookahead is after it.
+    /// Whether the leg leads to an endpoint with lookahead.
     pub(super) ends: bool,
-    /// Total delay of the pure delays after it.
+    /// Total of the pure delays after the place.
     pub(super) delay: Span,
 }
 
@@ -42,10 +46,10 @@ pub(super) struct Leg {
 pub(super) enum Place {
     /// A link of a host.
     Host(u32),
-    /// Another link.
+    /// A link of the network.
     Link(u32),
-    /// Another link with a gate: packets that come later than the next halt do not enter it
-    /// ([`super::lookahead`]).
+    /// A link of the network with a gate: packets that arrive after the next halt do not enter the
+    /// link ([`super::lookahead`]).
     Gate(u32),
     /// A pure delay.
     Delay,
@@ -53,12 +57,12 @@ pub(super) enum Place {
     Air(u32),
     /// The endpoint.
     End,
-    /// The endpoint, which has lookahead.
+    /// The endpoint, with lookahead.
     EndAhead,
 }
 
-/// Appends the legs of a route over links with these `numbers`, which leads to `end`. A number above those of the
-/// `links` is a link on air.
+/// Appends the legs of a route to `end`. The route uses the links with these `numbers`. A number
+/// above the numbers of `links` is a link on air.
 pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[WiredLink]) {
     let first = legs.len();
     for &number in numbers {
@@ -104,7 +108,7 @@ fn place_of(number: u32, wired: &WiredLink) -> Place {
 }
 
 impl Leg {
-    /// Returns the link of a host, if the leg leads through such a link.
+    /// Returns the link of a host, if the place is such a link.
     #[inline(always)]
     pub(super) fn host(&self) -> Option<u32> {
         if let Place::Host(link) = self.place {
@@ -113,7 +117,7 @@ impl Leg {
         None
     }
 
-    /// Returns whether packets leave it in an event of their own.
+    /// Returns whether each packet leaves the link of the place by an event.
     fn is_served(&self, links: &[WiredLink]) -> bool {
         match self.place {
             Place::Link(number) | Place::Gate(number) => links[number as usize].link().is_served(),
@@ -121,7 +125,7 @@ impl Leg {
         }
     }
 
-    /// Makes the link a gate, if the place is a link.
+    /// Adds a gate to the link, if the place is a link.
     pub(super) fn gate(&mut self) {
         if let Place::Link(number) = self.place {
             self.place = Place::Gate(number);

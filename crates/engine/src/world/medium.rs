@@ -6,7 +6,8 @@
 //! | DCF and EDCA with aggregates | [`Medium::AggregatingCell`] | [`crate::cell`] |
 //! | links hear some of each other: CSMA on a conflict graph | [`Medium::ConflictGraph`] | [`crate::conflict`] |
 //!
-//! Another access method is another variant: an object with the methods that are called here.
+//! A further access method would be a further variant: an object with the methods that this file
+//! calls.
 
 use crate::cell::{Aggregating, Cell, OffAir, SingleFrame};
 use crate::channel::Channel;
@@ -25,9 +26,9 @@ pub(crate) use crate::cell::OnExchange;
     clippy::large_enum_variant,
     reason = "a world has one medium, and asks it at every step"
 )]
-#[repr(u8)] // with a tag of its own: `Medium::Cell` is found by one comparison
+#[repr(u8)] // with an explicit tag, one comparison finds `Medium::Cell`
 pub(crate) enum Medium {
-    /// One contention domain; without stations it is an access point that sends nothing.
+    /// One contention domain. Without stations it is an access point that sends nothing.
     Cell(Cell<SingleFrame>),
     /// One contention domain in which exchanges carry several packets.
     AggregatingCell(Box<Cell<Aggregating>>),
@@ -68,26 +69,26 @@ impl Medium {
         }
     }
 
-    /// Calls [`Medium::deadline`] for the less usual media.
+    /// Returns [`Medium::deadline`] of the less common media.
     #[inline(never)]
     fn deadline_apart(&mut self) -> Time {
         with_medium!(self, medium => medium.deadline())
     }
 
-    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are
-    /// lost are fetched with [`Medium::take_lost`].
+    /// Offers `packet` to queue `number`. Returns false if the queue refuses the packet.
+    /// [`Medium::take_lost`] returns other lost packets.
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         with_medium!(self, medium => medium.offer(now, number, packet))
     }
 
-    /// Lets greedy sources begin to fill queue `number`.
+    /// Lets greedy sources start to fill queue `number`.
     pub(super) fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
         with_medium!(self, medium => medium.fill(now, number, sources));
     }
 
-    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
-    /// is only one, to `packet`. `watch` sees each exchange of a cell when it has ended, its frames
+    /// Processes the event that is due at `now`. If exactly one packet has been received, writes it
+    /// to `packet`. `watch` is called for each exchange of a cell at its end, while the frames are
     /// still in their queues.
     #[inline(always)]
     pub(super) fn advance(
@@ -105,7 +106,7 @@ impl Medium {
         }
     }
 
-    /// Calls [`Medium::advance`] for the less usual media.
+    /// Calls [`Medium::advance`] of the less common media.
     #[inline(never)]
     fn advance_apart(
         &mut self,
@@ -121,7 +122,7 @@ impl Medium {
                 None => OffAir::Nothing,
                 Some(received) => {
                     *packet = received;
-                    OffAir::AtAccessPoint // it continues from here, if only to its endpoint
+                    OffAir::AtAccessPoint // the packet continues from the access point, if only to its endpoint
                 }
             },
         }
@@ -133,12 +134,12 @@ impl Medium {
         with_medium!(self, medium => medium.has_lost())
     }
 
-    /// Returns a packet that was given up on the air, or dropped by a queue that had taken it.
+    /// Returns a packet that was given up on the air, or dropped by a queue that had accepted it.
     pub(super) fn take_lost(&mut self) -> Option<Packet> {
         with_medium!(self, medium => medium.take_lost())
     }
 
-    /// Returns the cell, of either kind, if the medium is a cell.
+    /// Returns the cell, single-frame or aggregating, if the medium is a cell.
     pub(crate) fn cell(&self) -> Option<&Cell> {
         match self {
             Medium::Cell(cell) => Some(cell),
@@ -156,7 +157,8 @@ impl Medium {
         }
     }
 
-    /// Applies the differences between two scenarios from `now` on, as far as they may change.
+    /// Applies the differences between two scenarios from `now` on, for the settings that may
+    /// change.
     pub(super) fn change(&mut self, now: Time, scenarios: [&Scenario; 2]) {
         let hotspots = scenarios.map(Scenario::hotspot);
         match self {
@@ -166,22 +168,21 @@ impl Medium {
         }
     }
 
-    /// Records from now on what transmitters of aggregates have on the air.
+    /// Records the transmissions of nodes that aggregate from now on.
     pub(super) fn record_transmissions(&mut self) {
         if let Medium::AggregatingCell(cell) = self {
             cell.record_transmissions();
         }
     }
 
-    /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty
-    /// list.
+    /// Swaps the packets that have come off the air, after [`OffAir::Several`], with an empty list.
     pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
         if let Medium::AggregatingCell(cell) = self {
             cell.swap_received(received);
         }
     }
 
-    /// Returns the links of a conflict graph, if the medium is one.
+    /// Returns the links of a conflict graph, if the medium is a conflict graph.
     pub(crate) fn conflict(&self) -> Option<&Conflict> {
         match self {
             Medium::ConflictGraph(conflict) => Some(conflict),
@@ -189,7 +190,7 @@ impl Medium {
         }
     }
 
-    /// Returns the links of a conflict graph, to change them.
+    /// Returns the links of a conflict graph for modification.
     pub(super) fn conflict_mut(&mut self) -> Option<&mut Conflict> {
         match self {
             Medium::ConflictGraph(conflict) => Some(conflict),
@@ -197,20 +198,21 @@ impl Medium {
         }
     }
 
-    /// Returns all queues, by number.
+    /// Returns all queues, ordered by number.
     pub(crate) fn queues(&self) -> impl Iterator<Item = &HeadQueue> + Clone {
         let count = with_medium!(self, medium => medium.queues());
         (0..count).map(|number| self.queue(number))
     }
 
-    /// Returns the packets of a cell that wait in no queue: for stations that sleep, and in aggregates.
+    /// Returns the packets of a cell that are in no queue: packets for sleeping stations, and
+    /// packets in aggregates.
     pub(crate) fn outside_queues(&self) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
         cells.flat_map(|cell| cell.power_save_packets().chain(cell.in_aggregates()))
     }
 
-    /// Returns the packets of queue `number` that are in an aggregate on the air, or wait to be
-    /// sent again.
+    /// Returns the packets of queue `number` that are in an aggregate on the air, or wait for
+    /// retransmission.
     pub(crate) fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
         cells.flat_map(move |cell| cell.in_service(number))
@@ -226,8 +228,8 @@ impl Medium {
         with_medium!(self, medium => medium.marks(number))
     }
 
-    /// Returns the number of packets of queue `number` that its discipline judges only when they
-    /// depart.
+    /// Returns the number of packets of queue `number` about which its discipline decides only at
+    /// their departure.
     pub(crate) fn unjudged(&self, number: usize) -> u64 {
         let in_qdisc = |cell: &Cell| cell.unjudged_in_pull_qdisc(number);
         self.queue(number).unjudged() + self.cell().map_or(0, in_qdisc)

@@ -1,4 +1,4 @@
-//! A world: the scenario's parts connected, and the loop that drives them.
+//! A world: the connected components of a scenario, and the loop that drives them.
 //!
 //! ```text
 //!            +---------- next event -------------+
@@ -8,7 +8,7 @@
 //!                         +-- journey of a packet --+
 //! ```
 //!
-//! The world is observed and measured from outside ([`crate::replication`]).
+//! [`crate::replication`] observes and measures the world.
 //!
 //! | question | place |
 //! |---|---|
@@ -26,12 +26,13 @@
 //! | what others read | [`view`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
-//! Order of events at the same instant: the medium, the links by number (the two directions of the cell's
-//! wire first), planned events (starts, stops, changes of channels), a halt of the world, readings of
-//! windows and queues, ACKs whose making takes time, reports of sensors, control of a CSMA
-//! network (prices, numbers of connections), then each flow's two timers (the sender's, the receiver's
-//! delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, and arrivals over
-//! links are slots of the agenda in this order.
+//! Events at the same instant are processed in this order: the medium; the links by number (first
+//! the two directions of the wire of the cell); planned events (starts, stops, changes of
+//! channels); a halt of the world; readings of windows and queues; ACKs with a processing time;
+//! reports of sensors; control of a CSMA network (prices, numbers of connections); the two timers
+//! of each flow (timer of the sender, delayed-ACK timer of the receiver). The medium has most of
+//! the events in a cell and is therefore not in the agenda. Arrivals over links are not in the
+//! agenda either. All other events have slots in the agenda, in this order.
 
 mod acks;
 mod approach;
@@ -92,41 +93,41 @@ use crate::scenario::{Flow, Scenario};
 /// Number of events between two calls of the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
 
-/// Observers of a world, which change nothing.
+/// The observers of a world, which change nothing.
 pub(crate) struct Watch<'a> {
-    /// Gets the simulated time now and then. It may stop the run.
+    /// Progress callback. It receives the simulated time from time to time, and may stop the run.
     pub(crate) look: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
-    /// Sees each exchange of a cell when it has ended, its frames still in their queues.
+    /// Callback for each exchange of a cell at its end, while the frames are still in their queues.
     pub(crate) exchange: Option<&'a mut OnExchange<'a>>,
 }
 
-/// All parts of a scenario at run time.
+/// All components of a scenario at run time.
 pub(crate) struct World<'a> {
     scenario: &'a Scenario,
     network: Network,
     plan: Plan,
     /// Time of the next halt.
     halt: Time,
-    /// Whether the world may be changed where it halts.
+    /// Whether the world may be changed at halts.
     gated: bool,
     /// Number of events at the next call of the progress callback.
     next_look: u64,
     radio: Medium,
-    /// Buffer for packets that come off the air together.
+    /// Buffer for packets that come off the air simultaneously.
     received: Vec<(OffAir, Packet)>,
     /// Users of links on a conflict graph.
     users: Option<Users>,
     bottleneck: Option<Bottleneck>,
-    /// Uplink UDP flows that bypass the bottleneck: index and station.
+    /// Uplink UDP flows that bypass the bottleneck, as index of the flow and of the station.
     bypassing: Vec<(usize, usize)>,
     gauge: Option<Gauge>,
 }
 
 impl<'a> World<'a> {
-    /// Returns the world of a scenario's replication before its first event.
+    /// Returns the world of one replication of a scenario before its first event.
     ///
     /// # Errors
-    /// `TooLong` if the agenda cannot hold the scenario's duration.
+    /// `TooLong` if the duration of the scenario does not fit into the agenda.
     pub(crate) fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
         let clock = Clock::new(scenario, numbers::first_connection(scenario));
@@ -170,8 +171,8 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    /// Runs up to the plan's turn at `until`: everything that comes before it happens, including the
-    /// events of links at that time, and nothing that comes after it.
+    /// Runs until the planned events at `until` are next. All earlier events are processed,
+    /// including the events of links at `until`; no later event is processed.
     ///
     /// # Errors
     /// `Interrupted` if `watch` stops the run.
@@ -203,15 +204,15 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Runs to the end, including everything at that time.
+    /// Runs to the end, and includes all events at the end.
     ///
     /// # Errors
-    /// As [`World::run_until`].
+    /// `Interrupted` if `watch` stops the run.
     pub(crate) fn run_to_end(&mut self, watch: &mut Watch<'_>) -> Result<(), EngineError> {
         self.run_until(self.network.clock.end + Span(1), watch)
     }
 
-    /// Processes the next event. Returns false if it comes after `until`.
+    /// Processes the next event. Returns false if the next event is after `until`.
     #[inline(always)]
     fn step(&mut self, until: Time, watch: &mut Watch<'_>) -> bool {
         let (pending, slot) = self.network.clock.first();
@@ -269,7 +270,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Processes several packets that have come off the air.
+    /// Processes several packets that have come off the air simultaneously.
     #[inline(never)]
     fn come_off_in_turn(&mut self, now: Time) {
         let mut received = std::mem::take(&mut self.received);
@@ -283,7 +284,7 @@ impl<'a> World<'a> {
             }
         }
         received.clear();
-        self.received = received; // for the next packets
+        self.received = received; // the buffer is used again
     }
 
     /// Processes the event of a slot of the agenda.
@@ -299,7 +300,7 @@ impl<'a> World<'a> {
             }
             Owner::Schedule => return self.planned_event(now),
             Owner::Gauge => {
-                self.network.clock.events -= 1; // readings do not count
+                self.network.clock.events -= 1; // readings are not counted as events
                 return self.read_gauge(now);
             }
             Owner::Control => return self.control_event(now),
@@ -372,10 +373,10 @@ impl<'a> World<'a> {
         self.network.set_safe_time(until);
     }
 
-    /// Lets packets in front of gates continue that come before the next halt.
+    /// Lets packets that wait in front of gates continue, if they arrive before the next halt.
     #[cold]
     fn open_gate(&mut self) {
-        let to_the_end = self.halt > self.network.clock.end; // nothing is changed then
+        let to_the_end = self.halt > self.network.clock.end; // after the end nothing is changed
         let until = if to_the_end { Time::NEVER } else { self.halt };
         while let Some(mut first) = self.network.wires.gate.next(until) {
             self.travel(first.before, &mut first.packet);
@@ -408,7 +409,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Ends the warm-up. Largest values and distributions, of which no difference can be taken, begin again.
+    /// Ends the warm-up. Maxima and distributions restart, because differences of their values are
+    /// meaningless.
     pub(crate) fn begin_to_measure(&mut self) {
         let now = self.network.clock.now;
         self.network.clock.events += 1;
@@ -424,20 +426,21 @@ impl<'a> World<'a> {
         self.network.flows.record_rtts();
     }
 
-    /// Records from now on what transmitters of aggregates have on the air.
+    /// Records the transmissions of nodes that aggregate from now on.
     pub(crate) fn record_transmissions(&mut self) {
         self.radio.record_transmissions();
     }
 
-    /// Allows [`World::change`] where it halts, so that no packet enters a link with lookahead beyond the halt.
+    /// Allows [`World::change`] at halts: from now on no packet enters a link with lookahead after
+    /// the halt.
     pub(crate) fn gate(&mut self) {
         self.gated = true;
         self.network.wires.gate.until = Time::ZERO;
         self.network.wires.routes.gate();
     }
 
-    /// Applies the differences between two scenarios that may change while it runs: see
-    /// [`Scenario::moved_to`]. The world has a gate, and has halted.
+    /// Applies the differences between two scenarios, for settings that may change during a run:
+    /// see [`Scenario::moved_to`]. The world must have a gate, and must be halted.
     #[cold]
     #[inline(never)]
     pub(crate) fn change(&mut self, [from, to]: [&Scenario; 2]) {

@@ -1,7 +1,7 @@
-//! Flows, wires and clock of a world: all that a packet touches on its way over wires.
+//! Flows, wires and clock of a world: everything that a packet uses on its way over wires.
 //!
-//! Each event of an endpoint is processed here, and the result says which packets the endpoint wants
-//! to send ([`Wants`]). The network does not know the radio.
+//! Each event of an endpoint is processed here. The result states which packets the endpoint wants
+//! to send ([`Wants`]). The network has no access to the radio.
 //!
 //! | question | place |
 //! |---|---|
@@ -29,7 +29,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Delivers a packet to its endpoint, whose reply takes the place of the packet.
+    /// Delivers a packet to its endpoint. The reply of the endpoint replaces the packet.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, packet: &mut Packet) -> Delivery {
         let number = packet.flow;
@@ -103,7 +103,8 @@ impl Network {
         self.flows.states[index].timer = self.clock.reset(Owner::Sender(index), deadline);
     }
 
-    /// Processes the timer of the receiver of flow `index`, which is due or was due.
+    /// Processes the timer of the receiver of flow `index`. The timer is due, or its deadline has
+    /// been moved.
     pub(super) fn receiver_timer(&mut self, now: Time, index: usize) -> Wants {
         let receiver = &mut self.flows.states[index].tcp().1;
         let ack = match receiver.deadline() <= now {
@@ -115,8 +116,8 @@ impl Network {
         ack.map_or(Wants::Nothing, Wants::Packet)
     }
 
-    /// Processes the timer of the source of flow `index`, which is due or was due. The world has the
-    /// timer of pings.
+    /// Processes the timer of the source of flow `index`. The timer is due, or its deadline has
+    /// been moved. The timer of pings belongs to the world.
     pub(super) fn sender_timer(&mut self, now: Time, index: usize) -> Wants {
         if self.flows.states[index].last != u32::MAX
             && let Some(wants) = self.serve_web(now, index)
@@ -157,7 +158,7 @@ impl Network {
             return self.start_reports(now, index);
         }
         match &mut flow.endpoints {
-            // the bottleneck, and hosts outside, have a time of their own
+            // the bottleneck and external hosts have separate start times
             Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
             &mut Endpoints::Web(web) => {
                 let sources = &mut self.flows.webs.sources[web as usize];
@@ -186,14 +187,14 @@ impl Network {
         }
     }
 
-    /// Stops flow `index`: it has no new data from now on.
+    /// Stops flow `index`: it sends no new data from now on.
     pub(super) fn stop(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows.states[index];
         if flow.reports.is_some() {
             return self.stop_reports(index);
         }
         match &mut flow.endpoints {
-            Endpoints::Ping | Endpoints::Hosts => {} // no flow of the schedule
+            Endpoints::Ping | Endpoints::Hosts => {} // the schedule does not stop these flows
             Endpoints::Tcp(tcp) => {
                 tcp.0.close();
                 flow.note_end(now);
@@ -211,7 +212,8 @@ impl Network {
         }
     }
 
-    /// Sets the deadline of link number `link`, which serves packets, after a packet came or left.
+    /// Updates the deadline of link number `link`, which serves packets, after a packet arrived or
+    /// left.
     pub(super) fn attend(&mut self, link: usize) {
         self.settle_link(self.clock.now, link);
         let deadline = self.wires.links[link].link.deadline();

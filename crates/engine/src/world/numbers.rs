@@ -1,4 +1,4 @@
-//! Numbers of links, flows and slots of the agenda.
+//! The numbers of links, flows and slots of the agenda.
 //!
 //! ```text
 //! links   0 wire down | 1 wire up | 2 ... links of the scenario | the bottleneck || on air | on air, back
@@ -17,7 +17,7 @@ pub(super) const WIRE_UP: u32 = 1;
 /// The first link of the network.
 const NETWORK: u32 = 2;
 
-/// Returns the number of link `index` of the scenario.
+/// Returns the link number of link `index` of the scenario.
 pub(super) fn of_network(index: usize) -> u32 {
     NETWORK + index as u32
 }
@@ -34,17 +34,19 @@ pub(super) fn of_bottleneck(scenario: &Scenario) -> Option<u32> {
     scenario.bottleneck.as_ref().map(|_| next)
 }
 
-/// Returns the number of links that are not on air.
+/// Returns the number of wired links, including the bottleneck.
 pub(super) fn wired(scenario: &Scenario) -> usize {
     of_network(scenario.links.len()) as usize + usize::from(scenario.bottleneck.is_some())
 }
 
-/// Returns the number of the link on air with queue `queue` of the radio. Return links come last.
+/// Returns the number of the link on air that uses queue `queue` of the radio. Return links have
+/// the highest numbers.
 pub(super) fn on_air(queue: usize, scenario: &Scenario) -> u32 {
     (wired(scenario) + queue) as u32
 }
 
-/// Returns the flow of the pings of the first station. The timer of its sender is that of the bottleneck.
+/// Returns the flow of the pings of the first station. Its sender timer is the timer of the
+/// bottleneck.
 pub(super) fn first_ping(scenario: &Scenario) -> usize {
     let users = scenario.csma.as_ref().map_or(0, |csma| csma.flows.len());
     scenario.flows.len() + users
@@ -68,11 +70,11 @@ pub(super) enum Owner {
     Schedule,
     /// Readings of windows and queues.
     Gauge,
-    /// ACKs in the making.
+    /// ACKs with a processing time.
     Acks,
     /// Reports of sensors.
     Reports,
-    /// Prices and numbers of connections of a CSMA network.
+    /// Updates of prices and numbers of connections of a CSMA network.
     Control,
     /// The timer of a flow's sender.
     Sender(usize),
@@ -95,7 +97,7 @@ impl Slots {
         }
     }
 
-    /// Returns the number of slots with `flows` flows.
+    /// Returns the number of slots for `flows` flows.
     pub(super) fn count(self, flows: usize) -> usize {
         self.of(Owner::Sender(flows))
     }

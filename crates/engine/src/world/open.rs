@@ -1,4 +1,5 @@
-//! A world between hosts outside. Their packets may come at any time, and continue like all others.
+//! A world between external hosts. Their packets may enter at any time, and then move like all
+//! packets.
 
 use super::World;
 use super::flow::Endpoints;
@@ -7,7 +8,8 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl World<'_> {
-    /// Makes all flows of the scenario, and the connections of web sources, flows between hosts outside.
+    /// Turns all flows of the scenario, and the connections of web sources, into flows between
+    /// external hosts.
     pub(crate) fn open(&mut self) {
         let flows = &mut self.network.flows;
         for flow in &mut flows.states[..flows.first_ping] {
@@ -20,11 +22,11 @@ impl World<'_> {
         for web in &mut flows.webs.sources {
             web.outside = Some(Vec::new());
         }
-        // hosts reply in their own time
+        // hosts reply at times of their choice
         self.network.wires.end_in_own_time();
     }
 
-    /// Makes the web source of flow `index` hosts outside, whose responses are carried by `flows`.
+    /// Replaces the web source of flow `index` by external hosts. `flows` carry their responses.
     pub(crate) fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
         if let &Endpoints::Web(web) = self.network.flows.states[index].endpoints() {
             self.network.flows.webs.sources[web as usize].outside = Some(flows.collect());
@@ -57,7 +59,7 @@ impl World<'_> {
         self.send(now, &mut packet);
     }
 
-    /// Returns the packets that have arrived since the last call, in order of events.
+    /// Returns the packets that have arrived since the last call, in the order of their events.
     pub(crate) fn arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
         self.network.flows.hosts.arrived.drain(..)
     }

@@ -1,6 +1,6 @@
-//! The virtual shared bottleneck in a world. Each station has a flow for its pings, with the requests as
-//! data and the replies as ACKs. For stations that do not reply, the segments and ACKs of their flows are
-//! timed.
+//! The virtual shared bottleneck in a world. Each station has a flow for its pings, with requests
+//! as data and replies as ACKs. For a station that does not reply, the bottleneck times the
+//! segments and ACKs of the TCP flows of the station.
 
 use super::World;
 use super::flow::{Endpoints, FlowState};
@@ -15,7 +15,7 @@ impl FlowState {
     /// Returns the flow of the pings of a station.
     pub(super) fn pings(bytes: u32) -> FlowState {
         FlowState {
-            data_bytes: bytes as u16, // at most 1500, by the grammar
+            data_bytes: bytes as u16, // at most 1500, as the grammar ensures
             ack_bytes: bytes as u16,
             endpoints: Endpoints::Ping,
             ..FlowState::bare()
@@ -24,8 +24,9 @@ impl FlowState {
 }
 
 impl Flows {
-    /// Returns the number after a segment's data, or the number that an ACK expects next: `number` with the
-    /// engine's TCP, and a sequence number with the TCP of hosts outside.
+    /// Returns, for a segment, the number after its data, or, for an ACK, the next number that the
+    /// ACK expects. This is `number` with the TCP of the engine, and a sequence number with the TCP
+    /// of external hosts.
     fn sequence(&self, packet: &Packet, number: u32) -> u32 {
         match self.states[packet.flow as usize].endpoints {
             Endpoints::Hosts => self.hosts.sequence(packet),
@@ -72,13 +73,13 @@ impl World<'_> {
         }
     }
 
-    /// Returns whether the bottleneck needs to know the segments and ACKs that pass.
+    /// Returns whether the bottleneck has to observe passing segments and ACKs.
     #[inline(always)]
     pub(super) fn listens(&self) -> bool {
         self.bottleneck.as_ref().is_some_and(Bottleneck::listens)
     }
 
-    /// Times a packet that has left for the air.
+    /// Records the time at which a packet leaves for the air.
     #[cold]
     pub(super) fn time(&mut self, now: Time, packet: &Packet) {
         let passed_bytes = self.network.wires.passed_bytes();
@@ -90,7 +91,7 @@ impl World<'_> {
         }
     }
 
-    /// Notes a packet that has come off the air.
+    /// Records a packet that has come off the air.
     #[cold]
     pub(super) fn overhear(&mut self, now: Time, packet: &Packet) {
         let passed_bytes = self.network.wires.passed_bytes();
@@ -104,7 +105,8 @@ impl World<'_> {
         }
     }
 
-    /// Returns the station of a packet's flow, if the packet is of TCP and of this kind.
+    /// Returns the station of the flow of a packet, if the packet is a TCP packet of the given
+    /// kind.
     fn station_of(&self, packet: &Packet, kind: PacketKind) -> Option<u32> {
         let flow = &self.network.flows.states[packet.flow as usize];
         if packet.kind != kind || matches!(flow.endpoints, Endpoints::Ping) {
@@ -115,7 +117,7 @@ impl World<'_> {
         Some(station as u32)
     }
 
-    /// Sets the rate of the bottleneck from now on, unless it is estimated. [bit/s]
+    /// Sets the rate of the bottleneck from now on, unless the rate is estimated. [bit/s]
     pub(super) fn change_bottleneck(&mut self, now: Time, rate_bps: u64) {
         if let Some(bottleneck) = &mut self.bottleneck {
             bottleneck.set_rate(now, rate_bps);
@@ -123,7 +125,7 @@ impl World<'_> {
         }
     }
 
-    /// Sets the rate of the bottleneck's link to the present rate, if there is one.
+    /// Sets the rate of the link of the bottleneck to the current rate, if there is a rate.
     fn update_bottleneck(&mut self) {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
         if let Some(rate_bps) = rate_bps {

@@ -9,15 +9,16 @@ use crate::scenario::{Flow, Scenario, Transport};
 pub(super) enum Planned {
     Start(u32),
     Stop(u32),
-    /// Change of the channel of a station: the station's number, the change's among its own.
+    /// Change of the channel of a station: number of the station, and number of the change among
+    /// the changes of this station.
     Channel(u32, u32),
 }
 
-/// All planned events in order, and the number of past events.
+/// All planned events in order, and the number of events that have happened.
 pub(super) struct Plan {
     planned: Vec<(Time, Planned)>,
     done: usize,
-    /// The next event that other flows must not be ahead of.
+    /// The next event that limits the lookahead of other flows.
     heard: usize,
     /// Whether the start of each flow affects no other flow.
     starts_alone: Vec<bool>,
@@ -33,8 +34,9 @@ impl Plan {
         }
     }
 
-    /// Returns the time of the next event that other flows must not be ahead of: any event except the start of a bulk
-    /// flow, which is like sending any other packet.
+    /// Returns the time of the next event that limits the lookahead of other flows. Every event
+    /// does, except the start of a bulk flow, which has the same effect as sending any other
+    /// packet.
     pub(super) fn next_heard(&mut self) -> Time {
         self.heard = self.heard.max(self.done);
         while let Some(&(at, planned)) = self.planned.get(self.heard) {
@@ -54,7 +56,7 @@ impl Plan {
         next.map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Returns the next event, which happens now.
+    /// Returns the next event, which is then considered past.
     pub(super) fn take(&mut self) -> Option<Planned> {
         let &(_, planned) = self.planned.get(self.done)?;
         self.done += 1;
@@ -66,7 +68,7 @@ fn starts_alone(flow: &Flow) -> bool {
     matches!(flow.transport, Transport::Tcp(_)) && flow.reports.is_none()
 }
 
-/// Returns the start of a flow.
+/// Returns the start time of a flow.
 pub(crate) fn start_of(flow: &Flow, streams: &Streams) -> Time {
     let start = Time::ZERO + flow.start;
     if flow.start_spread == Span::ZERO {
@@ -81,7 +83,7 @@ fn plan_of(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Vec<(Time,
     let mut plan = Vec::new();
     for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
         let start = start_of(flow, streams);
-        // a flow that would begin after its stop never begins
+        // a flow whose start would be after its stop never starts
         if flow.stop.is_none_or(|stop| start <= at(stop)) {
             plan.push((start, Planned::Start(index as u32)));
         }

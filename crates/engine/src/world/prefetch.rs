@@ -1,8 +1,8 @@
-//! Prefetching: the memory that many events of one day need is read together, before the events.
+//! Prefetching: reads the memory that many events of one calendar day need, before these events.
 //!
-//! The state of thousands of flows is outside the caches, and each event waits for memory several times: for its packet,
-//! its flow, the endpoint and the route. If these are read in a row, the memory accesses overlap. There is no other
-//! effect.
+//! The state of thousands of flows does not fit into the caches. Each event waits for memory
+//! several times: for its packet, its flow, the endpoint and the route. Reading these in a row lets
+//! the memory accesses overlap. Prefetching has no other effect.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use super::flow::Endpoints;
 use super::legs::Leg;
 
 impl World<'_> {
-    /// Reads the state for the events of a day that begins with many arrivals.
+    /// Reads the state for the events of a calendar day with many arrivals.
     #[cold]
     #[inline(never)]
     pub(super) fn prefetch(&self) {

@@ -26,7 +26,7 @@ impl Network {
         wants
     }
 
-    /// Stops the sensor of flow `index`. Reports that it has made are still delivered.
+    /// Stops the sensor of flow `index`. Existing reports are still delivered.
     pub(super) fn stop_reports(&mut self, index: usize) {
         if let Some(reports) = &mut self.flows.states[index].reports {
             let next = (reports.deadline(), index as u32);

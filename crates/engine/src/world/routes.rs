@@ -1,7 +1,7 @@
-//! The routes of all flows, in small arrays that each hop of each packet reads.
+//! The routes of all flows, in small arrays that are read at each hop of each packet.
 //!
-//! A route is a list of links between two ends. Each end is an endpoint or a queue of the radio. Packets
-//! pass it leg by leg ([`super::legs`]).
+//! A route is a list of links between two ends. Each end is an endpoint or a queue of the radio.
+//! Packets pass the route leg by leg ([`super::legs`]).
 
 use super::legs::{self, Leg, Place};
 use super::numbers::{self, WIRE_DOWN, WIRE_UP, of_network};
@@ -15,24 +15,25 @@ use crate::scenario::{
     Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, LinkRate, Scenario,
 };
 
-/// Number in place of a queue of the radio if a packet does not come off the air, or does not go on air.
+/// Value used instead of the number of a queue of the radio, if a packet does not come off the air
+/// or does not go on air.
 pub(super) const WIRED: u32 = u32::MAX;
 
 /// The route of a flow's packets in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Route {
-    /// Queue of the radio in which they begin, or [`WIRED`].
+    /// Queue of the radio in which the route begins, or [`WIRED`].
     first: u32,
-    /// Queue of the radio in which they end, or [`WIRED`].
+    /// Queue of the radio in which the route ends, or [`WIRED`].
     last: u32,
-    /// Links between the two: a range of [`Routes::links`].
+    /// Links between the two ends: a range of [`Routes::links`].
     start: u32,
     end: u32,
     /// Whether the endpoint has lookahead ([`super::lookahead`]).
     lookahead: bool,
 }
 
-/// A place in which packets may wait.
+/// A place at which packets may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// A queue of the radio.
@@ -44,13 +45,13 @@ pub(crate) enum Stop {
 /// Routes of all flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
-    /// Routes of each flow: `[ACKs, data]`.
+    /// Routes of each flow: first of the ACKs, then of the data.
     routes: Vec<[Route; 2]>,
-    /// Numbers of links, route after route.
+    /// Numbers of the links of all routes, one route after another.
     links: Vec<u32>,
-    /// Legs, route after route.
+    /// Legs of all routes, one route after another.
     legs: Vec<Leg>,
-    /// First leg of each route: `[ACKs, data]`.
+    /// Index of the first leg of each route: first of the ACKs, then of the data.
     first_legs: Vec<[u32; 2]>,
 }
 
@@ -75,7 +76,7 @@ impl Routes {
         routes
     }
 
-    /// Adds the routes of the pings of each station: over the air, and back.
+    /// Adds the routes of the pings of each station: over the air, and in the opposite direction.
     fn lay_pings(&mut self, scenario: &Scenario, cell: Option<&Cell>) {
         let here = self.links.len() as u32;
         let route = |first, last| Route {
@@ -93,8 +94,8 @@ impl Routes {
         }
     }
 
-    /// Returns the route of a flow over wireless links, whose numbers follow those of wired links. ACKs with priority
-    /// pass wireless links in no time.
+    /// Returns the route of a flow over wireless links. The numbers of wireless links follow the
+    /// numbers of wired links. ACKs with priority pass wireless links in zero time.
     fn lay_over_air(
         &mut self,
         flow: &CsmaFlow,
@@ -118,7 +119,7 @@ impl Routes {
         self.store(WIRED, WIRED, links, scenario)
     }
 
-    /// Adds a flow with the routes of flow `like`, or with these routes `reversed`.
+    /// Adds a flow with the routes of flow `like`, with both directions exchanged if `reversed`.
     pub(super) fn add(&mut self, like: usize, reversed: bool) {
         let mut routes = self.routes[like];
         if reversed {
@@ -130,7 +131,7 @@ impl Routes {
         self.first_legs.push(legs);
     }
 
-    /// Returns the queue of the radio in which `packet` begins, or [`WIRED`].
+    /// Returns the queue of the radio in which the route of `packet` begins, or [`WIRED`].
     #[inline]
     pub(super) fn first(&self, packet: &Packet) -> u32 {
         self.routes[packet.flow as usize][usize::from(packet.is_data())].first
@@ -143,7 +144,8 @@ impl Routes {
         &self.legs[first as usize + usize::from(packet.hop)..]
     }
 
-    /// Returns whether `packet`, which came off the air, has arrived at an endpoint without lookahead.
+    /// Returns whether `packet`, after coming off the air, has arrived at an endpoint without
+    /// lookahead.
     #[inline(always)]
     pub(super) fn has_arrived(&self, packet: &Packet) -> bool {
         self.legs(packet)[0].place == Place::End
@@ -156,7 +158,7 @@ impl Routes {
         two.filter_map(|place| self.legs.get(place))
     }
 
-    /// Cuts all routes into legs.
+    /// Divides all routes into legs.
     pub(super) fn lay_legs(&mut self, links: &[WiredLink]) {
         let mut all = Vec::new();
         let mut lay = |route: &Route| {
@@ -177,7 +179,7 @@ impl Routes {
         self.legs = all;
     }
 
-    /// Makes gates of all links.
+    /// Adds gates to all links.
     pub(super) fn gate(&mut self) {
         self.legs.iter_mut().for_each(Leg::gate);
     }
@@ -186,30 +188,31 @@ impl Routes {
         &self.links[route.start as usize..route.end as usize]
     }
 
-    /// Returns the queue of the radio for the data of a station's flow, or of a flow whose route begins on air, in a
-    /// network with this number of `wired` links.
+    /// Returns the queue of the radio for the data of a flow of a station, or of a flow whose route
+    /// begins on air. The network has `wired` wired links.
     pub(super) fn queue_of(&self, flow: u32, wired: usize) -> u32 {
         let [_, data] = self.routes[flow as usize];
         match data.first.min(data.last) {
             WIRED => self.links[data.start as usize] - wired as u32,
-            contender => contender, // the other one is WIRED
+            contender => contender, // the other queue is WIRED
         }
     }
 
-    /// Returns whether the route of a flow's data begins on links, and not in a queue of the radio.
+    /// Returns whether the route of the data of a flow begins on links, and not in a queue of the
+    /// radio.
     pub(super) fn begins_on_wires(&self, flow: u32) -> bool {
         let [_, data] = self.routes[flow as usize];
         data.first == WIRED
     }
 
-    /// Returns the links of a flow's data, in order.
+    /// Returns the links of the data of a flow, in order.
     pub(super) fn data_links(&self, flow: u32) -> &[u32] {
         let [_, data] = &self.routes[flow as usize];
         self.links_of(data)
     }
 
-    /// Returns the queues of the radio and the links on the route of a flow's data, in order, in a network with this
-    /// number of `wired` links.
+    /// Returns the queues of the radio and the links on the route of the data of a flow, in order.
+    /// The network has `wired` wired links.
     pub(super) fn data_stops(&self, flow: u32, wired: usize) -> Vec<Stop> {
         let [_, data] = &self.routes[flow as usize];
         let on_air = |queue: u32| (queue != WIRED).then_some(Stop::Air(queue as usize));
@@ -221,13 +224,14 @@ impl Routes {
         first.chain(links).chain(on_air(data.last)).collect()
     }
 
-    /// Returns the number of legs of a flow's data before the leg that leads into link number `link`.
+    /// Returns the number of legs of the data of a flow before the leg that leads into link number
+    /// `link`.
     pub(super) fn legs_before(&self, flow: u32, link: u32) -> u8 {
         let [_, first] = self.first_legs[flow as usize];
         let mut legs = self.legs[first as usize..].iter();
         let leads =
             |leg: &Leg| matches!(leg.place, Place::Link(to) | Place::Gate(to) if to == link);
-        legs.position(leads).map_or(0, |place| place as u8) // at most LONGEST_ROUTE
+        legs.position(leads).map_or(0, |place| place as u8) // at most LONGEST_ROUTE, fits
     }
 
     /// Returns the links of each flow's ACKs and of its data, in order.
@@ -238,7 +242,8 @@ impl Routes {
             .map(move |routes| routes.each_ref().map(links))
     }
 
-    /// Sets which receivers and senders of flows have lookahead. Flows beyond the lists have none.
+    /// Sets which receivers and senders of flows have lookahead. Flows with higher numbers than the
+    /// lists have entries have none.
     pub(super) fn act_ahead(&mut self, receivers: &[bool], senders: &[bool]) {
         for (index, [acks, data]) in self.routes.iter_mut().enumerate() {
             data.lookahead = receivers.get(index).is_some_and(|&lookahead| lookahead);
@@ -306,7 +311,7 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
                 let link = &scenario.links[index];
                 (&link.rate, link.delay.max(link.jitter), link.loss)
             }
-            None => return true, // the bottleneck, or on air
+            None => return true, // the bottleneck, or a link on air
         },
     };
     *rate != LinkRate::Unlimited || longest > Span::ZERO || loss.share() > 0.0

@@ -6,13 +6,13 @@ use crate::packet::Packet;
 /// The next step of a packet that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It enters this queue of the radio.
+    /// The packet enters this queue of the radio.
     OnAir(u32),
-    /// It arrives at its endpoint.
+    /// The packet arrives at its endpoint.
     Arrived,
-    /// It is lost.
+    /// The packet is lost.
     Lost,
-    /// It is in a link or a queue, or an endpoint with lookahead has it.
+    /// The packet is on a link, in a queue, or at an endpoint with lookahead.
     UnderWay,
 }
 
@@ -21,9 +21,9 @@ pub(super) enum Step {
 pub(super) enum Delivery {
     /// The endpoint consumes the packet.
     Consumed,
-    /// The endpoint replies: the reply has taken the place of the packet.
+    /// The endpoint replies, and the reply has replaced the packet.
     Acked,
-    /// The sender may send more.
+    /// The sender may send more packets.
     WindowOpened,
     /// The packet is the reply to a ping.
     PingReply,

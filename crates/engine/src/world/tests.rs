@@ -13,7 +13,7 @@ impl World<'_> {
         assert_eq!(run, Ok(()));
     }
 
-    /// Lets every packet go hop by hop, with an event at each hop. Results with lookahead must equal it.
+    /// Makes every packet wait for an event at each hop. Results with lookahead must be equal.
     pub(crate) fn hop_by_hop(&mut self) {
         let wires = &mut self.network.wires;
         for wired in &mut wires.links {

@@ -1,12 +1,12 @@
-//! Users of a CSMA network. Each has the number of open TCP connections that its rule computes.
+//! The users of a CSMA network. The rule of each user computes its number of open TCP connections.
 //!
 //! ```text
 //! open --> Open --closed--> Closing --all acknowledged, no packet in flight--> free for a new connection
 //! ```
 //!
-//! A user knows what an application can know of its connections: their round-trip times, and the data
-//! delivered since its last look. The connection that was opened last is the first to be closed. Data that
-//! it has sent is still delivered.
+//! A user knows about its connections only what an application can know: round-trip times, and the
+//! data delivered since its last update. The most recently opened connection is closed first. Data
+//! sent on a closed connection is still delivered.
 
 use super::flow::{FlowCounters, FlowState};
 use crate::control::multi_connection::{Falls, MultiConnection, Seen};
@@ -16,25 +16,27 @@ use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};
 /// A user: a flow of the scenario with its connections.
 pub(crate) struct User {
     pub(super) rule: MultiConnection,
-    /// Settings of a TCP user's connections.
+    /// Settings of the connections of a TCP user.
     pub(super) tcp: Option<TcpSettings>,
     /// Payload of a full packet. [bytes]
     pub(super) payload_bytes: u32,
-    /// Whether it has started, and not stopped.
+    /// Whether the user has started, and not stopped.
     pub(super) active: bool,
-    /// Times of its start and its stop; [`Time::NEVER`] before.
+    /// Start and stop time of the user; [`Time::NEVER`] until then.
     pub(super) started_at: Time,
     pub(super) stopped_at: Time,
-    /// The flows of all its connections, open or not. The first is the user's number.
+    /// Flows of all connections of the user, open or not. The number of the first flow is the
+    /// number of the user.
     pub(super) flows: Vec<u32>,
     /// Flows whose connections are open, in the order in which they were opened.
     pub(super) open: Vec<u32>,
     /// Flows whose connections are not open.
     pub(super) closed: Vec<u32>,
-    /// Numbers of connections opened and closed so far.
+    /// Total numbers of connections opened and closed so far.
     pub(super) opened_total: u64,
     pub(super) closed_total: u64,
-    /// Time of its last look, and the values then: sum of round-trip times, their number, delivered segments.
+    /// Time of the last update of the user, and the values at that time: sum of round-trip times,
+    /// number of round-trip times, delivered segments.
     pub(super) looked: Time,
     pub(super) seen: [u64; 3],
     pub(super) seen_falls: Falls,
@@ -73,12 +75,12 @@ impl User {
         self.payload_bytes
     }
 
-    /// Returns whether it has TCP connections.
+    /// Returns whether the user has TCP connections.
     pub(crate) fn is_tcp(&self) -> bool {
         self.tcp.is_some()
     }
 
-    /// Returns the flows of all its connections, open or not.
+    /// Returns the flows of all connections of the user, open or not.
     pub(crate) fn flows(&self) -> &[u32] {
         &self.flows
     }
@@ -98,7 +100,8 @@ impl User {
         self.integral_ns + self.open.len() as u64 * now.since(self.changed).0
     }
 
-    /// Returns how much of the time between two instants is between its start and its stop.
+    /// Returns the length of the overlap of two intervals: `from` to `to`, and the start to the
+    /// stop of the user.
     pub(crate) fn life(&self, from: Time, to: Time) -> Span {
         to.min(self.stopped_at).since(from.max(self.started_at))
     }
@@ -114,13 +117,13 @@ impl User {
         self.open.push(flow);
     }
 
-    /// Returns the sum of a counter over all its connections.
+    /// Returns the sum of a counter over all connections of the user.
     pub(crate) fn sum(&self, flows: &[FlowState], count: fn(&FlowCounters) -> u64) -> u64 {
         let own = self.flows.iter().map(|&flow| &flows[flow as usize]);
         own.map(|flow| count(&flow.counters)).sum()
     }
 
-    /// Returns what it knows at `now` of its connections since its last look.
+    /// Returns the measurements of the connections between the last update and `now`.
     pub(super) fn look(&mut self, now: Time, flows: &[FlowState]) -> Seen {
         let sums = [
             self.sum(flows, |c| c.delay_ns),
@@ -151,7 +154,7 @@ impl User {
 /// All users of a network.
 pub(crate) struct Users {
     pub(super) each: Vec<User>,
-    /// Time of their next look at their connections.
+    /// Time of the next update of all users.
     pub(super) next: Time,
 }
 
@@ -166,7 +169,7 @@ impl Users {
         }
     }
 
-    /// Returns the users, by the numbers of their flows.
+    /// Returns the users, ordered by the numbers of their flows.
     pub(crate) fn each(&self) -> &[User] {
         &self.each
     }

@@ -64,7 +64,7 @@ impl<'a> World<'a> {
         self.network.flows.deferred.packets().for_each(visit);
     }
 
-    /// Returns the name of a flow. Flows of pings and of web connections have a number.
+    /// Returns the name of a flow. Flows of pings and of web connections are named by a number.
     pub(crate) fn flow_name(&self, index: usize) -> String {
         if let Some(own) = self.scenario.flows.get(index) {
             return own.name.clone();

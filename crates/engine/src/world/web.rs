@@ -1,17 +1,18 @@
-//! Connections of web sources, and the flows that connections use in turns.
+//! The connections of web sources, and the flows that successive connections share.
 //!
-//! A connection is two flows with a stream of segments each: its request, from client to server, and its
-//! response back. Each flow has its own ACKs and its own two timers.
+//! A connection consists of two flows, each with a stream of segments: its request, from client to
+//! server, and its response, from server to client. Each flow has separate ACKs and two separate
+//! timers.
 //!
 //! ```text
 //! begin --request--> Asking --delivered--> Serving --delay--> Answering --delivered--> Closing
 //!                                                    all acknowledged, no packet in flight --> free
 //! ```
 //!
-//! A later connection uses the flows of a connection that is over, once none of their packets is in flight
-//! (sent = arrived + lost, for data and ACKs). Thus memory is proportional to the number of connections that
-//! are open at a time. At most [`MOST_OPEN`](super::connections) may be open. Further connections are refused,
-//! and counted.
+//! A later connection uses the flows of a connection that has ended, once none of their packets is
+//! in flight (sent = arrived + lost, for data and ACKs). Thus memory is proportional to the number
+//! of connections that are open simultaneously. At most [`MOST_OPEN`](super::connections) may be
+//! open. Further connections are refused, and counted.
 
 use std::collections::VecDeque;
 
@@ -36,7 +37,7 @@ pub(super) enum Stage {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
-    /// Index of the flow of the request. The flow of the response is the next.
+    /// Index of the flow of the request. The next index is the flow of the response.
     pub(super) request: u32,
     pub(super) stage: Stage,
     pub(super) began: Time,
@@ -48,15 +49,16 @@ pub(crate) struct Web {
     pub(super) source: WebSource,
     pub(super) settings: WebSettings,
     pub(super) connections: Vec<Connection>,
-    /// Flows of responses if the connections are between hosts outside. The source sends nothing then.
+    /// Flows of responses if the connections are between external hosts. The source then sends
+    /// nothing.
     pub(super) outside: Option<Vec<u32>>,
     /// Connections whose responses have arrived. Some of their packets may still be in flight.
     pub(super) closing: VecDeque<u32>,
     pub(super) begun: u64,
     pub(super) finished: u64,
-    /// Connections refused since the end of the warm-up.
+    /// Number of connections refused since the end of the warm-up.
     pub(super) refused: u64,
-    /// Times from the SYN to the last packet of the response since the end of the warm-up.
+    /// Times from the SYN to the last packet of the response, since the end of the warm-up.
     pub(super) completions: Histogram,
 }
 
@@ -75,7 +77,7 @@ impl Web {
         }
     }
 
-    /// Begins to measure.
+    /// Begins the measurement.
     pub(super) fn begin_to_measure(&mut self) {
         self.refused = 0;
         self.completions = Histogram::EMPTY;
@@ -86,12 +88,13 @@ impl Web {
         self.refused
     }
 
-    /// Returns the times from the SYN to the last packet of the response since the start of measurements.
+    /// Returns the times from the SYN to the last packet of the response, since the start of
+    /// measurements.
     pub(crate) fn completions(&self) -> &Histogram {
         &self.completions
     }
 
-    /// Returns the number of connections whose response has not arrived.
+    /// Returns the number of connections whose response has not arrived completely.
     pub(crate) fn unfinished(&self) -> u64 {
         let connections = self.connections.iter();
         let open = connections.filter(|connection| connection.stage != Stage::Closing);

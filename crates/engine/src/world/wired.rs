@@ -4,7 +4,7 @@ use crate::kernel::time::Time;
 use crate::link::Link;
 use crate::packet::Packet;
 
-/// A link of the network. The links of hosts, which are many, have the size of a cache line.
+/// A link of the network. Links of hosts are numerous, and therefore have the size of a cache line.
 #[repr(align(64))]
 pub(crate) struct WiredLink {
     pub(super) link: Link,
@@ -12,12 +12,12 @@ pub(crate) struct WiredLink {
 }
 
 impl WiredLink {
-    /// Returns whether it is a link of a host.
+    /// Returns whether the link belongs to a host.
     pub(super) fn is_of_host(&self) -> bool {
         matches!(self.link, Link::Host(_))
     }
 
-    /// Returns whether packets enter it with lookahead.
+    /// Returns whether packets enter the link with lookahead.
     pub(super) fn enters_ahead(&self) -> bool {
         self.label.lookahead
     }
@@ -27,17 +27,17 @@ impl WiredLink {
         &self.link
     }
 
-    /// Returns its name in results.
+    /// Returns the name of the link in results.
     pub(crate) fn name(&self) -> &str {
         &self.label.name
     }
 
-    /// Returns whether results show it.
+    /// Returns whether results show the link.
     pub(crate) fn is_shown(&self) -> bool {
         self.label.shown
     }
 
-    /// Returns whether its queue may mark packets.
+    /// Returns whether the queue of the link may mark packets.
     pub(crate) fn marks(&self) -> bool {
         self.label.marks
     }
@@ -58,10 +58,10 @@ impl WiredLink {
 pub(super) struct Label {
     /// Whether packets enter the link with lookahead.
     pub(super) lookahead: bool,
-    /// Whether results show it.
+    /// Whether results show the link.
     pub(super) shown: bool,
-    /// Whether its queue may mark packets.
+    /// Whether the queue of the link may mark packets.
     pub(super) marks: bool,
-    /// Its name in results.
+    /// Name of the link in results.
     pub(super) name: Box<str>,
 }

@@ -1,8 +1,8 @@
 //! The wires of a world: links, routes over them, packets in flight.
 //!
-//! A packet costs one event at each place where the order of arrivals is unknown: where several links meet, and at its
-//! endpoint unless that has lookahead too. Between these places it enters all links in one event
-//! ([`super::lookahead`]).
+//! A packet costs one event at each place where the order of arrivals is unknown: where several
+//! links meet, and at its endpoint, unless the endpoint has lookahead. Between these places the
+//! packet enters all links in one event ([`super::lookahead`]).
 
 use std::collections::VecDeque;
 
@@ -23,15 +23,16 @@ use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 /// Length of a full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
 
-/// Default width of the bins of the smallest utilisation.
+/// Default bin width of the smallest utilisation.
 const UTILISATION_BIN: Span = Span(100_000_000);
 
 /// Links, routes, and packets on links.
 pub(crate) struct Wires {
-    /// By number, the bottleneck last.
+    /// Links by number. The bottleneck is last.
     pub(super) links: Vec<WiredLink>,
     pub(super) routes: Routes,
-    /// Packets on links, by their arrivals at the far ends and the numbers of the links.
+    /// Packets on links, ordered by their arrival times at the far ends and by the numbers of the
+    /// links.
     pub(super) carried: Calendar<Packet>,
     pub(super) gate: Gate,
     /// Number of the bottleneck.
@@ -40,23 +41,24 @@ pub(crate) struct Wires {
 
 /// The gates in front of links that may change when a world halts.
 pub(super) struct Gate {
-    /// Packets that come later enter no link.
+    /// Packets that arrive after this time do not enter a link.
     pub(super) until: Time,
-    /// Packets in front of their gates, by their arrivals there.
+    /// Packets held in front of their gates, ordered by arrival time.
     pub(super) held: VecDeque<Held>,
 }
 
 /// A packet in front of a gate.
 pub(super) struct Held {
-    /// Its arrival at the gate.
+    /// Arrival time of the packet at the gate.
     pub(super) arrives: Time,
-    /// Its time before the leg with the link.
+    /// Time at which the packet began the leg that contains the link.
     pub(super) before: Time,
     pub(super) packet: Packet,
 }
 
 impl Gate {
-    /// Returns the next held packet that comes by `until`, and opens the gate up to the packet after it.
+    /// Returns the next held packet that arrives by `until`. The gate then admits packets up to the
+    /// arrival of the following held packet.
     pub(super) fn next(&mut self, until: Time) -> Option<Held> {
         if self.held.front()?.arrives > until {
             return None;
@@ -94,8 +96,9 @@ impl Wires {
         (first != WIRED).then_some(first)
     }
 
-    /// Returns the queue that a greedy source fills, which is the first on the route of its data that has a rate, and
-    /// the path to this queue. The bottleneck has a rate once it has `begun`.
+    /// Returns the queue that a greedy source fills, and the path to this queue. It is the first
+    /// queue on the route of the data of the source whose link has a rate. The bottleneck has a
+    /// rate if `begun`.
     pub(super) fn approach(&self, flow: u32, begun: bool) -> Approach {
         let mut approach = Approach {
             filled: Filled::Air(self.routes.queue_of(flow, self.links.len())),
@@ -107,7 +110,7 @@ impl Wires {
         }
         for &number in self.routes.data_links(flow) {
             let Some(wired) = self.links.get(number as usize) else {
-                break; // on air
+                break; // the rest of the route is on air
             };
             let is_free = self.is_bottleneck(number as usize) && !begun;
             match wired.link.unrated_delay() {
@@ -132,7 +135,8 @@ impl Wires {
         }
     }
 
-    /// Applies the differences between the queues of links of two scenarios from `now` on, as far as they may change.
+    /// Applies the differences between the link queues of two scenarios from `now` on, for the
+    /// settings that may change.
     #[cold]
     #[inline(never)]
     pub(super) fn change(&mut self, now: Time, [from, to]: [&Scenario; 2]) {
@@ -161,12 +165,13 @@ impl Wires {
         }
     }
 
-    /// Returns the bytes that have passed the bottleneck. [bytes]
+    /// Returns the number of bytes that have passed the bottleneck. [bytes]
     pub(super) fn passed_bytes(&self) -> u64 {
         self.bottleneck().map_or(0, |wired| wired.link.sent_bytes())
     }
 
-    /// Returns the packets that have passed the bottleneck.
+    /// Returns the counters of each leaf of the bottleneck, and the number of bytes that have
+    /// passed it.
     pub(super) fn passed(&self) -> Passed {
         let link = self.bottleneck().map(WiredLink::link);
         Passed {
@@ -175,7 +180,7 @@ impl Wires {
         }
     }
 
-    /// Returns the links by number, the bottleneck last.
+    /// Returns the links by number. The bottleneck is last.
     pub(crate) fn links(&self) -> &[WiredLink] {
         &self.links
     }
@@ -205,20 +210,20 @@ impl Wires {
         }
     }
 
-    /// Lets endpoints act in their own time, without lookahead.
+    /// Disables the lookahead of endpoints.
     pub(super) fn end_in_own_time(&mut self) {
         self.routes.act_ahead(&[], &[]);
         self.routes.lay_legs(&self.links);
     }
 }
 
-/// Returns the width of the scenario's bins.
+/// Returns the bin width that the scenario sets.
 pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
 }
 
-/// Returns the longest time of a packet on a link without waiting: delay and jitter of the link, and a full
-/// packet at its rate.
+/// Returns the longest time of a packet on a link without queueing: delay and jitter of the link,
+/// plus the transmission time of a full packet.
 pub(super) fn reach_of(scenario: &Scenario) -> Span {
     let wire = &scenario.wire;
     let wires = [&wire.rate, &wire.back].map(|rate| (wire.delay, rate.bps()));
@@ -233,8 +238,8 @@ pub(super) fn reach_of(scenario: &Scenario) -> Span {
     times.max().unwrap_or(Span::ZERO)
 }
 
-/// Returns the empty links of a scenario, the wire of its cell first and the bottleneck last. Sets in the routes
-/// which endpoints have lookahead.
+/// Returns the empty links of a scenario: first the wire of its cell, last the bottleneck. Also
+/// sets in the routes which endpoints have lookahead.
 fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<WiredLink> {
     let measured = scenario.measured();
     let bin = bin_of(scenario);

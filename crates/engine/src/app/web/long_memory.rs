@@ -1,5 +1,5 @@
-//! A Gaussian sequence with long memory plus white noise, from which PackMime's arrivals and
-//! requests follow.
+//! A Gaussian sequence with long memory plus white noise. The arrivals and requests of PackMime are
+//! computed from it.
 //!
 //! References: Cao et al. 2004 (the FSD-MA(1) model: fractional sum-difference, moving average of
 //! order 1); J. R. M. Hosking, "Modeling persistence in hydrological time series using fractional
@@ -11,15 +11,16 @@
 //!                                                  x_t fractional noise: (1 - B)^d x_t = e_t
 //! ```
 //!
-//! x_t is drawn given the last [`MEMORY`] values before it. Its correlations are exact up to that
-//! lag. ns-2 does the same, with a memory of 1,000 for arrivals and 5,000 for requests.
+//! x_t is drawn conditionally on the last [`MEMORY`] values before it. The correlations of x_t are
+//! exact up to this lag. ns-2 does the same, with a memory of 1,000 for arrivals and 5,000 for
+//! requests.
 
 use crate::kernel::streams::Stream;
 
-/// Number of past values on which the next one depends; a multiple of [`LANES`].
+/// Number of past values on which the next value depends; a multiple of [`LANES`].
 pub(super) const MEMORY: usize = 1_000;
 
-/// Number of separate sums in the scalar product, which the processor can overlap.
+/// Number of separate sums in the scalar product, which the processor can compute in parallel.
 const LANES: usize = 8;
 
 /// A stationary Gaussian sequence of mean 0 and variance 1.
@@ -28,9 +29,10 @@ pub(super) struct LongMemory {
     stream: Stream,
     /// Coefficients of the values from lag `MEMORY` to lag 1.
     coefficients: Vec<f64>,
-    /// Standard deviation of x given the past.
+    /// Standard deviation of x given the past values.
     innovation: f64,
-    /// The past values, the oldest at `oldest`; each value is stored twice, `MEMORY` places apart.
+    /// Past values, with the oldest at index `oldest`. Each value is stored twice, `MEMORY` places
+    /// apart.
     past: Vec<f64>,
     oldest: usize,
     /// Factors of x_t + x_{t-1} and of the white noise.
@@ -38,11 +40,12 @@ pub(super) struct LongMemory {
 }
 
 impl LongMemory {
-    /// Returns the sequence with fractional differencing of order `d`, 0 to 0.5, in which white
-    /// noise has the fraction `theta` of the variance.
+    /// Returns the sequence with fractional differencing of order `d`, from 0 to 0.5. White noise
+    /// has the fraction `theta` of the variance.
     pub(super) fn new(d: f64, theta: f64, mut stream: Stream) -> LongMemory {
-        // Durbin-Levinson: row t of the coefficients from row t - 1, x_t drawn with row t
-        let mut row: Vec<f64> = Vec::with_capacity(MEMORY); // from lag 1 on
+        // Durbin-Levinson: row t of the coefficients is computed from row t - 1, and x_t is drawn
+        // with row t
+        let mut row: Vec<f64> = Vec::with_capacity(MEMORY); // coefficients from lag 1 on
         let mut previous = Vec::with_capacity(MEMORY);
         let mut variance = 1.0;
         let mut x = vec![stream.normal()];
@@ -105,8 +108,8 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Returns the correlation of s at `lag` >= 1, from that of fractional noise, rho_k = rho_{k-1}
-    /// (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
+    /// Returns the correlation of s at `lag` >= 1, computed from the correlation of fractional
+    /// noise, rho_k = rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
     fn correlation(d: f64, theta: f64, lag: usize) -> f64 {
         let mut rho = vec![1.0];
         for k in 1..=lag + 1 {
@@ -116,7 +119,8 @@ mod tests {
         (1.0 - theta) * (below + 2.0 * rho[lag] + rho[lag + 1]) / (2.0 + 2.0 * rho[1])
     }
 
-    /// Estimates over many short sequences, whose means are independent.
+    /// Estimates the variance and correlations over many short sequences, whose means are
+    /// independent.
     #[test]
     fn variance_and_correlations_are_those_of_the_model() {
         let (d, theta) = (0.33, 0.4);
@@ -149,7 +153,7 @@ mod tests {
         }
     }
 
-    /// The window advances by one value at a time, also at the end of the ring.
+    /// Checks that the window advances by one value at a time, also at the end of the ring.
     #[test]
     fn the_past_is_the_last_values_in_order() {
         let stream = Streams::new(1, 0).stream("memory");

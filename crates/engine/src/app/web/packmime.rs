@@ -1,8 +1,8 @@
 //! The distributions of PackMime-HTTP, as functions of the rate of new connections.
 //!
 //! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), whose authors
-//! include authors of the paper. Every value here was compared with the draws of that program.
-//! Values that the paper prints were not compared with the paper.
+//! include authors of the paper. Every value here was compared with random draws of ns-2. The
+//! values printed in the paper were not compared.
 //!
 //! | what | law |
 //! |---|---|
@@ -11,17 +11,17 @@
 //! | response | runs of answers "not changed" and runs of files, each with fitted quantiles |
 //! | server delay | 1 / Weibull(0.63, 305 / s), at most 0.1 s |
 //!
-//! Shapes and fractions of white noise grow with the rate, log2(p / (1 - p)) = a + b log2(rate), so
-//! that traffic of many clients is nearly Poisson.
+//! The Weibull shapes and the fractions of white noise increase with the rate, log2(p / (1 - p)) =
+//! a + b log2(rate), so that the traffic of many clients is nearly Poisson.
 //!
-//! Differs from ns-2 in: the quantiles are given at fewer places, and are linear between them as in
-//! ns-2 (error at most 1 %); no size exceeds the last quantile (ns-2 extends the tails, which
+//! Differs from ns-2 in: the quantiles are given at fewer points, and are linear between the points
+//! as in ns-2 (error at most 1 %); no size exceeds the last quantile (ns-2 extends the tails, which
 //! contribute 4 % to the mean of responses).
 
 use super::long_memory::{LongMemory, above};
 use crate::kernel::streams::Stream;
 
-/// Returns p with log2(p / (1 - p)) = a + b log2(rate).
+/// Returns p, where log2(p / (1 - p)) = a + b log2(rate).
 fn by_rate((a, b): (f64, f64), rate: f64) -> f64 {
     1.0 / (1.0 + libm::exp2(-(a + b * libm::log2(rate))))
 }
@@ -61,7 +61,7 @@ impl Requests {
         Requests(LongMemory::new(0.31, theta, stream))
     }
 
-    /// Returns the next length. [bytes]
+    /// Returns the length of the next request. [bytes]
     pub(super) fn bytes(&mut self) -> u32 {
         let above = above(self.0.next());
         if above >= 0.5 {
@@ -76,15 +76,16 @@ impl Requests {
 #[derive(Clone, Debug)]
 pub(super) struct Responses {
     stream: Stream,
-    /// Whether the server sends files, instead of the answer "not changed".
+    /// Whether the server sends files at present, and not the answer "not changed".
     files: bool,
-    /// Remaining responses of this kind.
+    /// Number of remaining responses of the current kind.
     run: u32,
-    /// Weibull shapes of the lengths of runs, of answers "not changed" and of files.
+    /// Weibull shapes of the lengths of runs: first of answers "not changed", then of files.
     shapes: [f64; 2],
 }
 
-/// Weibull scales of the lengths of runs, in the same order; the lengths are rounded up.
+/// Weibull scales of the lengths of runs: first of answers "not changed", then of files. Lengths
+/// are rounded up.
 const RUN_SCALES: [f64; 2] = [0.775, 3.11];
 
 impl Responses {
@@ -97,7 +98,7 @@ impl Responses {
         }
     }
 
-    /// Returns the next length. [bytes]
+    /// Returns the length of the next response. [bytes]
     pub(super) fn bytes(&mut self) -> u32 {
         if self.run == 0 {
             self.files = !self.files;
@@ -114,7 +115,7 @@ impl Responses {
     }
 }
 
-/// Returns the time from a request to its response at the server. [s]
+/// Returns the time between a request and its response at the server. [s]
 pub(super) fn server_delay_s(stream: &mut Stream) -> f64 {
     1.0 / weibull(stream, 0.63, 305.0).max(10.0)
 }
@@ -123,12 +124,12 @@ fn weibull(stream: &mut Stream, shape: f64, scale: f64) -> f64 {
     scale * libm::pow(stream.exponential(), 1.0 / shape)
 }
 
-/// Returns a length in whole bytes, at least 1.
+/// Returns a length as a whole number of bytes, at least 1.
 fn truncated(bytes: f64) -> u32 {
     (bytes as u32).max(1)
 }
 
-/// Returns a quantile, linear between the places where it is given, constant outside.
+/// Returns a quantile, interpolated linearly between the given points and constant outside them.
 fn quantile(given: &[(f64, f64)], at: f64) -> f64 {
     let above = given.partition_point(|&(x, _)| x <= at);
     if above == 0 || above == given.len() {
@@ -138,7 +139,7 @@ fn quantile(given: &[(f64, f64)], at: f64) -> f64 {
     y0 + (y1 - y0) * (at - x0) / (x1 - x0)
 }
 
-/// The shorter half of requests: bytes by probability.
+/// Shorter half of requests, as pairs of probability and length in bytes.
 const SHORT_REQUEST: &[(f64, f64)] = &[
     (0.0, 50.98),
     (0.0101, 93.82),
@@ -154,7 +155,8 @@ const SHORT_REQUEST: &[(f64, f64)] = &[
     (1.0, 421.79),
 ];
 
-/// The longer half: log2 of bytes by log2 of the probability of a larger value.
+/// Longer half of requests, as pairs of log2 of the probability of a larger value, and log2 of the
+/// length in bytes.
 const LONG_REQUEST: &[(f64, f64)] = &[
     (-17.7791, 19.758),
     (-3.5983, 10.209),
@@ -169,7 +171,7 @@ const LONG_REQUEST: &[(f64, f64)] = &[
     (-0.0083, 8.728),
 ];
 
-/// Answers "not changed": bytes by probability.
+/// Answers "not changed", as pairs of probability and length in bytes.
 const NOT_CHANGED: &[(f64, f64)] = &[
     (0.0001, 4.645),
     (0.0203, 40.80),
@@ -190,8 +192,8 @@ const NOT_CHANGED: &[(f64, f64)] = &[
     (1.0, 272.23),
 ];
 
-/// Responses with a file: log2 of bytes by log2 of the probability of a larger value. The tail is
-/// Pareto with exponent 1.23.
+/// Responses with a file, as pairs of log2 of the probability of a larger value, and log2 of the
+/// length in bytes. The tail is Pareto with exponent 1.23.
 const FILE: &[(f64, f64)] = &[
     (-18.1793, 25.877),
     (-5.6937, 15.739),

@@ -9,10 +9,10 @@
 
 use crate::kernel::time::Span;
 
-/// Most samples in a row with an empty queue that are required for a rise.
+/// Number of consecutive samples with an empty queue after which the baseline may rise, at most.
 const RISE_AFTER: u32 = 8;
 
-/// The delays that count as no queue.
+/// The limits below which a delay is considered to be without a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NearBase {
     /// Round-trip time up to which the queue is considered empty whatever the baseline is.
@@ -21,29 +21,31 @@ pub(super) struct NearBase {
     pub tolerance: Span,
 }
 
-/// A round-trip time without a queue.
+/// The baseline of a station: its round-trip time without a queue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Baseline {
     rtt: Option<Span>,
     /// The baseline before it was raised.
     before_rise: Option<Span>,
-    /// Number and minimum of the latest samples in a row above the baseline with an empty queue.
+    /// Number and minimum of the latest consecutive samples above the baseline with an empty queue.
     candidate: Option<(u32, Span)>,
 }
 
 impl Baseline {
-    /// Returns the round-trip time without a queue, once there is a sample of it.
+    /// Returns the round-trip time without a queue, or `None` before the first sample.
     pub fn rtt(&self) -> Option<Span> {
         self.rtt
     }
 
-    /// Adds a round-trip time and returns the queueing delay that it shows, as if the baseline were at most `floor`.
+    /// Adds a round-trip time and returns its queueing delay. The delay is computed as if the
+    /// baseline were at most `floor`.
     ///
-    /// If the queue is known to be empty, `rise_after` samples in a row above the baseline raise it.
+    /// If the queue is known to be empty, `rise_after` is the number of consecutive samples above
+    /// the baseline that raise it.
     pub fn add(&mut self, rtt: Span, near: NearBase, rise_after: Option<u32>) -> Span {
         let NearBase { floor, tolerance } = near;
         if self.rtt.is_some_and(|base| rtt + tolerance < base) {
-            // the path is as before the rise, and may have a queue
+            // the path is the path before the rise again, and may have a queue
             self.rtt = self.before_rise.take().or(self.rtt);
         }
         let base = self.rtt.unwrap_or(floor);

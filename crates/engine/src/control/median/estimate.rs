@@ -1,4 +1,4 @@
-//! The estimate: the lower median of the last samples of different stations.
+//! The estimate: the lower median of the last samples of several stations.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use super::sample::{DelaySample, FRESH_FOR, SampleSource, TOLERANCE, WINDOW, low
 use super::station::Stations;
 use crate::kernel::time::{Span, Time};
 
-/// The last sample of each of the stations that were sampled last, oldest first.
+/// The last sample of each recently sampled station, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SampleWindow(VecDeque<DelaySample>);
 
 impl SampleWindow {
-    /// Adds a sample, which replaces the last one of its station.
+    /// Adds a sample, which replaces the previous sample of the station.
     pub fn push(&mut self, now: Time, sample: DelaySample) {
         self.0
             .retain(|other| other.station != sample.station && now.since(other.sent) < FRESH_FOR);
@@ -26,10 +26,10 @@ impl SampleWindow {
         self.0.retain(|sample| sample.station != station);
     }
 
-    /// Returns the sample that the rate follows after the `newest` one.
+    /// Returns the sample that C follows after the `newest` sample.
     ///
-    /// A station with an outstanding ping is at least as late as the time since that ping. If such a time is the median,
-    /// the newest sample counts if it is not shorter.
+    /// A station with an outstanding ping is late by at least the time since that ping. If such a
+    /// time is the median, the newest sample is returned, unless it is shorter than the median.
     pub fn median(
         &self,
         now: Time,
@@ -57,7 +57,7 @@ impl SampleWindow {
             .or((newest.delay >= median).then_some(newest))
     }
 
-    /// Returns the sample of a window with only one.
+    /// Returns the only sample of a window with one sample.
     pub fn single(&self) -> Option<&DelaySample> {
         self.0.front().filter(|_| self.0.len() == 1)
     }

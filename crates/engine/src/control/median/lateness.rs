@@ -1,4 +1,5 @@
-//! The outlier rule: a station whose delays exceed those of the others is doubted and does not count.
+//! The outlier rule: a station whose delays exceed the delays of the other stations is doubted, and
+//! its samples are ignored.
 //!
 //! ```text
 //! Trusted --mean lateness above 25 ms after 3 comparisons, or late in a poll--> Doubted
@@ -9,20 +10,20 @@
 use super::sample::TOLERANCE;
 use crate::kernel::time::{Span, Time};
 
-/// Comparisons that the running mean extends over.
+/// Number of comparisons in the running mean.
 const MEAN_OVER: f64 = 4.0;
-/// Comparisons after which the running mean counts.
+/// Number of comparisons after which the running mean is used.
 const MIN_COMPARISONS: u32 = 3;
-/// Shortest time in state Doubted after the station was last late.
+/// Minimum time in state Doubted after the station was last late.
 const DOUBTED_FOR: Span = Span(10_000_000_000);
 
 /// The lateness of one station relative to the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Lateness {
     comparisons: u32,
-    /// Running mean of its delay minus that of the others. [s]
+    /// Running mean of the delay of the station minus the delay of the others. [s]
     mean_s: f64,
-    /// When it was last late, in state Doubted.
+    /// When the station was last late, in state Doubted.
     doubted: Option<Time>,
 }
 
@@ -35,7 +36,7 @@ impl Lateness {
         self.update(now);
     }
 
-    /// Raises the mean to the lateness in a poll, which counts immediately.
+    /// Raises the mean to the lateness in a poll. This takes effect immediately.
     pub fn exceed_poll(&mut self, now: Time, late_by: Span) {
         self.comparisons = self.comparisons.max(MIN_COMPARISONS);
         self.mean_s = self.mean_s.max(late_by.seconds());
@@ -53,12 +54,12 @@ impl Lateness {
         }
     }
 
-    /// Returns whether it is in state Doubted.
+    /// Returns whether the station is in state Doubted.
     pub fn is_doubted(&self) -> bool {
         self.doubted.is_some()
     }
 
-    /// Returns how much later than the others it is on average.
+    /// Returns how much later than the others the station is on average.
     pub fn mean(&self) -> Span {
         Span::from_seconds(self.mean_s.max(0.0))
     }

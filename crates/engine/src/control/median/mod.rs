@@ -1,4 +1,4 @@
-//! C by the median: the queueing delay that active stations have in common.
+//! The capacity C by the median: follows the queueing delay that active stations have in common.
 //!
 //! Paper 002's estimator follows each reply to a ping. One station that replies late, because it sleeps or lies, thus
 //! lowers the rate of all others. This estimator follows a median and rejects outliers:
@@ -45,7 +45,8 @@
 //! stations changes nothing, and a single active station harms only itself.
 //!
 //! # A single station
-//! C follows the samples of a single station. If it is found to be late later, C returns to its value before.
+//! C follows the samples of a single station. If that station is found to be late afterwards, C
+//! returns to its value before it followed that station.
 //!
 //! # A standing queue does not raise a baseline
 //! A queue that never drains looks like a longer path ([`standing_queue`]). After 64 samples in a row above the
@@ -92,7 +93,7 @@ pub struct MedianEstimator {
     standing_queue: StandingQueue,
     rate: RateControl,
     last_step: Step,
-    /// Whether the last estimate was above the high threshold.
+    /// Whether the last estimate was above the threshold `high`.
     is_congested: bool,
 }
 
@@ -123,10 +124,10 @@ impl MedianEstimator {
         self.last_step
     }
 
-    /// Returns the pings of an interval, and must be called once per interval.
+    /// Returns the pings of an interval. Must be called once per interval.
     ///
-    /// `active` are the stations that have had traffic lately. `passed_bytes` have left the bottleneck since the
-    /// beginning.
+    /// `active` are the stations that have had traffic recently. `passed_bytes` is the number of
+    /// bytes that have left the bottleneck since the beginning.
     pub fn tick(&mut self, now: Time, active: &[u32], passed_bytes: u64) -> Vec<Probe> {
         self.sampler.begin_interval(now);
         self.stations.mark_active(now, active);
@@ -144,10 +145,11 @@ impl MedianEstimator {
         self.sampler.listening()
     }
 
-    /// Processes the reply to the ping with these lowest 16 bits of its number.
+    /// Processes the reply to the ping whose number has these lowest 16 bits.
     ///
-    /// `rtt` is the round-trip time if it is known better than from `now`; `passed_bytes` as in
-    /// [`MedianEstimator::tick`]. Returns the round-trip time and further pings, or `None` if there is no such ping.
+    /// `rtt` is the round-trip time if it is known more exactly than from `now`. `passed_bytes` is
+    /// the number of bytes that have left the bottleneck since the beginning. Returns the
+    /// round-trip time and further pings, or `None` if no such ping is without a reply.
     pub fn answer(
         &mut self,
         now: Time,
@@ -164,9 +166,11 @@ impl MedianEstimator {
         Some((trip.rtt, probes))
     }
 
-    /// Processes the round trip of a segment and returns further pings; `passed_bytes` as in [`MedianEstimator::tick`].
+    /// Processes the round trip of a segment and returns further pings. `passed_bytes` is the
+    /// number of bytes that have left the bottleneck since the beginning.
     ///
-    /// It counts if the station does not reply to pings, and once each time that its flows are listened to.
+    /// The sample is used if the station does not reply to pings, and once each time that the
+    /// estimator listens to the flows of the station.
     pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Probe> {
         let state = self.stations.get(trip.station);
         let is_expected = state.is_some_and(|state| {
@@ -219,7 +223,8 @@ impl MedianEstimator {
         Vec::new()
     }
 
-    /// Returns after how many samples in a row with an empty queue a baseline rises, if the queue is known to be empty.
+    /// Returns the number of consecutive samples with an empty queue after which a baseline rises,
+    /// or `None` if the queue may not be empty.
     fn samples_for_rise(&self, now: Time, trip: RoundTrip) -> Option<u32> {
         if !self.settings.follows_base {
             return None;
@@ -233,7 +238,7 @@ impl MedianEstimator {
         is_longer_path.then(|| (8 / active).max(2))
     }
 
-    /// Returns the longest delay that counts as an empty queue.
+    /// Returns the longest delay that is considered to be an empty queue.
     fn longest_near_base(&self) -> Span {
         let thresholds = self.settings.thresholds;
         thresholds.low + thresholds.near_base()
@@ -263,7 +268,7 @@ impl MedianEstimator {
         Some(pinged.into_iter().map(ping).collect())
     }
 
-    /// Adds a sample to the poll. Returns whether it has been processed completely.
+    /// Adds a sample to the poll. Returns whether the sample needs no further processing.
     fn add_to_poll(&mut self, now: Time, sample: DelaySample) -> bool {
         let Some(poll) = &mut self.poll else {
             return false;
@@ -278,7 +283,8 @@ impl MedianEstimator {
         }
     }
 
-    /// Decides the poll if that is possible: C follows its median, and late members are doubted.
+    /// Decides the poll if that is possible. C then follows the median of the poll, and late
+    /// members are doubted.
     fn decide_poll(&mut self, now: Time) {
         let Some(poll) = &mut self.poll else {
             return;
@@ -303,7 +309,8 @@ impl MedianEstimator {
         self.follow(now, decisive);
     }
 
-    /// Doubts a station whose sample exceeds the median of a poll. Returns whether it does.
+    /// Doubts a station if its sample exceeds the median of a poll. Returns whether the sample
+    /// does.
     fn reject_if_late(&mut self, now: Time, sample: DelaySample, median: Span) -> bool {
         let is_late = sample.delay > median + TOLERANCE;
         if is_late && let Some(state) = self.stations.get_mut(sample.station) {
@@ -346,9 +353,11 @@ impl MedianEstimator {
         self.stations.doubted()
     }
 
-    /// Returns the single station that C follows and its queueing delay, if it keeps C low.
+    /// Returns the single station that C follows and its queueing delay, if this station keeps C
+    /// low.
     ///
-    /// That is so if C has fallen by more than a quarter since it follows this station, and would fall further.
+    /// The station keeps C low if C has fallen by more than a quarter since C follows it, and would
+    /// fall further.
     pub fn holds_down(&self) -> Option<(u32, Span)> {
         let single = self.suspicion.single()?;
         let sample = self.window.single()?;
@@ -358,7 +367,7 @@ impl MedianEstimator {
         holds.then_some((single.station, sample.delay))
     }
 
-    /// Returns the round-trip time of a station without a queue, once there is a sample of it.
+    /// Returns the round-trip time of a station without a queue, or `None` before its first sample.
     pub fn base_rtt(&self, station: u32) -> Option<Span> {
         let state = self.stations.get(station)?;
         state.base_rtt(self.sampler.last_tick()?)

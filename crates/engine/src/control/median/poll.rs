@@ -13,13 +13,14 @@
 //! | a member that is overheard, of a segment after the start | counted, once | not of the poll |
 //! | any other | ignored | not of the poll |
 //!
-//! A member without a reply is later than the time that has passed. So the median is known as soon as half of the
-//! members have replied, and their middle delay is shorter than that time.
+//! A member without a reply is later than the time that has passed. Therefore the median is known
+//! as soon as half of the members have replied and the middle delay is shorter than the time that
+//! has passed.
 
 use super::sample::{DelaySample, SampleSource, TOLERANCE, WINDOW};
 use crate::kernel::time::{Span, Time};
 
-/// Shortest time that a poll is open; it is longer if the first delay is.
+/// Minimum time that a poll is open. If the first delay is longer, the poll is open for that delay.
 const MIN_WAIT: Span = Span(300_000_000);
 
 /// Stations that are sampled simultaneously.
@@ -28,7 +29,7 @@ pub(super) struct Poll {
     started: Time,
     /// The pinged stations, the station of the first sample, and stations that have been overheard since.
     members: usize,
-    /// Fewest samples that decide while the poll waits.
+    /// Minimum number of samples that decide the poll while it is open.
     quorum: usize,
     /// The sample that started the poll, then the samples of the members.
     samples: Vec<DelaySample>,
@@ -39,18 +40,19 @@ pub(super) struct Poll {
 /// The relation of a sample to a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// It counts.
+    /// The sample is added to the poll.
     Counted,
-    /// It is of a member, after the decision for this median.
+    /// The sample is from a member but arrived after the decision. The field is the median of the
+    /// poll.
     Late(Span),
-    /// It is not of the poll.
+    /// The sample does not belong to the poll.
     Unrelated { is_open: bool },
 }
 
 /// The state after an attempt to decide.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PollResult {
-    /// The poll waits, or was decided before.
+    /// The poll is still open, or was decided before.
     Unchanged,
     /// Too few members have replied in time.
     Failed,
@@ -69,9 +71,11 @@ pub(super) struct PollMedian {
 }
 
 impl Poll {
-    /// Starts a poll because of a sample. It pings `pinged` other stations and listens to `overheard` more.
+    /// Starts a poll because of the sample `first`. The poll pings `pinged` other stations and
+    /// listens to `overheard` further stations.
     ///
-    /// A station that is overheard becomes a member with its sample, since nobody knows whether a segment will pass.
+    /// A station that is overheard becomes a member only with its sample, because it is unknown
+    /// whether a segment will pass.
     pub fn start(now: Time, first: DelaySample, pinged: usize, overheard: usize) -> Poll {
         let quorum = match pinged {
             0 => WINDOW.min(1 + overheard),
@@ -86,12 +90,12 @@ impl Poll {
         }
     }
 
-    /// Returns whether the poll is not decided.
+    /// Returns whether the poll is undecided.
     pub fn is_open(&self) -> bool {
         self.median.is_none()
     }
 
-    /// Adds a sample if it is of the poll.
+    /// Adds a sample if it belongs to the poll.
     pub fn add(&mut self, sample: DelaySample) -> Reply {
         let is_open = self.is_open();
         let unrelated = Reply::Unrelated { is_open };
@@ -139,7 +143,8 @@ impl Poll {
         };
         self.median = Some(delay);
         let samples = std::mem::take(&mut self.samples);
-        // if the first sample was right, its ping met the queue before those of the others
+        // if the first sample was right, its ping met the queue before the pings of the other
+        // members
         let decisive = match samples.last() {
             Some(&last) if first.delay > delay + TOLERANCE => DelaySample { delay, ..last },
             Some(_) | None => first,

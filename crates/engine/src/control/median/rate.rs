@@ -8,8 +8,9 @@
 //! | above 200 ms, or above 100 ms for 0.2 s | is set by measurement |
 //!
 //! # The measurement
-//! Between two replies a FIFO that never runs empty delivers the bytes that entered it between the two requests. With
-//! requests at s1 and s2, delays d1 and d2, and a rate R that has left the bottleneck in between, the capacity is
+//! A FIFO that never runs empty delivers, between two replies, the bytes that entered it between
+//! the two requests. The requests leave at s1 and s2, with delays d1 and d2. Bytes leave the
+//! bottleneck at rate R between the requests. The capacity is
 //!
 //! ```text
 //! K = R (s2 - s1) / ((s2 + d2) - (s1 + d1)) = R / (1 + (d2 - d1) / (s2 - s1))
@@ -33,8 +34,8 @@
 //! would return only by 2 % per second.
 //!
 //! # Growth is taken back
-//! The request of the sample that ends a growth left when C was smaller. C returns to its value at that time, because
-//! the queue has grown since.
+//! C may have grown while the request of a late sample was under way. That request left when C was
+//! smaller. C returns to its value at that time, because the queue has grown since.
 //!
 //! # Stability margin with one station
 //! Between 5 and 100 ms the WLAN integrates C minus its capacity K, and this algorithm integrates the sign of the
@@ -52,34 +53,36 @@ use crate::kernel::time::{Span, Time};
 
 /// Increase per interval while there is no queue.
 const FAST_INCREASE: f64 = 0.02;
-/// Samples in a row without a queue before the fast increase, because one of them may be chance.
+/// Number of consecutive samples without a queue before the fast increase, because one such sample
+/// may be chance.
 const SLOW_STEPS: u32 = 1;
 /// Increase while the queue is short. [1/s]
 const INCREASE: f64 = 0.02;
-/// Decrease while the queue is longer. [1/s]
+/// Decrease while the queue is longer than the threshold. [1/s]
 const DECREASE: f64 = 0.08;
-/// Time in which a measured C drains a queue. [s]
+/// Time in which C drains a queue after a measurement. [s]
 const DRAIN_TIME_S: f64 = 1.0;
-/// Smallest ratio of C to the measured capacity while the delay falls, and while it does not.
+/// Smallest ratio of C to the measured capacity. The first constant applies while the delay falls,
+/// the second while it does not.
 const MIN_PART_FALLING: f64 = 0.8;
 const MIN_PART_CONSTANT: f64 = 0.7;
 /// Slope of the delay above which two samples suffice for a measurement. [s/s]
 const RISING: f64 = 0.4;
-/// Slope above which a delay counts as long immediately, because the capacity has halved. [s/s]
+/// Slope above which a delay is considered long immediately, because the capacity has halved. [s/s]
 const RISING_FAST: f64 = 1.0;
 /// Slope below which the delay falls. [s/s]
 const FALLING: f64 = -0.03;
-/// Shortest time over which a smaller slope, or a fall, is measured.
+/// Minimum time over which a smaller slope, or a fall, is measured.
 const SLOPE_TIME: Span = Span(150_000_000);
-/// Longest time between two requests that are compared.
+/// Maximum time between two requests that are compared.
 const HISTORY: Span = Span(600_000_000);
 /// Time for which a measured capacity is valid.
 const CAPACITY_VALID_FOR: Span = Span(1_000_000_000);
-/// Time after which a delay between one and two times `high` counts as long.
+/// Time after which a delay between `high` and twice `high` is considered long.
 const LONG_AFTER: Span = Span(200_000_000);
 /// Utilisation of C above which it may increase.
 const MIN_UTILISATION: f64 = 0.75;
-/// Increases in a row after which they are taken back.
+/// Number of consecutive increases after which they are taken back.
 const TAKEN_BACK_AFTER: u32 = 3;
 
 /// A cut of C while the queue neither rose nor fell.
@@ -87,7 +90,7 @@ const TAKEN_BACK_AFTER: u32 = 3;
 struct Cut {
     /// C before the cut. [bit/s]
     before_bps: f64,
-    /// The capacity that the fall of the queue has shown since. [bit/s]
+    /// Capacity measured by the fall of the queue after the cut. [bit/s]
     capacity_bps: Option<f64>,
 }
 
@@ -99,15 +102,15 @@ pub(super) struct RateControl {
     min_bps: f64,
     max_bps: f64,
     rate_bps: f64,
-    /// Rates of the last second, each with its beginning, oldest first.
+    /// Rates of the last second, each with its start time, oldest first.
     rates: VecDeque<(Time, f64)>,
     /// Estimates of the last second, oldest first.
     samples: VecDeque<DelaySample>,
-    /// The last measurement. Requests that left later have met its effect.
+    /// Time of the last measurement. Requests that left later have met its effect.
     measured_at: Option<Time>,
-    /// The capacity that was measured last, while its queue drains. [bit/s]
+    /// Time and capacity [bit/s] of the last measurement, while its queue drains.
     measured: Option<(Time, f64)>,
-    /// Increases in a row.
+    /// Number of consecutive increases.
     increases: u32,
     cut: Option<Cut>,
     /// Since when delays have been long.
@@ -147,7 +150,8 @@ impl RateControl {
         self.set(now, rate_bps as f64);
     }
 
-    /// Adapts C to a sample, known at `now`. If the baseline is in doubt, C is lowered until a queue would have drained.
+    /// Adapts C to a sample that is known at `now`. If the baseline is in doubt, C is lowered until
+    /// any queue would have drained.
     pub fn step(&mut self, now: Time, sample: DelaySample, in_doubt: bool) -> Step {
         self.forget(sample.sent);
         let is_used = self.is_used(sample);
@@ -185,7 +189,7 @@ impl RateControl {
         step
     }
 
-    /// Returns whether a delay counts as long, and notes since when delays are.
+    /// Returns whether a delay is considered long, and records since when delays have been long.
     fn is_long(&mut self, sample: DelaySample, high: Span) -> bool {
         if sample.delay <= high {
             self.long_since = None;
@@ -208,7 +212,8 @@ impl RateControl {
         step
     }
 
-    /// Sets C by measurement, if the request of the sample has met the effect of the last one.
+    /// Sets C by measurement if the request of the sample has met the effect of the last
+    /// measurement.
     fn measure(&mut self, now: Time, sample: DelaySample) -> Step {
         let since_measured = self.since_measured();
         let apart = since_measured

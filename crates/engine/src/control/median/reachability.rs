@@ -16,7 +16,8 @@
 use super::sample::SampleSource;
 use crate::kernel::time::{Span, Time};
 
-/// Attempts that must fail before a source is given up, and the least time since the first of them.
+/// Number of attempts that must fail before a source is given up, and minimum time since the first
+/// of these attempts.
 const MIN_FAILURES: u32 = 5;
 const MIN_FAILING_FOR: Span = Span(2_000_000_000);
 
@@ -47,17 +48,17 @@ pub(super) struct Reachability {
 }
 
 impl Reachability {
-    /// Notes a ping.
+    /// Records that a ping was sent to the station.
     pub fn on_ping(&mut self, now: Time) {
         self.pings.attempt(now);
     }
 
-    /// Notes that the estimator begins to listen to its flows.
+    /// Records that the estimator begins to listen to the flows of the station.
     pub fn on_listen(&mut self, now: Time) {
         self.flows.attempt(now);
     }
 
-    /// Notes a sample.
+    /// Records a sample of the station.
     pub fn on_sample(&mut self, source: SampleSource) {
         match source {
             SampleSource::Pings => (self.pings, self.has_replied) = (FailureCount::default(), true),
@@ -67,27 +68,30 @@ impl Reachability {
         }
     }
 
-    /// Returns whether the estimator listens to its flows and has no sample of them yet.
+    /// Returns whether the estimator listens to the flows of the station and has no sample of these
+    /// flows yet.
     pub fn is_listened_to(&self) -> bool {
         self.flows != FailureCount::default()
     }
 
-    /// Returns since when pings have had no reply, if any has been sent since the last reply.
+    /// Returns the time since which pings have had no reply, if any ping has been sent since the
+    /// last reply.
     pub fn unanswered_since(&self) -> Option<Time> {
         self.pings.0.map(|(_, first)| first)
     }
 
-    /// Returns whether it does not reply to pings: state Overheard or Unreachable.
+    /// Returns whether the station does not reply to pings: state Overheard or Unreachable.
     pub fn is_silent(&self, now: Time) -> bool {
         self.pings.has_failed(now)
     }
 
-    /// Returns whether it neither replies to pings nor has flows that can be overheard: state Unreachable.
+    /// Returns whether the station neither replies to pings nor has flows that can be overheard:
+    /// state Unreachable.
     pub fn is_unreachable(&self, now: Time) -> bool {
         self.is_silent(now) && self.flows.has_failed(now)
     }
 
-    /// Returns the source of its samples, if it has one.
+    /// Returns the source of the samples of the station, if there is one.
     pub fn source(&self, now: Time) -> Option<SampleSource> {
         if !self.is_silent(now) {
             self.has_replied.then_some(SampleSource::Pings)

@@ -1,11 +1,11 @@
-//! Probes, round trips, and the queueing delays that they show.
+//! Probes, round trips, and the queueing delays that are computed from round trips.
 
 use crate::kernel::time::{Span, Time};
 use crate::words;
 
-/// Age above which activity and samples no longer count.
+/// Age above which activity and samples are ignored.
 pub(super) const FRESH_FOR: Span = Span(2_000_000_000);
-/// Number of stations whose last samples the median is taken of.
+/// Number of stations whose last samples form the median.
 pub(super) const WINDOW: usize = 5;
 /// Difference between two delays that is attributed to noise.
 pub(super) const TOLERANCE: Span = Span(25_000_000);
@@ -13,22 +13,22 @@ pub(super) const TOLERANCE: Span = Span(25_000_000);
 /// A ping to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// The station that it is for.
+    /// Station to ping.
     pub station: u32,
-    /// Its number, from 1.
+    /// Number of the ping, from 1.
     pub number: u32,
 }
 
 /// The round trip of a ping or of a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// The station that the ping or segment was for.
+    /// Station to which the ping or segment was sent.
     pub station: u32,
     /// Departure of the ping, or of the segment from the bottleneck.
     pub sent: Time,
     /// Time from departure until the reply, or until the ACK that covers the segment.
     pub rtt: Span,
-    /// Bytes that had left the bottleneck at departure, since the beginning.
+    /// Bytes that had left the bottleneck between the beginning and the departure.
     pub passed_bytes: u64,
 }
 
@@ -50,20 +50,21 @@ pub(super) struct DelaySample {
     pub delay: Span,
     /// Departure of the ping or segment.
     pub sent: Time,
-    /// Bytes that had left the bottleneck at departure, since the beginning.
+    /// Bytes that had left the bottleneck between the beginning and the departure.
     pub passed_bytes: u64,
 }
 
-/// Returns the median; of an even number of delays, the smaller of the two middle ones.
+/// Returns the lower median: for an even number of delays, the smaller of the two middle delays.
 pub(super) fn lower_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
     let mut delays: Vec<Span> = delays.collect();
     delays.sort_unstable();
     delays.get(delays.len().checked_sub(1)? / 2).copied()
 }
 
-/// Returns the median; of an even number of delays, the larger of the two middle ones.
+/// Returns the upper median: for an even number of delays, the larger of the two middle delays.
 ///
-/// A station that exceeds it is later than at least half of the others.
+/// A station whose delay exceeds the upper median is later than at least half of the other
+/// stations.
 pub(super) fn upper_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
     let mut delays: Vec<Span> = delays.collect();
     delays.sort_unstable();

@@ -7,9 +7,10 @@ use super::station::Stations;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// Most stations that a poll pings, the first one included, and most that it listens to.
+/// Maximum number of stations that a poll pings, including the first station, and maximum number
+/// that it listens to.
 const MAX_POLLED: usize = 32;
-/// Intervals without a tick that count as a stall of the caller.
+/// Number of intervals without a tick that is considered a stall of the caller.
 const STALL: u64 = 5;
 /// Mean number of intervals between two pings to stations that are doubted or silent.
 const RARELY: u32 = 10;
@@ -29,13 +30,13 @@ pub(super) struct Sampler {
     interval: Span,
     timeout: Span,
     last_tick: Option<Time>,
-    /// End of the last stall; earlier departures show nothing.
+    /// End of the last stall. Pings and segments that departed earlier are ignored.
     resumed: Option<Time>,
-    /// Stations of the present round that have not been sampled.
+    /// Stations of the current round that have not been sampled.
     round: Vec<u32>,
     outstanding: VecDeque<Outstanding>,
     last_number: u32,
-    /// Stations whose segments are timed now.
+    /// Stations whose segments are timed at present.
     listening: Vec<u32>,
 }
 
@@ -54,7 +55,7 @@ impl Sampler {
         }
     }
 
-    /// Begins an interval: detects a stall and gives up old pings.
+    /// Begins an interval. Detects a stall and gives up old pings.
     pub fn begin_interval(&mut self, now: Time) {
         let patience = self.interval * STALL;
         if self
@@ -71,15 +72,17 @@ impl Sampler {
         }
     }
 
-    /// Returns the beginning of the present interval.
+    /// Returns the beginning of the current interval.
     pub fn last_tick(&self) -> Option<Time> {
         self.last_tick
     }
 
-    /// Returns the regular pings of an interval, and begins to listen to silent stations in their turn.
+    /// Returns the regular pings of an interval, and begins to listen to silent stations when it is
+    /// their turn.
     ///
-    /// Stations that count are sampled in rounds: each is sampled once before any is sampled again, in a random order.
-    /// While the queue is long (`is_congested`), as many are sampled per interval as the median is taken of.
+    /// Trusted stations are sampled in rounds: each is sampled once, in random order, before any is
+    /// sampled again. While the queue is long (`is_congested`), each interval samples as many
+    /// stations as the median uses.
     pub fn regular(
         &mut self,
         now: Time,
@@ -95,7 +98,7 @@ impl Sampler {
             .active()
             .filter(|&station| !stations.counts(station, now) || stations.is_silent(station, now))
             .collect();
-        // drawn, so that a station cannot prepare to reply in time just then
+        // drawn at random, so that a station cannot predict when it must reply in time
         let is_rare = self.draws.up_to(RARELY - 1) == 0;
         let mut pinged = Vec::new();
         if is_rare && !counting.is_empty() && !doubted_or_silent.is_empty() {
@@ -139,7 +142,8 @@ impl Sampler {
         Some(self.round.swap_remove(drawn))
     }
 
-    /// Returns the stations that a poll pings and those that it listens to, without the station that caused it.
+    /// Returns the stations that a poll pings and the stations that it listens to. The station
+    /// `cause`, which started the poll, is excluded.
     pub fn polled(&mut self, now: Time, cause: u32, stations: &Stations) -> (Vec<u32>, Vec<u32>) {
         let others = stations
             .active()
@@ -198,7 +202,8 @@ impl Sampler {
         self.listening.retain(|&other| other != station);
     }
 
-    /// Returns the round trip of the outstanding ping with these lowest 16 bits of its number, which ends now.
+    /// Returns the round trip of the outstanding ping whose number has these lowest 16 bits. The
+    /// round trip ends at `now`.
     pub fn reply(&mut self, now: Time, number: u16, rtt: Option<Span>) -> Option<RoundTrip> {
         let mut outstanding = self.outstanding.iter();
         let place = outstanding.rposition(|ping| ping.probe.number as u16 == number)?;
@@ -215,7 +220,8 @@ impl Sampler {
         })
     }
 
-    /// Returns whether a round trip that ends now shows the present: neither too old nor from before a stall.
+    /// Returns whether a round trip that ends at `now` is current: it is neither too long nor began
+    /// before a stall.
     pub fn is_current(&self, now: Time, rtt: Span) -> bool {
         let left_before = self.resumed.is_some_and(|resumed| now.since(resumed) < rtt);
         rtt <= self.timeout && !left_before

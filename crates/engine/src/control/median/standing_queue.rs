@@ -8,15 +8,15 @@
 
 use crate::kernel::time::{Span, Time};
 
-/// Samples in a row above the baseline after which it is in doubt.
+/// Number of consecutive samples above the baseline after which the baseline is in doubt.
 const DOUBTED_AFTER: u32 = 64;
 /// Time at the minimum of C, in units of the longest delay, in which any queue drains.
 const DRAIN_DELAYS: u64 = 2;
 
-/// The samples since one was near its baseline, and C before them.
+/// The samples since the last sample near its baseline, and C before these samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StandingQueue {
-    /// Samples in a row above the baseline, and the longest delay among them.
+    /// Number of consecutive samples above the baseline, and the longest delay among them.
     late_samples: u32,
     longest: Span,
     /// Since when C has been at its minimum.
@@ -41,15 +41,15 @@ impl StandingQueue {
         self.late_samples >= DOUBTED_AFTER
     }
 
-    /// Notes a sample above the baseline.
+    /// Records a sample above the baseline.
     pub fn on_late_sample(&mut self, delay: Span) {
         self.late_samples = self.late_samples.saturating_add(1);
         self.longest = self.longest.max(delay);
     }
 
-    /// Notes a sample near the baseline while C is `bps`. [bit/s]
+    /// Records a sample near the baseline while C is `bps`. [bit/s]
     ///
-    /// Returns the rate that C returns to if it was lowered to its minimum for the test. [bit/s]
+    /// If the test lowered C to its minimum, returns the rate to which C returns. [bit/s]
     pub fn on_near_sample(&mut self, bps: u64) -> Option<u64> {
         let was_tested = self.is_in_doubt() && self.at_min_since.is_some();
         let before = was_tested.then(|| self.confirmed_bps.max(bps));
@@ -58,12 +58,12 @@ impl StandingQueue {
         before
     }
 
-    /// Notes whether C is at its minimum.
+    /// Records whether C is at its minimum.
     pub fn on_rate(&mut self, now: Time, is_min: bool) {
         self.at_min_since = is_min.then(|| self.at_min_since.unwrap_or(now));
     }
 
-    /// Returns whether any queue had drained before a ping left at `sent`, so that the path is longer.
+    /// Returns whether the path is longer: any queue had drained before a ping left at `sent`.
     pub fn is_longer_path(&self, now: Time, sent: Time) -> bool {
         let drained = self
             .at_min_since

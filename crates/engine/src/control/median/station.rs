@@ -8,21 +8,22 @@ use super::reachability::Reachability;
 use super::sample::{DelaySample, FRESH_FOR, RoundTrip, SampleSource, upper_median};
 use crate::kernel::time::{Span, Time};
 
-/// What is known about one station.
+/// The state of one station.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StationState {
     pub reachability: Reachability,
     pub lateness: Lateness,
-    /// Baselines of its pings and of its flows. An ACK may be delayed by up to 500 ms
-    /// (RFC 9293, section 3.8.6.3).
+    /// Baselines of the pings and of the flows of the station. An ACK may be delayed by up to 500
+    /// ms (RFC 9293, section 3.8.6.3).
     ping_baseline: Baseline,
     flow_baseline: Baseline,
-    /// Departure and queueing delay of its last sample.
+    /// Departure and queueing delay of the last sample of the station.
     last: Option<(Time, Span)>,
 }
 
 impl StationState {
-    /// Adds a round trip and returns the queueing delay that it shows; parameters as in [`Baseline::add`].
+    /// Adds a round trip and returns its queueing delay. The parameters are those of
+    /// [`Baseline::add`].
     pub fn add(
         &mut self,
         trip: RoundTrip,
@@ -46,7 +47,7 @@ impl StationState {
         }
     }
 
-    /// Returns the baseline of its present source.
+    /// Returns the baseline of the current source of samples.
     pub fn base_rtt(&self, now: Time) -> Option<Span> {
         match self.reachability.is_silent(now) {
             true => self.flow_baseline.rtt(),
@@ -59,7 +60,7 @@ impl StationState {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stations {
     states: BTreeMap<u32, StationState>,
-    /// Last activity of each active station.
+    /// Time of the last activity of each active station.
     active: BTreeMap<u32, Time>,
 }
 
@@ -91,12 +92,13 @@ impl Stations {
         self.states.get_mut(&station)
     }
 
-    /// Returns the state of a station, which may be new.
+    /// Returns the state of a station, and creates the state if there is none.
     pub fn entry(&mut self, station: u32) -> &mut StationState {
         self.states.entry(station).or_default()
     }
 
-    /// Returns whether the samples of a station count: it is neither doubted nor unreachable.
+    /// Returns whether the samples of a station are used: the station is neither doubted nor
+    /// unreachable.
     pub fn counts(&self, station: u32, now: Time) -> bool {
         let state = self.get(station);
         state.is_none_or(|state| {

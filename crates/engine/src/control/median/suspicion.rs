@@ -1,7 +1,8 @@
-//! The stations that may be outliers: delays compared with those of other stations, and a single station that C follows.
+//! The detection of outliers: compares the delays of a station with those of other stations, and
+//! watches a single station that C follows.
 //!
-//! A sample is compared with samples of other stations that left shortly before and shortly after it. So a queue that
-//! grows or drains makes no station late.
+//! A sample is compared with samples of other stations that left shortly before it and shortly
+//! after it. Therefore a queue that grows or drains makes no station late.
 
 use std::collections::VecDeque;
 
@@ -9,15 +10,15 @@ use super::sample::{DelaySample, FRESH_FOR, upper_median};
 use super::station::Stations;
 use crate::kernel::time::{Span, Time};
 
-/// Difference of departures up to which two samples are compared.
+/// Maximum difference of the departures of two samples that are compared.
 const COMPARED_WITHIN: Span = Span(600_000_000);
-/// Most other stations on either side that a sample is compared with.
+/// Maximum number of other stations on either side with which a sample is compared.
 const MAX_NEIGHBOURS: usize = 5;
-/// Other stations on either side that are required, if there are as many.
+/// Required number of other stations on either side, if there are that many stations.
 const MIN_NEIGHBOURS: usize = 2;
 /// Most samples in the history.
 const MAX_HISTORY: usize = 64;
-/// Time for which C from before a single-station period stays valid.
+/// Time for which the C from before a single-station period stays valid.
 const SINGLE_STATION_FOR: Span = Span(600_000_000_000);
 
 /// A period in which C follows the samples of one station only.
@@ -25,14 +26,14 @@ const SINGLE_STATION_FOR: Span = Span(600_000_000_000);
 pub(super) struct SingleStation {
     pub station: u32,
     since: Time,
-    /// C at the beginning. [bit/s]
+    /// C at the beginning of the period. [bit/s]
     pub before_bps: u64,
 }
 
-/// The samples that are compared, and the single-station period.
+/// The history of samples to compare, and the single-station period.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Suspicion {
-    /// Samples by departure, each with a mark whether it has been compared.
+    /// Samples ordered by departure, each with a flag whether it has been compared.
     history: VecDeque<(DelaySample, bool)>,
     single: Option<SingleStation>,
 }
@@ -80,7 +81,8 @@ impl Suspicion {
         }
     }
 
-    /// Returns the delay that others had simultaneously: the larger of the upper medians before and after a sample.
+    /// Returns the simultaneous delay of the other stations: the larger of the upper medians before
+    /// and after a sample.
     fn neighbours(&self, place: usize, required: usize, stations: &Stations) -> Option<Span> {
         let (sample, _) = self.history[place];
         let is_neighbour = |(other, _): &&(DelaySample, bool)| {
@@ -99,12 +101,12 @@ impl Suspicion {
         upper_median(before.iter().map(delay)).max(upper_median(after.iter().map(delay)))
     }
 
-    /// Returns the present single-station period, or the last one.
+    /// Returns the current single-station period, or the last one.
     pub fn single(&self) -> Option<SingleStation> {
         self.single
     }
 
-    /// Notes that C, now `bps`, follows the samples of one station only. [bit/s]
+    /// Records that C, now `bps`, follows the samples of one station only. [bit/s]
     pub fn on_single(&mut self, now: Time, station: u32, bps: u64) {
         if self.single.is_none_or(|single| single.station != station) {
             self.single = Some(SingleStation {
@@ -115,7 +117,8 @@ impl Suspicion {
         }
     }
 
-    /// Ends a single-station period of a station that is doubted. Returns C from before it, if it is valid. [bit/s]
+    /// Ends a single-station period of a station that is doubted. Returns the C from before the
+    /// period, if it is still valid. [bit/s]
     pub fn end_single(&mut self, now: Time, station: u32) -> Option<u64> {
         let single = self.single.take_if(|single| single.station == station)?;
         (now.since(single.since) < SINGLE_STATION_FOR).then_some(single.before_bps)
@@ -128,7 +131,7 @@ impl Suspicion {
     }
 }
 
-/// Returns the first sample of each station, up to the limit of neighbours.
+/// Returns the first sample of each station, for at most `MAX_NEIGHBOURS` stations.
 fn by_station<'a>(samples: impl Iterator<Item = &'a (DelaySample, bool)>) -> Vec<DelaySample> {
     let mut first: Vec<DelaySample> = Vec::new();
     for (sample, _) in samples {

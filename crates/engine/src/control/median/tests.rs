@@ -2,7 +2,8 @@ use super::*;
 use crate::control::WceRule;
 use crate::kernel::streams::Streams;
 
-/// A WLAN as a fluid: a FIFO whose capacity changes, downstream of a bottleneck that is never idle.
+/// A fluid model of a WLAN: a FIFO whose capacity changes, downstream of a bottleneck that is never
+/// idle.
 struct Fluid {
     capacity_bps: fn(f64) -> f64,
     buffer_bytes: f64,
@@ -11,11 +12,13 @@ struct Fluid {
     /// Additional delay of a station at a time; infinite if it does not reply. [s]
     extra_s: Box<dyn Fn(u32, f64) -> f64>,
     stations: u32,
-    /// Number of stations, from the first, that do not reply to pings and are overheard.
+    /// Number of stations that do not reply to pings and are overheard. They have the lowest
+    /// numbers.
     overheard: u32,
     /// Delay of an ACK at a time. [s]
     delayed_ack_s: fn(f64) -> f64,
-    /// Number of overheard stations, from the first, that acknowledge data that has not arrived yet.
+    /// Number of overheard stations that acknowledge data that has not arrived yet. They have the
+    /// lowest numbers.
     early: u32,
 }
 
@@ -120,7 +123,7 @@ fn during(instants: &[Instant], from_s: f64, to_s: f64) -> impl Iterator<Item = 
         .filter(move |instant| (from_s..to_s).contains(&instant.at_s))
 }
 
-/// Returns the smallest and largest C. [Mbit/s]
+/// Returns the minimum and the maximum of C. [Mbit/s]
 fn range(instants: &[Instant], from_s: f64, to_s: f64) -> (f64, f64) {
     let rates = during(instants, from_s, to_s).map(|instant| instant.rate_bps / 1e6);
     (
@@ -164,8 +167,8 @@ fn c_follows_a_capacity_that_falls_and_rises() {
             let (instants, _) = fluid.run(50.0);
             let case = format!("{stations} stations, {packets} packets");
             let (min, _) = range(&instants, 20.0, 35.0);
-            // These senders fill C whatever is lost, unlike TCP. So the bounds are wider than a tenth of either
-            // capacity; they were set by the results of this test.
+            // Unlike TCP, these senders fill C whatever is lost. Therefore the bounds are wider
+            // than a tenth of either capacity. They were chosen from the results of this test.
             let drained_s = 24.0 + (packets - 200.0_f64).max(0.0) / 100.0;
             let (low, high) = (
                 range(&instants, drained_s, 35.0),
@@ -190,10 +193,10 @@ const FALLS: [fn(f64) -> f64; 8] = [
     |at| drop_and_rise(at - 3.1),
 ];
 
-/// The length of the queue after a fall depends on the phase of the cycle at which the capacity falls. So the test uses
-/// the mean over phases of the median queueing delay in five seconds. A FIFO of 200 packets of 1514 bytes is 0.404 s
-/// long at 6 Mbit/s. The bound of 0.224 s was set by the result of a single phase; of 40 phases some had medians up to
-/// 0.404 s.
+/// The queue length after a fall of the capacity depends on the phase of the cycle of C at that
+/// time. Therefore the test uses the mean over several phases of the median queueing delay in five
+/// seconds. A FIFO of 200 packets of 1514 bytes is 0.404 s long at 6 Mbit/s. The bound of 0.224 s
+/// was chosen from the result of a single phase; of 40 phases some had medians up to 0.404 s.
 #[test]
 fn the_queue_is_short_soon_after_a_fall() {
     for stations in [2, 5, 20] {
@@ -220,7 +223,7 @@ fn the_queue_is_short_soon_after_a_fall() {
     }
 }
 
-/// A name, and the additional delay of a reply at a time. [s]
+/// A kind of station: its name, and the additional delay [s] of a reply at a time [s].
 type Kind = (&'static str, fn(f64) -> f64);
 
 #[test]
@@ -259,7 +262,8 @@ fn a_late_minority_does_not_change_c() {
     }
 }
 
-/// Returns the delay of an ACK of a flow with little to send: 40 ms in every third millisecond. [s]
+/// Returns the delay of an ACK of a flow with little to send: 40 ms during every third millisecond.
+/// [s]
 fn now_and_then(at_s: f64) -> f64 {
     if ((at_s * 1e3).round() as u64).is_multiple_of(3) {
         0.04
@@ -388,7 +392,7 @@ fn a_station_that_replies_to_pings_is_not_overheard() {
         Some(Span(4_000_000)),
         "one sample per period of listening"
     );
-    // a reply to a ping has another baseline
+    // a reply to a ping has a different baseline
     let mut tick = 30;
     let probe = loop {
         if let Some(probe) = estimator.tick(at(100 * tick), &[0], 0).first().copied() {

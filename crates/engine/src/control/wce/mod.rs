@@ -63,27 +63,27 @@ use super::base_rtt::{BaseRtt, Evidence};
 use super::step::Step;
 use crate::kernel::time::{Span, Time};
 
-/// The outcome of a ping. At least one is required per interval, without a round-trip time if nothing new is
-/// known. It shows that the prober is alive.
+/// The outcome of a ping. The estimator requires at least one outcome per interval, even one
+/// without a round-trip time, because an outcome shows that the prober is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// Time at which it is known. Times are in order.
+    /// Time at which the outcome is known. Times must not decrease.
     pub at: Time,
     /// Round-trip time, if there was a reply.
     pub rtt: Option<Span>,
 }
 
-/// The estimator: [`Wce::step`] takes it from observation to observation.
+/// The wireless capacity estimator. [`Wce::step`] updates it with each observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wce {
     settings: WceSettings,
     capacity_bps: u64,
     base: BaseRtt,
-    /// The last observation.
+    /// Time of the last observation.
     observed: Option<Time>,
-    /// End of the prober's last stall. Replies to earlier pings do not count.
+    /// End of the last stall of the prober. Replies to earlier pings are ignored.
     resumed: Option<Time>,
-    /// The last exponential step down.
+    /// Time of the last exponential step down.
     backed_off: Option<Time>,
     /// Since when C has been at its minimum.
     at_min_since: Option<Time>,
@@ -94,7 +94,7 @@ pub struct Wce {
 }
 
 impl Wce {
-    /// Intervals without an observation that count as a stall of the prober.
+    /// Number of intervals without an observation that is considered a stall of the prober.
     const STALL: u64 = 5;
 
     /// Returns an estimator without observations; C is at its maximum.
@@ -142,8 +142,8 @@ impl Wce {
         }
     }
 
-    /// Adapts C to `observation`. The step depends only on the observations so far. An exponential step is never smaller
-    /// than a linear one, however small C is.
+    /// Adapts C to `observation`. The step depends only on the observations up to this one. An
+    /// exponential step is never smaller than a linear step, even if C is small.
     pub fn step(&mut self, observation: Observation) -> Step {
         let step = self.decide(observation);
         let bps = self.capacity_bps;
@@ -172,7 +172,7 @@ impl Wce {
             self.resumed = Some(at);
         }
         self.observed = Some(at);
-        // after a stall it is unknown how long the reply waited to be read
+        // after a stall it is unknown how long the reply waited before it was read
         let left_before = |then: Option<Time>, rtt| then.is_some_and(|then| at.since(then) < rtt);
         let rtt = match rtt {
             Some(rtt) if rtt <= self.settings.timeout && !left_before(self.resumed, rtt) => rtt,
@@ -197,7 +197,7 @@ impl Wce {
         }
     }
 
-    /// Compares a reply with the base, which may rise.
+    /// Compares a round-trip time with the base, which may rise.
     fn watch_base(&mut self, at: Time, rtt: Span) {
         let drained = self
             .at_min_since

@@ -1,4 +1,4 @@
-//! The parameters of the estimators of C, and the limit cycle that they imply.
+//! The parameters of the estimators of C, and the resulting limit cycle.
 
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ words! {
 /// Bounds, thresholds and steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WceSettings {
-    /// Algorithm that sets C from round-trip times: that of [`super::Wce`] or of [`crate::control::median`].
+    /// Rule that sets C from round-trip times: [`super::Wce`] or [`crate::control::median`].
     pub rule: WceRule,
     /// Largest C, and its initial value. [bit/s]
     pub max_bps: u64,
@@ -26,7 +26,8 @@ pub struct WceSettings {
     pub min_bps: u64,
     /// Time between pings.
     pub interval: Span,
-    /// Round-trip times at which the step changes, if the base round-trip time is below the first.
+    /// Round-trip times at which the step changes, if the base round-trip time is below the lowest
+    /// threshold.
     pub thresholds: Thresholds,
     /// Linear step up. [bit/s]
     pub increase_bps: u64,
@@ -36,7 +37,7 @@ pub struct WceSettings {
     pub speed_up: f64,
     /// Factor of an exponential step down, below 1.
     pub back_off: f64,
-    /// Round-trip time above which a reply counts as none.
+    /// Round-trip time above which a reply is ignored.
     pub timeout: Span,
     /// Whether the thresholds move with the base round-trip time (appendix IV).
     pub follows_base: bool,
@@ -54,15 +55,16 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Returns how far above a baseline a round-trip time confirms it: a quarter of the way from the first threshold to
-    /// the second.
+    /// Returns the largest difference between a baseline and a round-trip time above it that still
+    /// confirms the baseline. It is a quarter of the difference between the second and the first
+    /// threshold.
     pub fn near_base(self) -> Span {
         Span((self.threshold - self.low).0 / 4)
     }
 }
 
 impl WceSettings {
-    /// The paper's cap. [bit/s]
+    /// Maximum C in the paper. [bit/s]
     pub const MAX_BPS: u64 = 6_000_000;
     /// Default time between pings.
     pub const INTERVAL: Span = Span(100_000_000);
@@ -113,12 +115,14 @@ pub struct Cycle {
     pub overshoot_bps: f64,
     /// Longest queueing delay in the WLAN. [s]
     pub queueing_s: f64,
-    /// High threshold over that delay. Above 1 the oscillation cannot grow. [-]
+    /// High threshold divided by the longest queueing delay. Above 1 the oscillation cannot grow.
+    /// [-]
     pub margin: f64,
 }
 
 impl Cycle {
-    /// Returns the limit cycle around a capacity [bit/s] with these slopes of increase and decrease [bit/s per s].
+    /// Returns the limit cycle around a capacity [bit/s] for given slopes of increase and decrease
+    /// [bit/s per s].
     pub(in crate::control) fn of(
         times: Thresholds,
         interval: Span,
@@ -141,19 +145,19 @@ impl Cycle {
 /// Inconsistent settings of an estimator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WceSettingsError {
-    /// Zero, from which C would never increase.
+    /// The smallest C is zero, from which C would never increase.
     #[error("min_bps: the least rate must be positive")]
     Minimum,
-    /// Bounds in the wrong order.
+    /// The largest C is below the smallest C.
     #[error("max_bps: the largest rate must not be below the least, min_bps")]
     Maximum,
-    /// No time between pings.
+    /// The time between pings is zero.
     #[error("interval_s: the time between pings must be positive")]
     Interval,
-    /// Thresholds in the wrong order.
+    /// The thresholds are in the wrong order.
     #[error("threshold_s: thresholds must ascend, low_s < threshold_s < high_s")]
     Thresholds,
-    /// A timeout up to the high threshold, so that no sample could be above the threshold.
+    /// The timeout is not above the high threshold, so that no sample could exceed the threshold.
     #[error("timeout_s: it must be longer than the high threshold, high_s")]
     Timeout,
     /// Linear steps that are zero, or a larger increase than decrease.

@@ -47,17 +47,19 @@ table! {
     }
 }
 
-/// The key of the largest C, which every table of an estimator has, each with a default of its own.
+/// Key of the maximum C. Every estimator table has this key, each with a different default.
 const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 
-/// Most that the least C is if nobody says it, where few late stations cannot take C there: the capacity may be far
-/// below a cap that somebody has guessed. [bit/s]
+/// Largest default of the minimum C with a rule in which a few late stations cannot reduce C to the
+/// minimum. A configured maximum is often a guess, and the real capacity may be far below it.
+/// [bit/s]
 const MOST_LEAST_BPS: u64 = 1_000_000;
 
 impl WceKeys {
-    /// The estimator with these steps and thresholds below `max_bps`. By default they are the paper's
-    /// thresholds, and steps for a WLAN whose capacity is somewhat below `max_bps`: in a second C grows
-    /// by a sixtieth of `max_bps` or falls by four times that.
+    /// Returns the estimator with these steps and thresholds and a maximum C of `max_bps`. The
+    /// default thresholds are those of the paper. The default steps suit a WLAN whose capacity is
+    /// somewhat below `max_bps`: C increases by a sixtieth of `max_bps` per second, or decreases
+    /// four times as fast.
     fn below(self, max_bps: u64) -> WceSettings {
         let in_a_second = |bps: u64| {
             let step = u128::from(bps) * u128::from(self.interval.0) / u128::from(S);
@@ -94,7 +96,7 @@ impl WceKeys {
 }
 
 impl WceSettings {
-    /// The defaults of a rule for a largest C of `max_bps` and a ping every `interval`.
+    /// Returns the defaults of a rule for a maximum C of `max_bps` and one ping per `interval`.
     pub fn new(rule: WceRule, max_bps: u64, interval: Span) -> WceSettings {
         match WceKeys::usual() {
             Ok(usual) => WceKeys {
@@ -107,8 +109,8 @@ impl WceSettings {
         }
     }
 
-    /// The estimator of a table, nearest first, and those that it inherits from. `usual_max_bps` is its
-    /// cap if the tables say nothing.
+    /// Returns the estimator described by a table and the tables from which it inherits, nearest
+    /// first. If the tables do not set the maximum C, it is `usual_max_bps`.
     ///
     /// # Errors
     /// A value has been refused.
@@ -117,7 +119,8 @@ impl WceSettings {
         Ok(WceKeys::read(layers)?.below(max_bps))
     }
 
-    /// Checks that bounds and thresholds ascend; later tables fill in what the first does not say.
+    /// Checks that bounds and thresholds ascend. Later tables supply the keys that are missing in
+    /// the first table.
     pub fn check(tables: &[&Section], usual_max_bps: u64, problems: &mut Problems) {
         let steps = (WceKeys::increase, WceKeys::decrease);
         let in_order = [
@@ -131,9 +134,9 @@ impl WceSettings {
             return;
         }
         let Ok(settings) = WceSettings::of(&Layers(tables), usual_max_bps) else {
-            return; // there has been a complaint
+            return; // an error has been reported
         };
-        // what is left are values that do not fit a default that follows from others
+        // the remaining problems are values that contradict a default computed from other keys
         let times = settings.thresholds;
         let (keys, allowed) = if settings.min_bps > settings.max_bps {
             ([WceKeys::min.name(), MAX.name()], "min up to max")
@@ -154,7 +157,7 @@ impl WceSettings {
         }
     }
 
-    /// The settings in the normalised scenario.
+    /// Returns the settings in the normalised scenario.
     pub fn json(&self) -> Json {
         serde_json::json!({
             "rule": self.rule.name(),
@@ -173,7 +176,8 @@ impl WceSettings {
     }
 }
 
-/// The steps of the paper's rule have no effect with another.
+/// Reports keys for the steps of the paper's rule if another rule is set, under which they have no
+/// effect.
 fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     let rule = Layers(tables)
         .said(WceKeys::rule)
@@ -199,7 +203,8 @@ fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     }
 }
 
-/// The longest threshold, whose default follows from the rule, is between the second and the timeout.
+/// Checks that the longest threshold is between the second threshold and the timeout. Its default
+/// depends on the rule.
 fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
     let layers = Layers(tables);
     let high = || {
@@ -213,15 +218,15 @@ fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
     above && in_order(tables, [high(), other(WceKeys::timeout)], false, problems)
 }
 
-/// A key, and the value that counts.
+/// A key, and its value if a table sets it.
 type Named<'a, T> = (&'static str, Option<Said<'a, T>>);
 
 fn named<'a, T>(name: &'static str, value: Option<Said<'a, T>>) -> Named<'a, T> {
     (name, value)
 }
 
-/// Complains if two values of the tables are not in order; returns whether they are. With `may_equal` they
-/// may be equal.
+/// Reports an error if two values of the tables are not in ascending order, and returns whether
+/// they are. With `may_equal` they may be equal.
 fn ascend<T: Setting + PartialOrd>(
     tables: &[&Section],
     (lower, upper): (KeyOf<T>, KeyOf<T>),
@@ -245,7 +250,7 @@ fn in_order<T: PartialOrd>(
         return true;
     }
     let own = |key: &str| tables[0].entry(key).is_some();
-    // an inherited pair has been judged where it stands
+    // a pair of inherited values has been checked in the table that sets them
     if own(lower) || own(upper) {
         let (fault, order) = match may_equal {
             true => ("is above", "up to"),

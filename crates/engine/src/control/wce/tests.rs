@@ -10,7 +10,7 @@ fn settings() -> WceSettings {
     WceSettings::new(WceRule::Paper, WceSettings::MAX_BPS, WceSettings::INTERVAL)
 }
 
-/// An estimator at `bps` that has just begun.
+/// Returns an estimator at `bps` that has just started.
 fn at(bps: u64) -> Wce {
     let mut wce = Wce::new(settings()).unwrap();
     wce.capacity_bps = bps;
@@ -24,7 +24,7 @@ fn seen(at_ms: u64, rtt_ms: impl Into<Option<u64>>) -> Observation {
     }
 }
 
-/// Feeds one round-trip time after the other, an interval apart, from `from_ms` on.
+/// Feeds the round-trip times from `from_ms` on, one per interval.
 fn feed(wce: &mut Wce, from_ms: u64, rtts_ms: impl IntoIterator<Item = u64>) -> u64 {
     let mut now = from_ms;
     for rtt in rtts_ms {
@@ -87,13 +87,13 @@ fn answers_that_lay_unread_through_a_stall_hold() {
     let mut wce = at(3_000_000);
     wce.step(seen(1000, 10));
     let before = wce.capacity_bps();
-    // the prober sleeps for 900 ms; then nine answers look as old as the stall
+    // the prober is stalled for 900 ms; then nine replies appear as old as the stall
     for sent in 0..9 {
         let looks = 1900 - (1010 + 100 * sent);
         assert_eq!(wce.step(seen(1900, looks)), Step::Hold, "sent {sent}");
     }
     assert_eq!(wce.capacity_bps(), before);
-    // a ping sent after the stall counts
+    // a ping sent after the stall is used
     assert_eq!(wce.step(seen(2000, 60)), Step::Decrease);
 }
 
@@ -119,7 +119,8 @@ fn it_backs_off_once_for_each_round_trip() {
     assert_eq!(steps, expected);
 }
 
-/// Feeds `rtt_ms` until the base is believed to be that; returns how long it took. [s]
+/// Feeds `rtt_ms` until the estimator accepts it as the base, and returns the time that this took.
+/// [s]
 fn believe(wce: &mut Wce, from_ms: u64, rtt_ms: u64) -> f64 {
     let mut now = from_ms;
     while wce.step(seen(now, rtt_ms)) != Step::Return {
@@ -140,7 +141,7 @@ fn a_base_above_the_low_threshold_moves_all_three() {
         high: Span(220 * MS),
     };
     assert_eq!(wce.thresholds(), expected);
-    // and back with the first ping that is quicker
+    // the first ping that is faster lowers the base again
     wce.step(seen(60_000, None));
     feed(&mut wce, 60_100, [3]);
     assert_eq!(wce.thresholds(), settings().thresholds);
@@ -156,7 +157,7 @@ fn a_longer_path_is_believed_in_22_seconds_and_c_returns() {
         assert_eq!(wce.base_rtt(), Some(Span(rtt_ms * MS)));
         assert_eq!(wce.capacity_bps(), 3_000_000, "{rtt_ms} ms");
     }
-    // from the cap it takes longest
+    // a rise takes longest if C begins at its maximum
     let mut wce = at(6_000_000);
     let took_s = believe(&mut wce, 1000, 25);
     assert!((21.5..22.4).contains(&took_s), "{took_s} s");
@@ -187,7 +188,7 @@ fn without_the_extension_the_thresholds_stay() {
 
 #[test]
 fn an_exponential_step_is_never_smaller_than_a_linear_one() {
-    let mut low = at(300_000); // 2 % of which is less than a linear step
+    let mut low = at(300_000); // 2 % of this is less than a linear step
     low.step(seen(1_000, 3));
     assert_eq!(low.capacity_bps(), 300_000 + settings().increase_bps);
 
@@ -197,7 +198,7 @@ fn an_exponential_step_is_never_smaller_than_a_linear_one() {
     })
     .unwrap();
     high.step(seen(1_000, 300));
-    assert_eq!(high.capacity_bps(), 4_000_000); // a fifth of C would be less
+    assert_eq!(high.capacity_bps(), 4_000_000); // a fifth of C would be a smaller step
 }
 
 #[test]
@@ -290,15 +291,15 @@ fn settings_that_make_no_estimator_are_refused() {
     assert!(Wce::new(good).is_ok());
 }
 
-/// A WLAN as a fluid queue that is always fed at rate C.
+/// A fluid model of a WLAN: a queue that is always fed at rate C.
 struct Fluid {
     capacity_bps: f64,
     /// Round-trip time of a ping through the empty queue.
     empty_s: f64,
     queue_bits: f64,
-    /// The queue holds no more.
+    /// Maximum length of the queue.
     limit_bits: f64,
-    /// Pings under way: when sent, round-trip time.
+    /// Pings in flight: send time and round-trip time.
     pings: VecDeque<(f64, f64)>,
     now: f64,
 }
@@ -315,7 +316,7 @@ impl Fluid {
         }
     }
 
-    /// Runs for `seconds` under `wce`; returns mean C and the longest round-trip time.
+    /// Runs for `seconds` with `wce`. Returns the mean of C and the longest round-trip time.
     fn run(&mut self, wce: &mut Wce, seconds: f64) -> (f64, f64) {
         const TICK: f64 = 0.001;
         let (mut sum, mut longest) = (0.0, 0.0_f64);
@@ -368,7 +369,8 @@ fn the_swing_around_a_fluid_wlan_is_the_computed_one() {
         wlan.run(&mut wce, 30.0);
         let (mean, longest) = wlan.run(&mut wce, 120.0);
         let queueing = longest - wlan.empty_s;
-        // the exponential step up, while pings are below 5 ms, makes it somewhat larger
+        // the exponential step up, while round-trip times are below 5 ms, makes the queue somewhat
+        // longer
         assert!(
             queueing < 1.25 * cycle.queueing_s && queueing > 0.8 * cycle.queueing_s,
             "{capacity}: {queueing} against {cycle:?}"
@@ -380,7 +382,7 @@ fn the_swing_around_a_fluid_wlan_is_the_computed_one() {
 
 #[test]
 fn from_a_rate_far_too_high_it_falls_into_the_same_swing() {
-    // a slow station joins; the access point holds 75 packets, or a second's worth of them
+    // a slow station joins; the access point holds 75 packets, or packets for one second
     for limit in [75.0, 500.0] {
         let mut wce = at(6_000_000);
         let mut wlan = Fluid::new(2_400_000.0, limit);
@@ -391,7 +393,8 @@ fn from_a_rate_far_too_high_it_falls_into_the_same_swing() {
     }
 }
 
-/// A queue that C keeps standing is what the thresholds are there to find: it must not move them.
+/// Checks that a queue that C keeps standing does not move the thresholds. The thresholds exist to
+/// detect such a queue.
 fn stands_nowhere(max_bps: u64, capacity_bps: f64, limit_packets: f64, empty_s: f64) {
     let settings = WceSettings::new(WceRule::Paper, max_bps, WceSettings::INTERVAL);
     let mut wce = Wce::new(settings).unwrap();
@@ -405,7 +408,7 @@ fn stands_nowhere(max_bps: u64, capacity_bps: f64, limit_packets: f64, empty_s: 
         let now = wce.thresholds().threshold;
         assert!(now <= most, "{case}: {now:?} at {} s", wlan.now);
     }
-    // in the end C is below the capacity wherever the buffer has room for a queue that matters
+    // in the end C is below the capacity, if the buffer has room for a queue that matters
     let (mean, _) = wlan.run(&mut wce, 60.0);
     let holds_s = limit_packets * 12_000.0 / capacity_bps;
     let capacity = capacity_bps.min(max_bps as f64);
@@ -423,7 +426,8 @@ fn no_queue_that_stands_moves_the_thresholds() {
         (6_000_000, 3.4e6, 50.0),
         (40_000_000, 15e6, 200.0),
         (24_000_000, 10e6, 150.0),
-        // buffers just above the threshold, which swing between half full and full
+        // buffers just above the threshold, in which the queue oscillates between half full and
+        // full
         (6_000_000, 2.4e6, 8.0),
         (6_000_000, 5.4e6, 18.0),
         (6_000_000, 5.4e6, 20.0),
@@ -492,8 +496,8 @@ proptest! {
         prop_assert_eq!(first, second);
     }
 
-    /// Whatever happened before, of two answers to pings sent at the same time the slower never
-    /// leaves the larger C.
+    /// Of two replies to pings sent at the same time, the slower reply never leads to a larger C,
+    /// whatever happened before.
     #[test]
     fn a_longer_round_trip_never_gives_a_larger_c(
         seen in observations(),
@@ -503,7 +507,7 @@ proptest! {
         let mut wce = Wce::new(settings()).unwrap();
         run(&mut wce, &seen);
         let (short, long) = (short.min(longer), short.max(longer));
-        // well after the last exponential step down, and no stall in between
+        // well after the last exponential step down, and without a stall in between
         let sent = wce.observed.unwrap_or(Time::ZERO) + Span(400 * MS);
         wce.observed = None;
         let answered = |rtt: u64| {
@@ -525,7 +529,7 @@ proptest! {
         stands_nowhere(max_bps, capacity_bps, holds_s * capacity_bps / 12_000.0, empty_s);
     }
 
-    /// The path grows longer while the queue swings.
+    /// The path becomes longer while the queue oscillates.
     #[test]
     fn a_longer_path_is_believed_in_30_seconds(
         part in 0.1f64..1.2,

@@ -1,7 +1,7 @@
-//! The shared queue for Linux, `crates/bpf/sharing.h`, compared with the queue of the engine. The C code that is
-//! compiled for BPF is compiled for this machine, and decides on random traces of arrivals.
+//! Compares the shared queue for Linux, `crates/bpf/sharing.h`, with the queue of the engine. The C
+//! code for BPF is compiled for this machine, and decides on random traces of arrivals.
 //!
-//! `LASTHOP_FREEZE=1` writes the constants anew.
+//! `LASTHOP_FREEZE=1` writes the constants again.
 
 use super::*;
 use crate::control::buffer_sharing::constants;
@@ -26,31 +26,32 @@ fn constants_are_those_here() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
-/// Number of traces, smaller in debug builds. `make test-long PART=rust` runs all of them.
+/// Number of traces. It is smaller in debug builds; `make test-long PART=rust` runs all traces.
 const TRACES: u32 = if cfg!(debug_assertions) {
     10_000
 } else {
     100_000
 };
-/// Number of traces that one process decides.
+/// Number of traces that one process of the C code processes.
 const AT_ONCE: u32 = 5_000;
-/// Largest number of arrivals in a trace.
+/// Maximum number of arrivals in a trace.
 const LONGEST: u32 = 150;
 /// Number of classes in the output of the C code.
 const MOST: usize = 3;
-/// Largest difference of probabilities of the regulator after a step. The C code counts packets in parts of 2^-24,
-/// and departures of hundreds of packets multiply the rounding error. [-]
+/// Maximum difference of the probabilities of the regulator after a step. The C code counts packets
+/// in units of 2^-24, and departures of hundreds of packets multiply the rounding error. [-]
 const APART: f64 = 1e-6;
-/// Shares with a smaller distance from their target may be on either side of it. [-]
+/// Difference between a share and its target below which rounding may decide which one is larger.
+/// [-]
 const TIE: f64 = 1e-9;
 
 const ONE: f64 = 4_294_967_296.0;
 
-/// Input of `sharing_user_space.c`.
+/// An input of `sharing_user_space.c`.
 #[derive(Clone, Copy, Debug)]
 struct Event([u64; 4]);
 
-/// A queue of the engine, and its packets.
+/// A queue of the engine with its packets.
 struct Trace {
     law: Law,
     queue: SharedBuffer,
@@ -58,7 +59,7 @@ struct Trace {
     now: Time,
 }
 
-/// Expected output of the C code: whether the packet enters, and the probabilities.
+/// The expected output of the C code: whether the packet enters, and the probabilities.
 type Answer = (bool, Vec<f64>);
 
 fn class(name: usize, share: f64, total: f64) -> SharingClass {
@@ -71,12 +72,12 @@ fn class(name: usize, share: f64, total: f64) -> SharingClass {
 }
 
 impl Trace {
-    /// Returns an empty queue of random settings, and its settings for the C code.
+    /// Returns an empty queue with random settings, and appends these settings for the C code.
     fn draw(stream: &mut Stream, events: &mut Vec<Event>) -> Trace {
         let law = Law::ALL[stream.up_to(3) as usize];
         let limit = 8 + stream.up_to(200);
         let setting = SharingSetting {
-            // the occupancy has no rounding error on either side
+            // the occupancy has no rounding error in either implementation
             occupancy: f64::from(8 + stream.up_to(55)) / 64.0,
             share_of: ShareOf::Queue,
             algorithm: law,
@@ -105,7 +106,7 @@ impl Trace {
         ]);
         events.push(event);
         events.push(Event([1 | (count as u64) << 8, part(0), part(1), part(2)]));
-        let flows = count + 1; // one flow without class
+        let flows = count + 1; // plus one flow without a class
         let draws = Streams::new(1, 0).stream("not used");
         Trace {
             law,
@@ -130,7 +131,7 @@ impl Trace {
         }
     }
 
-    /// Returns the integral parts of probabilities, as the C code must have them.
+    /// Returns the integral terms of the probabilities in the format of the C code.
     fn integrals(&self) -> Event {
         let mut event = [2, 0, 0, 0];
         for (k, p) in self.queue.controller.integrals().iter().enumerate() {
@@ -185,7 +186,7 @@ impl Trace {
         Some((event, (enters, blocking)))
     }
 
-    /// Returns whether the share of a class is its target, except for rounding.
+    /// Returns whether the share of a class equals its target, except for rounding.
     fn is_tied(&self) -> bool {
         let (present, shares) = (&self.queue.present, &self.queue.shares);
         let targets = self.queue.controller.targets_among(present);
@@ -212,7 +213,7 @@ fn traces(first: u32) -> (Vec<Event>, Vec<Option<Answer>>) {
             let Some((event, answer)) = trace.arrive(&mut stream) else {
                 break;
             };
-            // single steps are compared, because errors of many steps would multiply
+            // single steps are compared, because errors accumulate over many steps
             events.push(before);
             answers.push(None);
             events.push(event);

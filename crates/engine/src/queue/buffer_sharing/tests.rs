@@ -3,7 +3,7 @@
 use super::*;
 use crate::kernel::streams::Streams;
 
-/// The classes have 12 and 6 packets of a queue of 30; the third flow is of no class.
+/// Returns a queue of 30 packets whose classes have 12 and 6 packets; the third flow has no class.
 fn partition() -> SharedBuffer {
     let setting = SharingSetting {
         occupancy: 0.6,

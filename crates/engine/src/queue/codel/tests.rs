@@ -1,4 +1,5 @@
-//! CoDel against its control law worked by hand, and against the RFC's pseudo-code kept apart.
+//! Compares CoDel with its control law worked by hand, and with a separate implementation of the
+//! pseudocode of the RFC.
 
 use proptest::prelude::*;
 
@@ -29,8 +30,8 @@ fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {
     }
 }
 
-/// Numbers of the packets that leave and that are dropped when one leaves each `gap` [ns] from
-/// `from` to `to` [ns].
+/// Removes one packet per `gap` [ns] from `from` to `to` [ns]. Returns the time [ms] and the number
+/// of each dropped packet.
 fn serve(
     codel: &mut CoDel,
     setting: &CoDelSetting,
@@ -51,8 +52,9 @@ fn serve(
 
 #[test]
 fn drops_come_at_the_interval_over_the_root_of_their_number() {
-    // a standing queue, one packet each millisecond: above target at 10 ms, in drop state from
-    // 110 ms; the next at 210, 210 + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 = 388.4 ms
+    // a standing queue, one packet per millisecond: above target at 10 ms, in the drop state from
+    // 110 ms on; the next drops are at 210, 210 + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 =
+    // 388.4 ms
     let mut codel = CoDel::default();
     for number in 0..1_000 {
         codel.push(packet(number, 0, 1_500, Ecn::NotCapable));
@@ -60,7 +62,7 @@ fn drops_come_at_the_interval_over_the_root_of_their_number() {
     let drops = serve(&mut codel, &SETTING, (10 * MS, 400 * MS, MS));
     let times: Vec<u64> = drops.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [110, 210, 281, 339, 389]);
-    // the packet at the head goes: 100 have left by then
+    // the packet at the head is dropped: 100 packets have left before it
     assert_eq!(drops[0].1, 100);
 }
 
@@ -71,7 +73,8 @@ fn a_backlog_of_one_packet_is_never_dropped_from() {
     codel.push(packet(0, 0, 1_500, Ecn::NotCapable));
     for step in 1..1_000_u64 {
         codel.push(packet(step as u32, 0, 1_500, Ecn::NotCapable));
-        // two inside: one leaves, and what stays is no longer than the largest packet
+        // of two packets one leaves, and the remaining backlog is not longer than the largest
+        // packet
         let at = 500 * MS + step * MS;
         drops.extend(serve(&mut codel, &SETTING, (at, at + 1, 1)));
     }
@@ -102,13 +105,14 @@ fn a_packet_that_can_carry_a_mark_is_marked_and_sent() {
         let sent = codel.dequeue(Time(at * MS), &setting, 1_500, passed);
         marks.extend(sent.filter(|sent| sent.ecn == Ecn::Experienced).map(|_| at));
     }
-    // the same instants as drops have; number 300 is at the head from 310 ms on
+    // marks occur at the same times as drops; packet number 300 is at the head from 310 ms on
     assert_eq!((marks, marked), (vec![110, 210, 281], 3));
     assert_eq!(dropped.len(), 3, "at 339, 389 and 433 ms");
 }
 
-/// Packets of 0, 1, 2, ... ms in a queue, marked above 3 ms: Linux's `ce_threshold`, and ECT(1) alone. CoDel, whose
-/// interval has not passed, does nothing.
+/// Packets with sojourn times of 0, 1, 2, ... ms are marked above 3 ms, as with `ce_threshold` of
+/// Linux: all ECN-capable packets, or only ECT(1). CoDel itself does nothing, because its interval
+/// has not passed.
 #[test]
 fn packets_are_marked_by_their_time_in_the_queue() {
     use Ecn::{Capable, Experienced, NotCapable, Scalable};
@@ -139,7 +143,8 @@ fn packets_are_marked_by_their_time_in_the_queue() {
     assert_eq!(marked(true), (vec![4, 8], 2, 0));
 }
 
-/// RFC 8289, section 5, with its names, on seconds as floating-point numbers.
+/// An implementation of RFC 8289, section 5, with the names of the RFC. Times are floating-point
+/// numbers. [s]
 #[derive(Default)]
 struct Rfc {
     queue: VecDeque<(f64, u32, f64)>,
@@ -210,8 +215,8 @@ proptest! {
     fn the_pseudo_code_drops_the_same_packets(
         phases in prop::collection::vec((1..400_u64, 40_u16..1500, 1..60_u64), 1..40),
     ) {
-        // phases of arrivals against a server that sends once in ten steps of a prime number of
-        // nanoseconds, so that no comparison hangs on a rounded digit
+        // phases of arrivals, with a server that sends once in ten steps of a prime number of
+        // nanoseconds, so that no comparison depends on rounding
         let (mut codel, mut rfc) = (CoDel::default(), Rfc::default());
         let (mut step, mut number, mut dropped) = (1_u64, 0_u32, Vec::new());
         for (length, bytes, every) in phases {

@@ -1,5 +1,5 @@
-//! DualPI2 compared with a separate implementation of the RFC's pseudo-code, with calculated values of its laws, and
-//! with the coupling at several loads.
+//! Compares DualPI2 with a separate implementation of the pseudocode of the RFC, with calculated
+//! values, and with the coupling at several loads.
 
 use proptest::prelude::*;
 
@@ -21,8 +21,9 @@ fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {
     }
 }
 
-/// RFC 9332, figures 2, 3, 5, 7 and 8, with their names, on seconds as floating-point numbers; p' and p_CL are
-/// bounded. The scheduler is `dequeue_packet` of Linux, whose credit is an integer.
+/// An implementation of RFC 9332, figures 2, 3, 5, 7 and 8, with the names of the RFC. Times are
+/// floating-point numbers [s]; p' and p_CL are bounded. The scheduler is `dequeue_packet` of Linux,
+/// whose credit is an integer.
 struct Rfc {
     lq: VecDeque<(f64, u32, i64, Ecn)>,
     cq: VecDeque<(f64, u32, i64, Ecn)>,
@@ -32,13 +33,13 @@ struct Rfc {
     p_cl: f64,
     p_c: f64,
     prevq: f64,
-    /// Weights, which sum to 4, times 1500 bytes.
+    /// Weights of the classic queue and of the L queue, times 1500 bytes. The weights sum to 4.
     wc: i64,
     wl: i64,
     credit: i64,
     limit: usize,
     dropped: Vec<u32>,
-    /// Whether packets are served by a time-shifted FIFO.
+    /// Time shift if packets are served by a time-shifted FIFO.
     tshift: Option<f64>,
 }
 
@@ -94,7 +95,7 @@ impl Rfc {
         }
     }
 
-    /// Whether the L queue is served, and the change of the credit for a byte.
+    /// Returns whether the L queue is served, and the change of the credit per byte.
     fn scheduler(&self, now: f64) -> (bool, i64) {
         let (Some(l), Some(c)) = (self.lq.front(), self.cq.front()) else {
             return (self.cq.is_empty(), 0);
@@ -106,7 +107,7 @@ impl Rfc {
         }
     }
 
-    /// Number of the packet, and whether it has CE.
+    /// Returns the number of the next packet, and whether it has CE.
     fn dequeue(&mut self, now: f64) -> Option<(u32, bool)> {
         while self.lq.len() + self.cq.len() > 0 {
             let (is_lq, change) = self.scheduler(now);
@@ -156,7 +157,8 @@ impl Rfc {
     }
 }
 
-/// One step of both: a prime number of nanoseconds, so that no comparison depends on rounding.
+/// Duration of one step of both implementations: a prime number, so that no comparison depends on
+/// rounding. [ns]
 const STEP: u64 = 100_003;
 
 proptest! {
@@ -265,7 +267,7 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
         [0.0, 1.0, 1.0]
     );
 
-    // ECT(1) and CE are marked when one more packet is behind
+    // ECT(1) and CE packets are marked if at least one more packet is in the queue
     let mut dual = DualPi2::new(usual());
     let mut dropped = Vec::new();
     for (number, ecn) in [
@@ -279,7 +281,7 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
     let sent: Vec<Ecn> = std::iter::from_fn(|| dual.dequeue(Time(5 * MS), &mut dropped))
         .map(|sent| sent.ecn)
         .collect();
-    // `recur` delays the first mark: its count must exceed 1
+    // `recur` delays the first mark: its sum must exceed 1
     let expected = [
         Ecn::Scalable,
         Ecn::Experienced,
@@ -310,8 +312,8 @@ fn on_a_slow_link_the_ramp_begins_with_two_packets() {
     assert_eq!(begins(12_000_000, false), Span(800 * US));
 }
 
-/// Both queues full of packets of equal length: weights 9 to 1, the L queue first; with a time-shifted FIFO a shift
-/// of 50 ms.
+/// Both queues are full of packets of equal length. With weights 9 to 1 the L queue is first. With
+/// a time-shifted FIFO the shift is 50 ms.
 #[test]
 fn who_is_served_next() {
     let served = |scheduler| {
@@ -333,7 +335,7 @@ fn who_is_served_next() {
         })
         .collect::<String>()
     };
-    // - 1200 and 150 for each: above 0 after nine
+    // the credit starts at -1200 and increases by 150 per packet: it is above 0 after nine packets
     assert_eq!(served(DualScheduler::Wrr), "LLLLLLLLLCLLLLLLLLLCLLCC");
     assert_eq!(
         served(DualScheduler::TimeShiftedFifo),
@@ -357,7 +359,8 @@ fn who_is_served_next() {
     assert_eq!(sent.map(|sent| sent.number).collect::<Vec<_>>(), [1, 0, 2]);
 }
 
-/// From p' = 1/2, which is p_C = 1/4, ECN-capable packets are dropped too, and L4S packets are lost as often.
+/// From p' = 1/2, that is p_C = 1/4, ECN-capable packets are dropped, too, and L4S packets are lost
+/// at the same rate.
 #[test]
 fn overload_drops_from_both_queues() {
     let served = |p: f64, ecn| {
@@ -390,13 +393,14 @@ fn overload_drops_from_both_queues() {
     close(served(0.6, Ecn::Scalable), 360, 640);
 }
 
-/// Results of a link of 100 Mb/s with packets of 1500 bytes: L4S and classic packets, each offered at a fraction of
-/// the rate.
+/// The results of a link of 100 Mb/s with packets of 1500 bytes. L4S and classic packets are each
+/// offered at a fraction of the rate.
 struct Served {
-    /// Fraction of the L4S packets that were marked, and of the classic packets that were lost.
+    /// Fraction of the L4S packets that were marked, and fraction of the classic packets that were
+    /// lost.
     p_l: f64,
     p_c: f64,
-    /// Mean of k p' and of p'^2 over time.
+    /// Averages of k p' and of p'^2 over time.
     coupled: f64,
     squared: f64,
 }
@@ -449,10 +453,11 @@ fn near(value: f64, expected: f64) {
     assert!(off.abs() < 0.05, "{value} for {expected}");
 }
 
-/// The excess of the offered load over the rate must be lost, so that p_C is known if arrivals are regular: all of it
-/// except the part of L4S. L4S packets are marked with k sqrt(p_C). If arrivals are random, p' varies, and p_C
-/// exceeds the square of its mean. Then each fraction follows its own mean, and the queue is empty at times, so that
-/// more than `lost` packets are lost.
+/// The excess of the offered load over the rate must be lost. If arrivals are regular, this
+/// determines p_C, except for the losses of L4S packets. L4S packets are marked with probability k
+/// sqrt(p_C). If arrivals are random, p' varies, and p_C exceeds the square of the mean of p'. Then
+/// each fraction follows its average, and the queue is sometimes empty, so that more than `lost`
+/// packets are lost.
 fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
     for &(low_latency, classic) in loads {
         let lost = 1.0 - (1.0 - low_latency) / classic;

@@ -43,7 +43,7 @@ fn packet(flow: u32, number: u32, bytes: u16) -> Packet {
     }
 }
 
-/// Flow and number of the next packet at `now` [ns].
+/// Returns the flow and the number of the next packet at `now` [ns].
 fn next(fq: &mut FqCoDel, now: u64) -> Option<(u32, u32)> {
     let mut dropped = Vec::new();
     fq.dequeue(Time(now), &mut dropped)
@@ -82,7 +82,7 @@ fn rounds_give_each_flow_its_quantum_of_bytes() {
         fq.enqueue(packet(2, number, 500), 100, &mut dropped);
     }
     assert_ne!(hashed(1, fq.key, 1_024), hashed(2, fq.key, 1_024));
-    // 1,500 B from flow 1, then 3 x 500 B from flow 2, and again
+    // 1,500 B from flow 1, then 3 x 500 B from flow 2, then both again
     let order: Vec<(u32, u32)> = std::iter::from_fn(|| next(&mut fq, 1)).take(8).collect();
     let flows: Vec<u32> = order.iter().map(|(flow, _)| *flow).collect();
     assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 2]);
@@ -100,10 +100,10 @@ fn a_sparse_flow_goes_first_but_cannot_keep_going_first() {
         fq.enqueue(packet(1, number, 1_500), 100, &mut dropped);
     }
     assert_eq!(next(&mut fq, 1), Some((1, 0)));
-    // flow 1 has used its quantum: a flow that has just begun overtakes nine packets
+    // flow 1 has used its quantum: a flow that has just begun overtakes nine of its packets
     fq.enqueue(packet(2, 0, 100), 100, &mut dropped);
     assert_eq!(next(&mut fq, 1), Some((2, 0)));
-    // once idle, it has to go around with the old flows before it is new again
+    // a flow that becomes idle must pass one round with the old flows before it is new again
     assert_eq!(next(&mut fq, 1), Some((1, 1)));
     fq.enqueue(packet(2, 1, 100), 100, &mut dropped);
     assert_eq!(next(&mut fq, 1), Some((2, 1)));
@@ -126,7 +126,8 @@ fn a_full_queue_drops_from_the_head_of_the_longest() {
 
 #[test]
 fn greedy_flows_share_by_bytes_whatever_they_offer() {
-    // per millisecond 1,500 B leave; flow 1 offers twice, flow 2 four times that, in small packets
+    // 1,500 B leave per millisecond; flow 1 offers twice this amount, and flow 2 four times this
+    // amount in small packets
     let mut fq = fq(1);
     let (mut dropped, mut sent, mut numbers) = (Vec::new(), [0_u64; 3], [0_u32; 3]);
     for ms in 0..20_000_u64 {
@@ -150,7 +151,7 @@ fn greedy_flows_share_by_bytes_whatever_they_offer() {
             sent[packet.flow as usize] += u64::from(packet.bytes);
         }
     }
-    // equal to within one quantum and one packet
+    // the shares are equal to within one quantum and one packet
     assert!(sent[1].abs_diff(sent[2]) <= 3_000, "{sent:?}");
     let inside = fq.packets().count();
     let offered = (numbers[1] + numbers[2]) as usize;

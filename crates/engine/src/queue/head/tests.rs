@@ -1,5 +1,5 @@
-//! Properties of every discipline: the limit, the marks, the sums, the order within a flow, and an equal outcome in a
-//! second run.
+//! Properties of every discipline: the limit, the marks, the totals, the order within a flow, and
+//! an equal outcome of a repeated run.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,8 @@ const OUTLET: Egress = Egress {
     delay: Span(0),
 };
 
-/// Every discipline, with settings under which short random traffic causes drops and marks.
+/// Generates every discipline, with settings with which short random traffic causes drops and
+/// marks.
 fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
     let codel = CoDelSetting {
         target: Span(2 * MS),
@@ -88,12 +89,12 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
     ]
 }
 
-/// Returns whether a flow is L4S: every second flow.
+/// Returns whether a flow is L4S. Every second flow is.
 fn is_l4s(flow: u32) -> bool {
     flow % 2 == 1
 }
 
-/// An arrival or a departure: time since the last step [ns], and the packet that arrives.
+/// An arrival or a departure: time since the previous step [ns], and the packet that arrives.
 type Step = (u64, Option<(u32, u16, bool)>);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -102,7 +103,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..2 * MS, what), 1..600)
 }
 
-/// The packets that left and that were lost, each with the step, and the queue at the end.
+/// The packets that left and the packets that were lost, each with its step, and the queue at the
+/// end.
 struct Run {
     left: Vec<(usize, Packet)>,
     lost: Vec<(usize, Packet)>,
@@ -168,7 +170,7 @@ proptest! {
         prop_assert_eq!(counters.left, outcome.left.len() as u64);
         prop_assert_eq!(counters.length(), inside as u64);
 
-        // marks: only with ecn, only on packets that can carry them, each counted
+        // marks occur only with ECN, only on packets that can carry them, and each mark is counted
         let packets = outcome.left.iter().map(|(_, packet)| packet).chain(outcome.queue.packets());
         let marked: Vec<&Packet> = packets.filter(|p| p.ecn == Ecn::Experienced).collect();
         let capable = |p: &&Packet| match steps[p.number as usize].1 {
@@ -180,7 +182,7 @@ proptest! {
         prop_assert!(outcome.lost.iter().all(|(_, p)| p.ecn != Ecn::Experienced));
         prop_assert_eq!(counters.marked, marked.len() as u64);
 
-        // each flow in order
+        // packets of each flow leave in order
         let mut last = [None; 5];
         for (_, packet) in &outcome.left {
             let flow = packet.flow as usize;
@@ -188,7 +190,7 @@ proptest! {
             last[flow] = Some(packet.number);
         }
 
-        // a second run
+        // a repeated run has the same outcome
         let again = run(&setting, &steps);
         prop_assert_eq!((&outcome.left, &outcome.lost), (&again.left, &again.lost));
     }

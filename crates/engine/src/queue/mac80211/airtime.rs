@@ -1,9 +1,10 @@
-//! Turns by air time, and the packets that the device holds (`net/mac80211/tx.c`, from
+//! Airtime fairness among stations, and the packets in the device (`net/mac80211/tx.c`, from
 //! `ieee80211_next_txq` to `ieee80211_txq_schedule_start`; `sta_info.c`, `airtime.c`).
 //!
-//! Stations with packets in a category are in a list. A station in debt, including the air time of the
-//! packets that the device holds for it, gets a weight and goes to the end. A station that has sent little
-//! stays in front.
+//! Stations with packets in a category are in a list. The deficit of a station is reduced by the
+//! air time of its packets in the device. If the result is negative, the weight of the station is
+//! added to its deficit, and the station moves to the end of the list. A station that has sent
+//! little stays at the front.
 
 use std::collections::VecDeque;
 
@@ -17,20 +18,20 @@ pub(super) struct Party {
     pub(super) station: u32,
 }
 
-/// Parameters by which the air time of packets in the device is estimated.
+/// The parameters of the estimated air time of packets in the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Rate of data. [bit/s]
+    /// Data rate. [bit/s]
     pub rate_bps: u64,
-    /// Time that each packet adds: its part of preamble and gaps.
+    /// Time that each packet adds: its share of the preamble and the gaps.
     pub each: Span,
 }
 
-/// Headers that the estimate adds to a packet's length. [bytes]
+/// Length of the headers that the estimate adds to each packet. [bytes]
 const HEADERS: u64 = 38;
 
 impl Estimate {
-    /// Returns the air time of this number of packets with a total of `bytes`. [ns]
+    /// Returns the air time of `packets` packets with a total length of `bytes`. [ns]
     fn of(&self, packets: u32, bytes: u64) -> u64 {
         if packets == 0 || self.rate_bps == 0 {
             return 0;
@@ -42,29 +43,29 @@ impl Estimate {
     }
 }
 
-/// Time after its last packets for which a station pays for its air time.
+/// Time after its last packets during which a station is charged for its air time.
 const ACTIVE: Span = Span(100_000_000);
 
-/// State of a station in a category.
+/// The state of a station in a category.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
-    /// Air time that it may still use. A negative value is a debt. [ns]
+    /// Air time that the station may still use. A negative value is a debt. [ns]
     deficit: i64,
-    /// Air time of the packets that the device holds for it. [ns]
+    /// Air time of the packets that the device holds for the station. [ns]
     pending: u64,
-    /// Number of these packets, and their length. [bytes]
+    /// Number and total length of the packets that the device holds for the station.
     packets: u32,
     bytes: u64,
     of: Estimate,
     listed: bool,
-    /// The round in which it was visited last.
+    /// Round in which the station was last visited.
     round: u32,
-    /// Time at which it was last listed with packets.
+    /// Time at which the station was last in the list with packets.
     active: Option<Time>,
 }
 
 impl Account {
-    /// Returns its deficit, less the air time of the packets in the device. [ns]
+    /// Returns the deficit of the station minus the air time of its packets in the device. [ns]
     fn balance(&self) -> i64 {
         self.deficit - self.pending as i64
     }
@@ -78,12 +79,12 @@ impl Account {
 #[derive(Clone, Debug)]
 pub(super) struct Airtime {
     accounts: Vec<Account>,
-    /// Stations that are listed, in each category.
+    /// List of stations of each category.
     lists: Vec<VecDeque<u32>>,
     rounds: Vec<u32>,
-    /// Whether the present round has begun.
+    /// Whether a round is in progress, for each category.
     open: Vec<bool>,
-    /// Air time of the packets in the device, in each category and in all. [ns]
+    /// Air time of the packets in the device, for each category and in total. [ns]
     pending: Vec<u64>,
     total: u64,
     stations: u32,
@@ -123,8 +124,8 @@ impl Airtime {
         (party.category * self.stations + party.station) as usize
     }
 
-    /// Lists a station if packets for it wait, or if it is in debt and had packets a short time ago. A station
-    /// with packets goes to the front, until it is in debt.
+    /// Adds a station to the list if packets wait for it, or if it has a debt and had packets
+    /// recently. A station with packets goes to the front as long as it has no debt.
     pub(super) fn list(&mut self, now: Time, party: Party, waits: bool) {
         let place = self.place(party);
         let account = &mut self.accounts[place];
@@ -143,7 +144,8 @@ impl Airtime {
         }
     }
 
-    /// Begins a round, unless the device holds enough packets of the category.
+    /// Begins a round, unless the device already holds enough packets of the category. Returns
+    /// whether the round has begun.
     pub(super) fn begin_round(&mut self, category: u32) -> bool {
         let own = category as usize;
         let others = self.lists[own].len().saturating_sub(1) as u64;
@@ -153,7 +155,7 @@ impl Airtime {
         self.open[own]
     }
 
-    /// Removes the station whose turn it is from the list, and returns it; `None` if the round is over.
+    /// Removes the next station from the list and returns it; `None` if the round is over.
     pub(super) fn next(&mut self, category: u32) -> Option<u32> {
         let own = category as usize;
         if !self.open[own] {
@@ -189,13 +191,14 @@ impl Airtime {
         }
     }
 
-    /// Returns whether the limits of air time let the device take more packets for a station.
+    /// Returns whether the limits of air time allow the device to accept more packets for a
+    /// station.
     pub(super) fn may_take(&self, party: Party) -> bool {
         let pending = self.accounts[self.place(party)].pending;
         !self.aql || pending < self.low.0 || self.total < self.radio.0 && pending < self.high.0
     }
 
-    /// Notes that the device has taken a packet of this length for a station.
+    /// Records that the device has accepted a packet of this length for a station.
     pub(super) fn took(&mut self, party: Party, bytes: u32) {
         let account = self.accounts[self.place(party)];
         let bytes = account.bytes + u64::from(bytes);
@@ -217,7 +220,7 @@ impl Airtime {
         self.total = self.total + pending - before;
     }
 
-    /// Sets how the air time of the packets of a station is estimated.
+    /// Sets the parameters with which the air time of the packets of a station is estimated.
     pub(super) fn estimate(&mut self, party: Party, of: Estimate) {
         let place = self.place(party);
         self.accounts[place].of = of;
@@ -225,7 +228,7 @@ impl Airtime {
         self.holds(party, packets, bytes);
     }
 
-    /// Charges a station for air time, if it had packets a short time ago.
+    /// Charges a station for air time, if the station had packets recently.
     pub(super) fn charge(&mut self, now: Time, party: Party, air: Span) {
         let place = self.place(party);
         let account = &mut self.accounts[place];

@@ -1,4 +1,5 @@
-//! Packets by tin and flow: a hash table of flow queues that all tins share (`include/net/fq_impl.h`).
+//! The packets grouped by tin and flow: a hash table of flow queues that all tins share
+//! (`include/net/fq_impl.h`).
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -11,32 +12,33 @@ use crate::queue::CoDelSetting;
 use crate::queue::codel::Passed;
 use crate::queue::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 
-/// Flow queues, and the tins whose flows they have.
+/// The flow queues, and the tins that use them.
 #[derive(Clone, Debug)]
 pub(super) struct Fq {
-    /// Queues that flows are hashed to, followed by the overflow queue of each tin.
+    /// Queues to which flows are hashed, followed by the overflow queue of each tin.
     queues: Vec<FlowQueue>,
-    /// The tin of each queue that is listed.
+    /// Tin of each queue that is in a round robin.
     tin_of: Vec<u32>,
     tins: Vec<DeficitRoundRobin>,
-    /// Packets in each tin.
+    /// Number of packets in each tin.
     waiting: Vec<u32>,
-    /// Number of queues that flows are hashed to.
+    /// Number of queues to which flows are hashed.
     flows: u32,
     quantum_bytes: u32,
     pub(super) limit_packets: u32,
     memory_limit: u64,
     packets: u32,
-    /// Memory that they use. [bytes]
+    /// Memory that the packets use. [bytes]
     memory: u64,
     key: u64,
 }
 
-/// Largest number of packets that are dropped together.
+/// Maximum number of packets that are dropped together.
 const BATCH: usize = 32;
 
-/// Returns the memory that a packet of this length uses, the `truesize` of an skb: its struct, and a buffer
-/// whose length is a power of two, with room for headers before the packet and the shared info after it. [bytes]
+/// Returns the memory that a packet of this length uses, the `truesize` of an skb. It is the size
+/// of the struct plus a buffer whose length is a power of two. The buffer has room for headers
+/// before the packet and for the shared info after it. [bytes]
 fn truesize(bytes: u16) -> u64 {
     const STRUCT: u64 = 256;
     const AHEAD: u64 = 64 + 14;
@@ -45,7 +47,7 @@ fn truesize(bytes: u16) -> u64 {
 }
 
 impl Fq {
-    /// Returns empty queues for this number of tins, with limits of packets and memory.
+    /// Returns empty queues for this number of tins, with limits on packets and on memory.
     pub(super) fn new(
         setting: &Mac80211Setting,
         (limit_packets, memory_bytes): (u32, u32),
@@ -69,7 +71,8 @@ impl Fq {
         }
     }
 
-    /// Returns the queue of a flow of `tin`: the queue of its hash, unless another tin uses this queue.
+    /// Returns the queue of a flow of `tin`: the queue given by the hash, or the overflow queue if
+    /// another tin uses that queue.
     pub(super) fn queue_of(&self, tin: u32, flow: u32) -> u32 {
         let index = hashed(flow, self.key, self.flows);
         let is_taken = self.queues[index as usize].listed;
@@ -79,7 +82,8 @@ impl Fq {
         }
     }
 
-    /// Appends `packet` to a flow of `tin`. `lost` gets the packets that are dropped in exchange, with their tins.
+    /// Appends `packet` to a flow of `tin`. If packets have to be dropped for it, calls `lost` with
+    /// each packet and its tin.
     pub(super) fn enqueue(&mut self, tin: u32, packet: Packet, mut lost: impl FnMut(u32, Packet)) {
         let index = self.queue_of(tin, packet.flow);
         let queue = &mut self.queues[index as usize];
@@ -97,7 +101,7 @@ impl Fq {
         }
     }
 
-    /// Returns the queue with most bytes; among equal queues the first.
+    /// Returns the queue with the largest number of bytes; among equal queues the first.
     fn fattest(&self) -> Option<u32> {
         let members = self.tins.iter().flat_map(DeficitRoundRobin::members);
         let bytes = |index: u32| self.queues[index as usize].codel.bytes;
@@ -105,7 +109,7 @@ impl Fq {
         fattest.filter(|&index| bytes(index) > 0)
     }
 
-    /// Drops the first half of a queue, or the first packets of a long one.
+    /// Drops the first half of a queue, or the first `BATCH` packets of a long queue.
     fn drop_from(&mut self, index: u32, lost: &mut impl FnMut(u32, Packet)) {
         let queue = &mut self.queues[index as usize].codel;
         let count = (queue.packets.len() / 2).clamp(1, BATCH);
@@ -121,8 +125,8 @@ impl Fq {
         }
     }
 
-    /// Returns the next packet of `tin`. Packets that CoDel drops before it are appended to `dropped`, and the number
-    /// of marks is added to `marked`.
+    /// Returns the next packet of `tin`. Appends packets that CoDel drops before this packet to
+    /// `dropped`, and adds the number of marks to `marked`.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -133,7 +137,8 @@ impl Fq {
     ) -> Option<Packet> {
         let before = dropped.len();
         let drr = &mut self.tins[tin as usize];
-        // its `mtu` is left at 0: only a flow's last packet is spared, whatever its length
+        // Linux leaves the `mtu` of CoDel at 0: only the last packet of a flow is never dropped,
+        // whatever its length
         let packet = drr.next(&mut self.queues, self.quantum_bytes, |codel| {
             codel.dequeue(now, setting, 0, Passed { dropped, marked })
         });

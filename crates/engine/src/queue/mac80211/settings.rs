@@ -44,7 +44,7 @@ table! {
     }
 }
 
-/// CoDel of a slow station, if there is a rule for slow stations.
+/// Settings of CoDel for a slow station, if there is a rule for slow stations.
 pub(super) const SLOW: CoDelSetting = CoDelSetting {
     target: Span(50_000_000),
     interval: Span(300_000_000),
@@ -75,9 +75,9 @@ impl Mac80211Setting {
         }
     }
 
-    /// Checks the values of the table together.
+    /// Checks the values of the table against each other.
     pub(crate) fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        // the keys have the same names
+        // the keys of CoDel have the same names in this table
         CoDelSetting::check(queue, own, problems);
         if own.value(Self::airtime_fairness) == Some(false) {
             let (keys, switch) = (keys!(Self: airtime_weight), Self::airtime_fairness);
@@ -91,7 +91,7 @@ impl Mac80211Setting {
         if let (Some(low), Some(high)) = (low, high)
             && low.value > high.value
         {
-            // a default is not reported
+            // a problem with a default value is not reported
             match low.given {
                 true => {
                     let fault = format!("is above aql_high; expected at most {}", high.shown);

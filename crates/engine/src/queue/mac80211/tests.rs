@@ -1,4 +1,4 @@
-//! Flows and tins in calculated traces: one rule of the kernel per test.
+//! Flows and tins in calculated traces, with one rule of the Linux kernel per test.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -42,7 +42,7 @@ fn packet(flow: u32, number: u32, bytes: u16) -> Packet {
     }
 }
 
-/// Offers a packet. Returns flows and numbers of the packets that are lost.
+/// Offers a packet. Returns the flows and numbers of the packets that are lost.
 fn offer(queue: &mut Mac80211, now: u64, station: u32, packet: Packet) -> Vec<(u32, u32)> {
     let mut lost = Vec::new();
     queue.enqueue(Time(now), 0, station, &packet, &mut lost);
@@ -51,7 +51,8 @@ fn offer(queue: &mut Mac80211, now: u64, station: u32, packet: Packet) -> Vec<(u
         .collect()
 }
 
-/// Takes the next packet for a station. Returns its flow and number, and the packets lost before it.
+/// Takes the next packet for a station. Returns its flow and number, and the packets lost before
+/// it.
 fn take(queue: &mut Mac80211, now: u64, station: u32) -> (Option<(u32, u32)>, Vec<u32>) {
     let (mut marked, mut lost) = (0, Vec::new());
     let packet = queue.take(Time(now), 0, station, &mut marked, &mut lost);
@@ -81,11 +82,11 @@ fn a_flow_whose_queue_another_tin_has_goes_to_its_tins_overflow_queue() {
     offer(&mut queue, 0, 0, packet(first, 0, 1_500));
     assert_eq!(queue.fq.queue_of(1, second), 64 + 1);
     offer(&mut queue, 0, 1, packet(second, 1, 1_500));
-    // each station has only its own packets
+    // each station gets only its own packets
     assert_eq!(take(&mut queue, 0, 1).0, Some((second, 1)));
     assert_eq!(take(&mut queue, 0, 1).0, None);
     assert_eq!(take(&mut queue, 0, 0).0, Some((first, 0)));
-    // any tin may use a queue that has left the lists of its tin
+    // a queue that has left the lists of its tin may be used by any tin
     assert_eq!(take(&mut queue, 0, 0).0, None);
     assert_ne!(queue.fq.queue_of(1, second), 64 + 1);
 }
@@ -134,7 +135,7 @@ fn a_sparse_flow_goes_first_and_long_packets_wait_for_their_quanta() {
     for number in 0..3 {
         offer(&mut queue, 0, 0, packet(0, number, 1_500));
     }
-    // 300 - 1500 = -1200 bytes
+    // the deficit is 300 - 1500 = -1200 bytes
     assert_eq!(take(&mut queue, 0, 0).0, Some((0, 0)));
     for number in 0..5 {
         offer(&mut queue, 0, 0, packet(1, 10 + number, 300));
@@ -142,8 +143,8 @@ fn a_sparse_flow_goes_first_and_long_packets_wait_for_their_quanta() {
     let order: Vec<_> = (0..7)
         .map(|_| take(&mut queue, 0, 0).0.unwrap().1)
         .collect();
-    // the first flow, at -1200 bytes, gets 300 bytes before each packet of the other flow, and is above zero only
-    // with the fifth
+    // the first flow has a deficit of -1200 bytes and gets 300 bytes per packet of the other flow,
+    // so that it is above zero only after the fifth packet
     assert_eq!(order, [10, 11, 12, 13, 14, 1, 2]);
 }
 

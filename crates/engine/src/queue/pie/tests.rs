@@ -1,4 +1,5 @@
-//! PIE against its controller worked by hand, and in a closed loop with a fluid source.
+//! Compares PIE with its controller worked by hand, and tests it in a closed loop with a fluid
+//! source.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -15,7 +16,7 @@ const SETTING: PieSetting = PieSetting {
     ecn: false,
 };
 
-/// 1,500 B take 1.2 ms.
+/// Egress at which 1,500 B take 1.2 ms.
 const OUTLET: Egress = Egress {
     rate_bps: 10_000_000,
     is_fixed: true,
@@ -57,13 +58,13 @@ fn close(value: f64, expected: f64) {
 #[test]
 fn the_controller_follows_a_trace_worked_by_hand() {
     let mut queue = pie(SETTING, OUTLET);
-    // 50 packets are 60 ms: 0.125 (60 - 15) + 1.25 (60 - 0) = 0.080625, divided by 2048
+    // 50 packets take 60 ms: 0.125 (60 - 15) + 1.25 (60 - 0) = 0.080625, divided by 2048
     queue.advance(Time(15 * MS), |_| 75_000);
     close(queue.probability, 0.080_625 / 2_048.0);
-    // 60 ms again: 0.005625; between 1e-5 and 1e-4 divided by 128
+    // 60 ms again: 0.005625; the divisor between 1e-5 and 1e-4 is 128
     queue.advance(Time(30 * MS), |_| 75_000);
     close(queue.probability, 0.080_625 / 2_048.0 + 0.005_625 / 128.0);
-    // each bound of the auto-tuning
+    // the bounds of each range of auto-tuning
     for (probability, gain) in [
         (0.0, 1.0 / 2_048.0),
         (0.000_005, 1.0 / 512.0),
@@ -76,11 +77,11 @@ fn the_controller_follows_a_trace_worked_by_hand() {
         queue.probability = probability;
         close(queue.gain(), gain);
     }
-    // from 0.1 on a step is at most 0.02: 120 ms after 60 ms would be 0.088125
+    // from 0.1 on a step is at most 0.02; a delay of 120 ms after 60 ms would give 0.088125
     queue.probability = 0.3;
     queue.advance(Time(45 * MS), |_| 150_000);
     close(queue.probability, 0.32);
-    // empty twice: first the step down, then that and the decay
+    // the queue is empty twice: the first update steps down, the second steps down and decays
     queue.advance(Time(60 * MS), |_| 0);
     let first = 0.32 + 0.125 * -0.015 + 1.25 * -0.12;
     close(queue.probability, first);
@@ -127,7 +128,7 @@ fn bursts_pass_for_their_allowance_and_small_queues_always() {
         queue.admit(&backlog(2), &packet(Ecn::NotCapable)),
         Verdict::Enter
     );
-    // the limit holds for bursts too, and quiet gives the allowance back
+    // the limit also applies to bursts, and a quiet queue restores the allowance
     assert_eq!(
         queue.admit(&backlog(100), &packet(Ecn::NotCapable)),
         Verdict::Drop
@@ -139,7 +140,7 @@ fn bursts_pass_for_their_allowance_and_small_queues_always() {
 
 #[test]
 fn a_short_delay_is_left_alone_unless_the_probability_is_high() {
-    // section 4.1: below half the target and below 0.2
+    // section 4.1: no drop below half of the target and below probability 0.2
     let mut queue = pie(SETTING, OUTLET);
     queue.burst_allowance = Span::ZERO;
     for (delay, probability, verdict) in [
@@ -148,7 +149,7 @@ fn a_short_delay_is_left_alone_unless_the_probability_is_high() {
         (0.007, 0.21, Verdict::Drop),
     ] {
         (queue.delay, queue.probability) = (delay, probability);
-        queue.accumulated = 9.0; // certain, if at all
+        queue.accumulated = 9.0; // certain, if drops are possible at all
         let decision = queue.admit(&backlog(50), &packet(Ecn::NotCapable));
         assert_eq!(decision, verdict, "{delay} s, {probability}");
     }
@@ -167,10 +168,11 @@ fn drops_are_apart_as_section_5_4_says() {
             gap = 0;
         }
     }
-    // none before 0.85 / 0.05 = 17 packets, then geometric with mean 20 but at most 8.5 / 0.05
+    // no drop before 0.85 / 0.05 = 17 packets, then geometric with mean 20 but at most 8.5 / 0.05
     assert!(gaps.iter().all(|gap| (17..=171).contains(gap)));
     let mean = f64::from(gaps.iter().sum::<u32>()) / 2_000.0;
-    // standard deviation 19.5, of the mean 0.44; the cut at 171 lowers it by less than 0.02
+    // the standard deviation is 19.5, and 0.44 for the mean; the cut at 171 lowers the mean by less
+    // than 0.02
     assert!((mean - 36.0).abs() < 1.8, "{mean}");
 }
 
@@ -185,7 +187,7 @@ fn marks_stand_for_drops_while_the_probability_is_below_a_tenth() {
     queue.burst_allowance = Span::ZERO;
     let mut verdicts = |probability: f64, ecn: Ecn| {
         queue.probability = probability;
-        queue.accumulated = 9.0; // certain
+        queue.accumulated = 9.0; // a drop is certain
         queue.admit(&backlog(50), &packet(ecn))
     };
     assert_eq!(verdicts(0.09, Ecn::Capable), Verdict::Mark);
@@ -209,7 +211,7 @@ fn without_a_fixed_rate_the_last_departure_tells_the_delay() {
 
 #[test]
 fn a_load_of_125_percent_is_held_at_the_target() {
-    // 1,500 B each 0.96 ms against 1.2 ms of service: a fifth must be dropped
+    // 1,500 B arrive per 0.96 ms, and their service takes 1.2 ms: a fifth must be dropped
     let mut queue = Pie::new(SETTING, 1_000, OUTLET, Streams::new(1, 0).stream("pie"));
     let mut departures: std::collections::VecDeque<u64> = std::collections::VecDeque::new();
     let (mut last, mut dropped, mut delays) = (0, 0, 0.0);
@@ -232,7 +234,7 @@ fn a_load_of_125_percent_is_held_at_the_target() {
         }
     }
     let (drop_rate, delay) = (f64::from(dropped) / 1e5, delays / 1e5);
-    // what is not served is dropped; the integral part leaves no offset from 15 ms
+    // packets that are not served are dropped; the integral term leaves no offset from 15 ms
     assert!((drop_rate - 0.2).abs() < 0.002, "{drop_rate}");
     assert!((delay - 0.015).abs() < 0.002, "{delay}");
 }

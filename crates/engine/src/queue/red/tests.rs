@@ -1,5 +1,5 @@
-//! RED compared with calculated traces, with output of ns-2, and with a second implementation in which each published
-//! line is separate.
+//! Compares RED with calculated traces, with output of ns-2, and with a second implementation, in
+//! which each published line is separate.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ const SETTING: RedSetting = RedSetting {
     mean_packet_bytes: 500,
 };
 
-/// 500 B take 4 ms.
+/// Egress at which 500 B take 4 ms.
 const OUTLET: Egress = Egress {
     rate_bps: 1_000_000,
     is_fixed: true,
@@ -49,7 +49,7 @@ fn packet(bytes: u16) -> Packet {
     }
 }
 
-/// Returns a queue of `packets` of 500 B, idle since `idle_ns` if it is empty.
+/// Returns a queue of `packets` packets of 500 B. If it is empty, it has been idle since `idle_ns`.
 fn backlog(packets: u32, idle_ns: u64) -> Backlog {
     Backlog {
         packets,
@@ -67,7 +67,7 @@ fn close(value: f64, expected: f64) {
 #[test]
 fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
     let mut queue = red(SETTING);
-    // avg, count after the decision and p_b, with w = 1/4 and queues 4, 4, 4, 8
+    // average, count after the decision and p_b, with w = 1/4 and queue lengths 4, 4, 4, 8
     for (value, average, count, p_b) in [
         (4, 1.0, -1, None),
         (4, 1.75, -1, None),
@@ -81,19 +81,20 @@ fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
             close(queue.base_probability(), p_b);
         }
     }
-    // p_a = p_b / (1 - count p_b); at count p_b = 1 a drop is certain
+    // p_a = p_b / (1 - count p_b): if count p_b = 1, a drop is certain
     close(queue.spread(0.1, 0.0), 0.1);
     close(queue.spread(0.1, 5.0), 0.2);
     close(queue.spread(0.1, 9.5), 1.0);
     close(queue.spread(0.25, 4.0), 1.0);
-    // the average reaches max_th: all are dropped
+    // the average reaches max_th: all packets are dropped
     assert_eq!(
         queue.admit(Time(2), &backlog(9, 0), &packet(500)),
         Verdict::Drop
     );
     close(queue.average, 5.050_781_25);
     assert_eq!(queue.count, 0);
-    // idle for 10 ms, 2.5 packets: no arrival is counted, and the exponent is a real number
+    // 10 ms without packets are 2.5 packet times: the exponent is a real number, and the arrival is
+    // not included in it
     queue.admit(Time(30_000_000), &backlog(0, 20_000_000), &packet(500));
     close(queue.average, 5.050_781_25 * libm::pow(0.75, 2.5));
     assert_eq!(queue.count, 1, "2.46 is above min_th");
@@ -125,8 +126,9 @@ fn waiting_doubles_the_distance_and_gentle_goes_on_to_one() {
     }
 }
 
-/// Output of ns-2.35 for packets of 500 B at 1 Mb/s, thresholds 2 and 4, weight 0.25, not gentle, wait: time [us],
-/// average after the arrival, number of packets that it finds.
+/// Output of ns-2.35 for packets of 500 B at 1 Mb/s, with thresholds 2 and 4, weight 0.25, not
+/// gentle, with wait: time of an arrival [us], average after it, number of packets in the queue
+/// before it.
 const NS2_TRACE: &[(u64, f64, u32)] = &[
     (10_000, 0.0, 0),
     (10_100, 0.0, 0),
@@ -207,9 +209,10 @@ fn automatic_weights_are_those_of_ns2() {
 
 #[test]
 fn early_drops_come_as_often_as_published() {
-    // average held at 3: p_b = 0.05. Gaps are uniform on 1..=19, mean 10, since the published
-    // figure counts the packet before it decides on it; on 20..=39, mean 29.5, with wait. Standard
-    // deviation 5.8 at most, of the mean of 5,000 gaps 0.08
+    // The average is held at 3, so that p_b = 0.05. Gaps are uniform on 1..=19 with mean 10,
+    // because the published figure counts the packet before the decision; with wait they are
+    // uniform on 20..=39 with mean 29.5. The standard deviation is at most 5.8, and 0.08 for the
+    // mean of 5,000 gaps.
     for (wait, least, most, mean) in [(false, 1, 19, 10.0), (true, 20, 39, 29.5)] {
         let mut queue = red(RedSetting { wait, ..SETTING });
         queue.average = 3.0;
@@ -249,8 +252,8 @@ fn marks_stand_for_early_drops_alone_and_only_where_they_are_understood() {
     assert_eq!(verdicts(5.0, &capable), Verdict::Drop);
 }
 
-/// Both forms in a second implementation, line by line as in figure 2 of the paper and in red.cc. It shares only the
-/// random numbers with [`Red`].
+/// A second implementation of both forms, line by line as in figure 2 of the paper and in red.cc.
+/// It shares only the random numbers with [`Red`].
 struct Plain {
     setting: RedSetting,
     weight: f64,
@@ -280,7 +283,7 @@ impl Plain {
             if avg < max_th {
                 s.max_p * (avg - min_th) / (max_th - min_th)
             } else if s.gentle {
-                // ns-2: v_c avg + v_d
+                // in ns-2: v_c avg + v_d
                 f64::min(1.0, (1.0 - s.max_p) / max_th * avg + 2.0 * s.max_p - 1.0)
             } else {
                 1.0
@@ -374,7 +377,7 @@ fn in_byte_mode_ns2_fills_its_queue_by_packets_of_the_mean_length() {
         max_th: 2e5,
         ..SETTING
     };
-    // 49 packets of 500 B may wait: 16 of 1500 B are 24,000 of 24,500 bytes
+    // room for 49 packets of 500 B: 16 packets of 1500 B use 24,000 of 24,500 bytes
     for (waiting, verdict) in [(16, Verdict::Enter), (17, Verdict::Drop)] {
         let full = Backlog {
             packets: waiting + 1,
@@ -391,7 +394,7 @@ fn in_byte_mode_ns2_fills_its_queue_by_packets_of_the_mean_length() {
     );
 }
 
-/// Returns settings of either form with a given weight.
+/// Generates settings of either form with a given weight.
 fn settings() -> impl Strategy<Value = RedSetting> {
     let numbers = (0.0..10.0, 0.5..20.0, 0.01..1.0, 0.001..=1.0_f64);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());

@@ -1,4 +1,4 @@
-//! Africa: HighSpeed TCP while the queue is short, Reno otherwise.
+//! Africa: HighSpeed TCP while the queue is short, otherwise Reno.
 //!
 //! Reference: R. King, R. Baraniuk, R. Riedi, "TCP-Africa: an adaptive and fair rapid increase
 //! rule for scalable TCP", INFOCOM 2005; HighSpeed's functions are RFC 3649, section 5, and
@@ -10,22 +10,25 @@
 //! w (1 - b(w)) on a loss, in either mode
 //! ```
 //!
-//! Choices: packets in the queue are w (RTT - baseRTT)/RTT with the mean RTT of a round, which
-//! decides the mode of the next round. A connection begins in slow mode. a and b are the formulas of
-//! the RFC, not its table of whole packets. They apply above 38 packets; below, a and b are Reno's 1
-//! and 1/2. a is never less than 1 (the formula gives 0.955 at 38 packets).
+//! Choices: the number of packets in the queue is w (RTT - baseRTT)/RTT with the mean RTT of a
+//! round. It decides the mode of the next round. A connection begins in slow mode. a and b are the
+//! formulas of the RFC, not its table of whole packets. They apply above 38 packets; up to 38
+//! packets a and b have the values of Reno, 1 and 1/2. a is never less than 1 (the formula gives
+//! 0.955 at 38 packets).
 //!
-//! The threshold is a parameter of the algorithm. 1.641 packets is the choice of this program: neither
-//! the text of the paper nor an implementation of it was available to confirm the value of its
-//! simulations. The threshold decides how many packets a connection keeps in the queue before it is as
-//! slow as Reno. It has no effect on a path whose losses occur without a queue.
+//! The threshold is a parameter of the algorithm. Its value of 1.641 packets is a choice of this
+//! program: neither the text of the paper nor an implementation of it was available to confirm the
+//! value that its simulations used. The threshold decides how many packets a connection keeps in
+//! the queue before it is as slow as Reno. It has no effect on a path whose losses occur without a
+//! queue.
 
 use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
 use super::window::{MIN_SSTHRESH, Window};
 use super::window_algorithm::WindowAlgorithm;
 
-/// Packets in the queue from which the slow mode applies. The module documentation has its origin.
+/// Number of packets in the queue from which the slow mode applies. The module documentation
+/// explains its origin.
 const MODE_THRESHOLD: f64 = 1.641;
 
 /// Low_Window and High_Window of RFC 3649, and b at High_Window.
@@ -35,7 +38,7 @@ const HIGH_DECREASE: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 pub(super) struct Africa {
-    /// Growth of this round: a(w) in fast mode, 1 in slow mode. [packets per round trip]
+    /// Growth in the current round: a(w) in fast mode, 1 in slow mode. [packets per round trip]
     increase: f64,
     rounds: Rounds,
 }
@@ -136,7 +139,8 @@ mod tests {
         assert_eq!((increase(20.0), decrease(20.0)), (1.0, 0.5));
     }
 
-    /// With 851 packets it grows by 7 per round trip without a queue, and by 1 with a queue.
+    /// With 851 packets the window grows by 7 packets per round trip without a queue, and by 1
+    /// packet with a queue.
     #[test]
     fn a_queue_turns_it_into_reno() {
         let mut driver = Driver::new(Africa::new(), 851.0);

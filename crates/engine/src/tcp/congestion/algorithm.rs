@@ -63,7 +63,7 @@ impl CongestionAlgorithm {
         }
     }
 
-    /// Returns whether the control reacts to the number of marked segments, and therefore needs ECN.
+    /// Returns whether the control reacts to the number of marked segments, which requires ECN.
     pub(in crate::tcp) fn needs_ecn(self) -> bool {
         self.feedback() != Feedback::Flag
     }

@@ -1,4 +1,4 @@
-//! Compound: Reno's window plus one that follows the queueing delay.
+//! Compound: the sum of Reno's window and a window that depends on the queueing delay.
 //!
 //! Reference: K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP approach for high-speed
 //! and long distance networks", INFOCOM 2006; as restated in Manjunath & Raina, section II.
@@ -14,7 +14,7 @@
 //!
 //! All values are real numbers. With the default values dwnd begins to grow at win = 16, where
 //! alpha win^k exceeds 1. dwnd is 0 in slow start and after a timeout. RTT is the mean of the
-//! samples of a round, and win is the window at its beginning.
+//! samples of a round, and win is the window at the beginning of the round.
 //!
 //! Differs from the paper in: the receive window limits the growth of dwnd, not only win, so that dwnd
 //! never contains a part of the window that cannot be used.
@@ -56,10 +56,11 @@ table! {
 #[derive(Clone, Debug)]
 pub(super) struct Compound {
     settings: CompoundSettings,
-    /// Delay window. The rest of [`Window::cwnd`] is the loss window. [packets]
+    /// Delay window dwnd. The rest of [`Window::cwnd`] is the loss window. [packets]
     dwnd: f64,
     rounds: Rounds,
-    /// win at the beginning of the round, if the round began in congestion avoidance. [packets]
+    /// Window win at the beginning of the round, if the round began in congestion avoidance.
+    /// [packets]
     win: Option<f64>,
 }
 
@@ -192,20 +193,21 @@ mod tests {
         assert_eq!((compound.dwnd, window.cwnd), (30.0, 180.0));
         compound.on_round(&mut window, 200.0, round(0.025));
         compound.on_round(&mut window, 200.0, round(0.025));
-        assert_eq!((compound.dwnd, window.cwnd), (0.0, 150.0)); // never below 0
+        assert_eq!((compound.dwnd, window.cwnd), (0.0, 150.0)); // dwnd is never negative
         // diff = 200 * 0.0125/0.125 = 20 is below gamma: growth by 1/8 200^0.75 - 1
         compound.on_round(&mut window, 200.0, round(0.0125));
         assert!((compound.dwnd - 5.648).abs() < 1e-3, "{}", compound.dwnd);
     }
 
-    /// win 100 of which dwnd 40: cwnd 60 -> 30, dwnd -> 100/2 - 30 = 20.
+    /// win is 100, of which dwnd is 40. A loss changes cwnd from 60 to 30, and dwnd to 100/2 - 30 =
+    /// 20.
     #[test]
     fn a_loss_halves_win_and_divides_the_rest() {
         let mut driver = Driver::new(Compound::new(published()), 100.0);
         driver.algorithm.dwnd = 40.0;
         assert_eq!(driver.algorithm.decrease(&driver.window, 100), 50.0);
         assert_eq!(driver.algorithm.dwnd, 20.0);
-        // beta = 0.125: the remaining win exceeds half of cwnd by more
+        // with beta = 0.125 the remaining win exceeds half of cwnd by more
         let gentle = CompoundSettings {
             beta: 0.125,
             ..published()

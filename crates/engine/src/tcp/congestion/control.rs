@@ -5,11 +5,12 @@
 //! sender <------ window (cwnd, ssthresh), earliest departure, recovery mode ------- control
 //! ```
 //!
-//! The sender owns the [`Window`] and passes it to each event, as Linux does with `snd_cwnd`. So the
-//! sender reads cwnd without a call.
+//! The sender owns the [`Window`] and passes it to each event, as Linux does with `snd_cwnd`.
+//! Therefore the sender reads cwnd without a call.
 //!
-//! Most controls only say how the window grows and what a loss leaves of it. Such a control implements
-//! `WindowAlgorithm` (`window_algorithm.rs`), and gets Reno's recovery and no pacing with it.
+//! Most controls only decide how the window grows and how a loss reduces it. Such a control
+//! implements `WindowAlgorithm` (`window_algorithm.rs`). It then has the recovery of Reno, and no
+//! pacing.
 
 use std::fmt::Debug;
 
@@ -20,11 +21,12 @@ use crate::tcp::rtt::RttEstimator;
 
 /// A congestion control of one sender. `flight` is the number of outstanding segments before an event.
 pub trait CongestionControl {
-    /// State of one transmission, such as the data of a delivery-rate sample. The control returns it when
-    /// the segment leaves, and gets it back when the segment is acknowledged or lost.
+    /// State that the control attaches to one transmission, such as the data of a delivery-rate
+    /// sample. The control returns the state when the segment leaves, and receives it again when
+    /// the segment is acknowledged or lost.
     type PacketInfo: Copy + Debug;
 
-    /// Returns how losses that duplicate ACKs report are repaired.
+    /// Returns how losses reported by duplicate ACKs are repaired.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole
     }
@@ -32,8 +34,9 @@ pub trait CongestionControl {
     /// Processes the departure of a segment.
     fn on_sent(&mut self, window: &Window, sent: &Sent) -> Self::PacketInfo;
 
-    /// Processes an ACK that is the first to report the arrival of segments, before any other event of this
-    /// ACK. `newest` is the state of the transmission that left last among the reported ones.
+    /// Processes an ACK that reports the arrival of segments for the first time, before any other
+    /// event of this ACK. `newest` is the state of the transmission that left last among these
+    /// segments.
     fn on_delivered(&mut self, window: &mut Window, arrival: &Arrival, newest: Self::PacketInfo);
 
     /// Processes the loss of a transmission, when its segment is sent again.
@@ -60,8 +63,8 @@ pub trait CongestionControl {
     /// except [`on_delivered`](CongestionControl::on_delivered).
     fn on_marks(&mut self, report: &MarkReport);
 
-    /// Reduces the window because an ACK reports marks, the first since the last reduction. Returns whether
-    /// the window was reduced.
+    /// Reduces the window because an ACK reports marks for the first time since the last reduction.
+    /// Returns whether the window was reduced.
     fn decrease_by_marks(&mut self, window: &mut Window, report: &MarkReport, flight: u32) -> bool;
 }
 
@@ -72,15 +75,15 @@ pub struct Sent {
     pub now: Time,
     /// Number of the segment in its flow.
     pub number: u32,
-    /// Whether the segment repeats the last one as a probe for a loss, so that no loss is known.
+    /// Whether the segment repeats the last segment as a probe, when no loss is known.
     pub is_probe: bool,
-    /// Outstanding segments, including this one. [packets]
+    /// Number of outstanding segments, including this segment. [packets]
     pub flight: u32,
-    /// Smoothed round-trip time, if there has been a sample.
+    /// Smoothed round-trip time, or `None` before the first sample.
     pub srtt: Option<Span>,
 }
 
-/// The segments that an ACK is the first to report.
+/// The segments whose arrival an ACK reports for the first time.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Arrival time of the ACK.
@@ -89,22 +92,22 @@ pub struct Arrival {
     pub segments: u32,
 }
 
-/// An ACK of new data, as far as the growth of a window depends on it.
+/// The properties of an ACK of new data on which the growth of a window depends.
 #[derive(Clone, Copy)]
 pub struct NewAck<'a> {
     /// Arrival time of the ACK.
     pub now: Time,
-    /// Number of segments that it acknowledges.
+    /// Number of segments that the ACK acknowledges.
     pub acked: u32,
-    /// Number of segments whose arrival it is the first to report. This number is less than `acked` if some
-    /// of those were SACKed before, and more if the ACK also SACKs others. Without SACK it is at most two
-    /// after a loss.
+    /// Number of segments whose arrival the ACK reports for the first time. It is less than `acked`
+    /// if some of the acknowledged segments were SACKed before, and more than `acked` if the ACK
+    /// also SACKs other segments. Without SACK it is at most two after a loss.
     pub delivered: u32,
-    /// First unacknowledged segment after this ACK.
+    /// First unacknowledged segment after the ACK.
     pub snd_una: u32,
     /// Next segment to send.
     pub snd_nxt: u32,
-    /// Round-trip estimator, which already has the sample of this ACK.
+    /// Round-trip estimator, which already includes the sample of the ACK.
     pub rtt: &'a RttEstimator,
 }
 
@@ -128,7 +131,7 @@ pub enum RecoveryAck {
     Duplicate,
     /// An ACK of some, but not all, segments that were sent before the loss.
     Partial {
-        /// Number of segments that it acknowledges.
+        /// Number of segments that the ACK acknowledges.
         acked: u32,
     },
     /// The ACK that ends fast recovery.
@@ -142,8 +145,9 @@ pub enum CongestionSign {
     DuplicateAcks,
     /// Three duplicate ACKs in a window of data for which a mark has already reduced the window.
     DuplicateAcksAfterMark,
-    /// A loss that SACK blocks, a timer or a probe show, or the echo of a mark. The sender knows how much
-    /// is in the network, so the window need not be inflated (RFC 6675, step 4.2; RFC 3168, section 6.1.2).
+    /// A loss shown by SACK blocks, a timer or a probe, or the echo of a mark. The sender knows how
+    /// many segments are in the network, so that the window need not be inflated (RFC 6675, step
+    /// 4.2; RFC 3168, section 6.1.2).
     Selective,
 }
 
@@ -152,15 +156,15 @@ pub enum CongestionSign {
 pub struct MarkReport {
     /// Arrival time of the ACK.
     pub now: Time,
-    /// Number of segments that it acknowledges.
+    /// Number of segments that the ACK acknowledges.
     pub acked: u32,
-    /// Number of segments whose marks it is the first to report. It can exceed `acked`, because segments
-    /// above a gap have marks as well.
+    /// Number of segments whose marks the ACK reports for the first time. It can exceed `acked`,
+    /// because segments above a gap may be marked as well.
     pub marked: u32,
-    /// First unacknowledged segment after this ACK.
+    /// First unacknowledged segment after the ACK.
     pub snd_una: u32,
     /// Next segment to send.
     pub snd_nxt: u32,
-    /// Smoothed round-trip time before this ACK.
+    /// Smoothed round-trip time before the ACK.
     pub srtt: Option<Span>,
 }

@@ -1,4 +1,4 @@
-//! CUBIC: the window as a cubic function of the time since the last loss.
+//! CUBIC: the window is a cubic function of the time since the last loss.
 //!
 //! Reference: RFC 9438.
 //!
@@ -26,15 +26,16 @@ const C: f64 = 0.4;
 /// Fraction of the window that a loss leaves, section 4.6. [-]
 const BETA: f64 = 0.7;
 
-/// Growth of W_est per round trip, section 4.3, with which W_est has Reno's average window.
+/// Growth of W_est per round trip, section 4.3. With it W_est has the average window of Reno.
+/// [packets]
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cubic {
-    /// Window before the last reduction, smaller with fast convergence. 0 means that there was no
-    /// reduction since slow start. [packets]
+    /// W_max: window before the last reduction, or a smaller value with fast convergence; 0 if
+    /// there was no reduction since slow start. [packets]
     w_max: f64,
-    /// Window before the last reduction. [packets]
+    /// Window before the last reduction, without fast convergence. [packets]
     cwnd_prior: f64,
     epoch: Option<Epoch>,
 }
@@ -51,7 +52,8 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// Begins a stage with the window `cwnd`. Without an earlier loss it begins on the plateau (section 4.8).
+    /// Returns the stage that begins at `begun` with the window `cwnd`. Without an earlier loss the
+    /// stage begins on the plateau (section 4.8).
     fn begin(begun: Time, cwnd: f64, w_max: f64) -> Epoch {
         let w_max = w_max.max(cwnd);
         Epoch {
@@ -109,7 +111,8 @@ impl WindowAlgorithm for Cubic {
         (f64::from(flight) * BETA).max(MIN_SSTHRESH)
     }
 
-    /// Section 4.8: beta gives ssthresh, and the next stage begins on its plateau.
+    /// Processes a timeout (section 4.8): beta gives ssthresh, and the next stage begins on its
+    /// plateau.
     fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         if first {
             window.ssthresh = self.decrease(window, flight);
@@ -132,7 +135,8 @@ mod tests {
         assert!((epoch.k - 4.217_163).abs() < 1e-6, "{}", epoch.k);
         assert!((epoch.w_cubic(0.0) - 70.0).abs() < 1e-9);
         assert_eq!(epoch.w_cubic(epoch.k), 100.0);
-        // concave before the plateau, convex beyond: 0.4 * 1^3 packets to either side
+        // concave before the plateau, convex after it: one second away the difference is 0.4 * 1^3
+        // packets
         assert!((epoch.w_cubic(epoch.k - 1.0) - 99.6).abs() < 1e-9);
         assert!((epoch.w_cubic(epoch.k + 1.0) - 100.4).abs() < 1e-9);
         assert!((epoch.w_cubic(2.0 * epoch.k) - 130.0).abs() < 1e-9);
@@ -152,7 +156,7 @@ mod tests {
             (driver.algorithm.w_max, driver.algorithm.cwnd_prior),
             (100.0, 100.0)
         );
-        // a loss below the last W_max: W_max = 80 * 1.7/2
+        // a loss below the previous W_max gives W_max = 80 * 1.7/2
         driver.window.cwnd = 80.0;
         assert_eq!(driver.algorithm.decrease(&driver.window, 80), 56.0);
         assert_eq!(
@@ -161,7 +165,7 @@ mod tests {
         );
     }
 
-    /// RTT 1 s and W_max 1000: far from Reno's region, the window follows the cubic.
+    /// With RTT 1 s and W_max 1000 the window is far above Reno's, and follows the cubic function.
     #[test]
     fn cwnd_follows_the_cubic_function_on_a_long_path() {
         let mut driver = Driver::new(Cubic::default(), 1000.0);
@@ -173,7 +177,8 @@ mod tests {
         let epoch = driver.algorithm.epoch.unwrap();
         assert!((epoch.k - 9.0856).abs() < 1e-4); // cbrt(300 / 0.4)
         let t = driver.now.since(epoch.begun).seconds();
-        // a round's ACKs move cwnd by 1 - 1/e of the way to the target one round ahead, at least
+        // in one round the ACKs move cwnd at least the fraction 1 - 1/e towards the target one
+        // round later
         let cwnd = driver.window.cwnd;
         assert!(cwnd <= epoch.w_cubic(t + 1.0), "{cwnd} at {t}");
         assert!(cwnd >= epoch.w_cubic(t - 1.0), "{cwnd} at {t}");

@@ -1,4 +1,4 @@
-//! CUBIC as Linux computes it: in whole packets, by segments acknowledged, with HyStart.
+//! CUBIC as computed in Linux: in whole packets, by acknowledged segments, with HyStart.
 //!
 //! References: S. Ha, I. Rhee, L. Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
 //! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names are in the docstrings.
@@ -28,7 +28,8 @@
 //! - An idle application does not move the epoch.
 //! - In a timeout during recovery, ssthresh may fall once more.
 //!
-//! Windows that the receiver limits do not grow, as by Linux's validation (RFC 7661).
+//! A window that is limited by the receive window does not grow, as with the cwnd validation of
+//! Linux (RFC 7661).
 
 use super::control::NewAck;
 use super::hybrid::HybridSlowStart;
@@ -46,16 +47,17 @@ table! {
     }
 }
 
-/// `BICTCP_BETA_SCALE`, and times are in 1/1024 s (`BICTCP_HZ`).
+/// `BICTCP_BETA_SCALE`. Times are in units of 1/1024 s (`BICTCP_HZ`).
 const SCALE: u64 = 1024;
 
-/// `beta`: a loss leaves 717/1024 of the window.
+/// `beta`: a loss reduces the window to 717/1024.
 const BETA: u64 = 717;
 
-/// `cube_rtt_scale`: C in 1/10240 packets per cubic second.
+/// `cube_rtt_scale`: C in units of 1/10240 packets per cubic second.
 const C: u64 = 410;
 
-/// `beta_scale`: number of eighths of a window for which W_est grows by a packet, 8 (1 + beta) / (3 (1 - beta)).
+/// `beta_scale`: 8 (1 + beta) / (3 (1 - beta)). W_est grows by a packet per this number of eighths
+/// of a window.
 const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
 /// `HZ`. [1/s]
@@ -70,23 +72,23 @@ pub(super) struct CubicLinux {
     cnt: u64,
     /// `snd_cwnd_cnt`: acknowledged segments since the last growth.
     credit: u64,
-    /// `last_max_cwnd`. [packets]
+    /// `last_max_cwnd`: W_max. [packets]
     w_max: u64,
     /// Window and tick of the last update of `cnt`.
     last: (u64, u64),
     epoch: Option<Epoch>,
-    /// `delay_min`, if there has been a sample.
+    /// `delay_min`: minimum delay, or `None` before the first sample.
     delay_min: Option<Span>,
 }
 
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// `epoch_start`. [ticks]
+    /// `epoch_start`: tick of the beginning. [ticks]
     start: u64,
-    /// `bic_K`. [1/1024 s]
+    /// `bic_K`: time from the beginning to the plateau. [1/1024 s]
     k: u64,
-    /// `bic_origin_point`. [packets]
+    /// `bic_origin_point`: window at the plateau. [packets]
     origin: u64,
     /// `ack_cnt`: acknowledged segments that W_est does not include yet.
     acked: u64,
@@ -106,7 +108,7 @@ impl Epoch {
         }
     }
 
-    /// Returns the target of the window at `t` after the start. [packets, 1/1024 s]
+    /// Returns the target of the window [packets] at `t` [1/1024 s] after the beginning.
     fn target(&self, t: u64) -> u64 {
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
@@ -117,17 +119,17 @@ impl Epoch {
         }
     }
 
-    /// Lets W_est grow by the acknowledged segments.
+    /// Increases W_est by the effect of the acknowledged segments.
     fn follow_reno(&mut self, cwnd: u64) {
         let each = (cwnd * FRIENDLY) >> 3;
-        // the rest is more than 0 and at most `each`
+        // the remainder is more than 0 and at most `each`
         let packets = self.acked.saturating_sub(1) / each;
         self.acked -= packets * each;
         self.w_est += packets;
     }
 }
 
-/// Returns the whole part of the cube root.
+/// Returns the cube root, rounded down.
 fn cube_root(value: u64) -> u64 {
     let near = libm::cbrt(value as f64) as u64;
     let fits = |root: u64| root.pow(3) <= value;
@@ -140,7 +142,7 @@ fn cube_root(value: u64) -> u64 {
     }
 }
 
-/// `usecs_to_jiffies`, which rounds up.
+/// `usecs_to_jiffies`: returns the number of ticks, rounded up.
 fn ticks(span: Span) -> u64 {
     span.0.div_ceil(TICK)
 }
@@ -158,13 +160,14 @@ impl CubicLinux {
         }
     }
 
-    /// `bictcp_reset`, after a timeout.
+    /// `bictcp_reset`: resets the state after a timeout.
     fn reset(&mut self) {
         let hystart = self.hystart.is_some();
         *self = CubicLinux::new(CubicLinuxSettings { hystart });
     }
 
-    /// `cubictcp_acked`: adds the sample of an ACK. Samples in the first second of an epoch do not count.
+    /// `cubictcp_acked`: adds the round-trip sample of an ACK. Samples in the first second of an
+    /// epoch are ignored.
     fn on_sample(&mut self, window: &mut Window, ack: &NewAck) {
         let Some(rtt) = ack.rtt.last_sample() else {
             return;
@@ -233,7 +236,7 @@ impl CubicLinux {
         packets
     }
 
-    /// `cubictcp_recalc_ssthresh` of the window `cwnd`. [packets]
+    /// `cubictcp_recalc_ssthresh`: returns ssthresh after a loss at the window `cwnd`. [packets]
     fn recalc_ssthresh(&mut self, cwnd: f64) -> f64 {
         let cwnd = cwnd as u64;
         self.epoch = None;
@@ -253,7 +256,7 @@ fn tick(now: Time) -> u64 {
 }
 
 impl WindowAlgorithm for CubicLinux {
-    /// `cubictcp_cong_avoid`.
+    /// `cubictcp_cong_avoid`: processes an ACK of new data.
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         self.on_sample(window, &ack);
         if window.cwnd >= window.receive {
@@ -297,14 +300,16 @@ mod tests {
         Driver::new(CubicLinux::new(CubicLinuxSettings { hystart: false }), cwnd)
     }
 
-    /// After a loss at 100 packets: 70, K = cbrt(30 * 2^40/410) = 4316.97/1024 s, cut (RFC 9438: 4.217 s).
+    /// After a loss at 100 packets the window is 70 and K = cbrt(30 * 2^40/410) = 4316.97/1024 s,
+    /// rounded down (RFC 9438: 4.217 s).
     #[test]
     fn the_window_function_worked_by_hand() {
         let epoch = Epoch::begin(0, 70, 100);
         assert_eq!((epoch.k, epoch.origin, epoch.w_est), (4316, 100, 70));
-        assert_eq!(epoch.target(0), 71); // 30 - 29.99 packets, cut to 29
+        assert_eq!(epoch.target(0), 71); // 30 - 29.99 packets, rounded down to 29
         assert_eq!(epoch.target(4316), 100);
-        // 410 * 1024^3 / 2^40 = 0.4 of a packet a second away, cut to nothing; 3.2 two seconds away
+        // one second from the plateau 410 * 1024^3 / 2^40 = 0.4 packets are rounded down to 0; two
+        // seconds away it is 3.2
         assert_eq!(
             (epoch.target(4316 - 1024), epoch.target(4316 + 1024)),
             (100, 100)
@@ -329,7 +334,8 @@ mod tests {
         assert_eq!(driver.algorithm.decrease(&driver.window, 3), 2.0);
     }
 
-    /// An ACK of k segments adds k, and segments beyond ssthresh count in congestion avoidance.
+    /// An ACK of k segments adds k packets. Segments beyond ssthresh are counted in congestion
+    /// avoidance.
     #[test]
     fn slow_start_counts_segments() {
         let mut driver = driver(10.0);
@@ -339,7 +345,7 @@ mod tests {
         driver.acked(10 * MS, 2);
         assert_eq!(driver.window.cwnd, 14.0);
         driver.acked(10 * MS, 4);
-        // 15, and three of the 20 segments for the next packet
+        // the window is 15, and three of the 20 segments for the next packet are counted
         assert_eq!(
             (
                 driver.window.cwnd,
@@ -357,11 +363,11 @@ mod tests {
         driver.round(10 * MS);
         assert_eq!(driver.window.cwnd, 210.0);
         driver.round(10 * MS);
-        assert_eq!(driver.window.cwnd, 220.0); // 210/20, cut
+        assert_eq!(driver.window.cwnd, 220.0); // 210/20, rounded down
     }
 
-    /// RTT 10 ms at 14 packets: W_est takes 14 * 15/8 = 26 segments for a packet, so that the window grows
-    /// by one in two round trips, half a round trip later.
+    /// RTT 10 ms at 14 packets: W_est grows by a packet per 14 * 15/8 = 26 segments, so that the
+    /// window grows by one packet in two round trips, half a round trip later.
     #[test]
     fn on_a_short_path_it_grows_as_reno() {
         let mut driver = driver(20.0);
@@ -378,7 +384,7 @@ mod tests {
         assert!((5.0..=7.0).contains(&grown), "{windows:?}");
     }
 
-    /// Far above its plateau the window grows by a half per round trip, and never by more.
+    /// Far below its target, the window grows by a half per round trip, and never by more.
     #[test]
     fn it_grows_by_at_most_one_packet_per_two_segments() {
         let mut driver = driver(100.0);
@@ -389,7 +395,7 @@ mod tests {
         assert_eq!(driver.algorithm.cnt, 2);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // a segment may remain from before
+        // one segment may remain from the previous round
         assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
     }
 
@@ -408,18 +414,19 @@ mod tests {
         assert_eq!(driver.window.ssthresh, 73.0);
     }
 
-    /// A queue grows from 100 ms on: HyStart ends slow start by delay, at the window of that time.
+    /// A queue grows from 100 ms on. HyStart ends slow start by its delay rule, at the window of
+    /// that time.
     #[test]
     fn slow_start_ends_with_the_delay() {
         let settings = CubicLinuxSettings { hystart: true };
         let mut driver = Driver::new(CubicLinux::new(settings), 10.0);
         driver.window.ssthresh = driver.window.receive;
-        driver.round(100 * MS); // one ACK each 10 ms: no train
+        driver.round(100 * MS); // one ACK every 10 ms is no train
         assert_eq!(driver.window.cwnd, 20.0);
         driver.round(110 * MS);
-        assert_eq!(driver.window.cwnd, 40.0); // 10 ms are less than 12.5
+        assert_eq!(driver.window.cwnd, 40.0); // 10 ms are less than 12.5 ms
         driver.round(120 * MS);
-        // the ninth ACK of the round: before it adds its segment
+        // the ninth ACK of the round, before its segment is added to the window
         assert_eq!(driver.window.ssthresh, 48.0);
     }
 
@@ -430,7 +437,7 @@ mod tests {
             prop_assert_eq!(cube_root(cube + above % (next - cube)), root);
         }
 
-        /// Compares with plain loops over single segments.
+        /// Compares W_est and the credit with plain loops over single segments.
         #[test]
         fn w_est_and_credit_are_those_of_plain_loops(
             cwnd in 2..500_u64,
@@ -465,8 +472,9 @@ mod tests {
             }
         }
 
-        /// Compares with the function in real numbers, C = 0.4: within a packet and a fiftieth, at any tick until
-        /// twice K. The difference is due to the rounding of C, K and the target.
+        /// Compares the target with the function in real numbers, C = 0.4, at any tick until twice
+        /// K. The difference is at most one packet plus a fiftieth, because C, K and the target are
+        /// rounded.
         #[test]
         fn the_target_is_rfc_9438s(w_max in 50..20_000_u64, part in 0.0..2.0_f64) {
             let cwnd = w_max * 7 / 10;
@@ -479,8 +487,8 @@ mod tests {
             prop_assert!((target - expected).abs() <= 1.0 + expected / 50.0, "{} {}", target, expected);
         }
 
-        /// A long path, away from Reno's region: the window approaches the value of the function a round trip
-        /// later, and is late by at most a round trip and two packets.
+        /// On a long path, far from Reno's region, the window approaches the value that the
+        /// function has one round trip later. It is late by at most one round trip and two packets.
         #[test]
         fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {
             let mut driver = driver(w_max as f64);

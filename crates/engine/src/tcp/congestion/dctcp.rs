@@ -1,4 +1,4 @@
-//! DCTCP: Reno that reduces its window by half of the marked fraction of its segments.
+//! DCTCP: Reno whose marks reduce the window by half of the fraction of marked segments.
 //!
 //! References: RFC 8257, sections 3.3 to 3.5; M. Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010.
 //!
@@ -6,17 +6,18 @@
 //! cwnd = cwnd (1 - alpha / 2)       once per window of data with marks; alpha: `marked_fraction.rs`
 //! ```
 //!
-//! Growth is Reno's and stops on ACKs that echo a mark. Losses halve the window (section 3.5), and
-//! recovery is NewReno's. Each mark is echoed (section 3.2). If a queue marks all packets above a
-//! threshold, marks occur in one round trip of a sawtooth, and alpha converges to about sqrt(2/W)
+//! The growth is Reno's, and stops on ACKs that echo a mark. Losses halve the window (section 3.5),
+//! and recovery is NewReno's. Each mark is echoed (section 3.2). If a queue marks all packets above
+//! a threshold, marks occur in one round trip per sawtooth, and alpha converges to about sqrt(2/W)
 //! (SIGCOMM 2010, equation 9).
 //!
-//! DCTCP is for networks whose queues all mark early: next to other flows it gets only what they leave
-//! (RFC 8257, section 1), and it does not meet the requirements of RFC 9331, section 4, for senders on
-//! the Internet. It sends ECT(0), as in Linux, so that DualPI2 treats it as Classic. `l4s` makes it send
-//! ECT(1), for experiments.
+//! DCTCP is for networks in which all queues mark early. Together with other flows it gets only the
+//! capacity that these flows leave (RFC 8257, section 1). It does not meet the requirements of RFC
+//! 9331, section 4, for senders on the Internet. It sends ECT(0), as in Linux, so that DualPI2
+//! treats it as Classic. With `l4s` it sends ECT(1), for experiments.
 //!
-//! Differs from Linux in: cwnd falls immediately, not over a round trip; a fraction of a packet counts.
+//! Differs from Linux in: cwnd decreases immediately, not over a round trip; the fractions of a
+//! packet in cwnd are kept.
 
 use super::control::MarkReport;
 use super::marked_fraction::MarkedFraction;

@@ -1,4 +1,4 @@
-//! The list of controls as an enum: one variant per control, one `match` per event.
+//! The list of controls as an enum: one variant per control, and one `match` per event.
 
 /// Generates the enum `Control` from the list of controls and the signatures of their events.
 ///

@@ -1,4 +1,5 @@
-//! Congestion controls of other crates: their names and settings in scenario files, their algorithms.
+//! Congestion controls from other crates: their names and settings in scenario files, and their
+//! algorithms.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -11,9 +12,9 @@ use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, KeyOf};
 use crate::notation::table::AddedWord;
 
-/// A congestion control of another crate.
+/// A congestion control from another crate.
 pub trait ExternalControl: WindowAlgorithm + Clone + fmt::Debug + Send + 'static {
-    /// Name of the control for the key `congestion`, and key of its settings in tables of TCP.
+    /// Name of the control for the key `congestion`, and key of its settings in TCP tables.
     const NAME: &'static str;
 
     /// Settings of the control in a file.
@@ -23,13 +24,14 @@ pub trait ExternalControl: WindowAlgorithm + Clone + fmt::Debug + Send + 'static
     fn new(settings: &Self::Settings) -> Self;
 }
 
-/// Name of a congestion control of another crate, as the value of `congestion`.
+/// The name of a congestion control from another crate, as a value of the key `congestion`.
 #[derive(Clone, Copy)]
 pub struct ExternalName {
     plugin: &'static ControlPlugin,
 }
 
-/// A congestion control of another crate with its settings, which creates the algorithm of each connection.
+/// A congestion control from another crate with its settings. It creates the algorithm of each
+/// connection.
 #[derive(Clone)]
 pub struct ConfiguredControl(Arc<Configured>);
 
@@ -38,13 +40,13 @@ struct Configured {
     maker: Box<Maker>,
 }
 
-/// The entry of a congestion control of another crate in the registry.
+/// The entry of a congestion control from another crate in the registry.
 pub(crate) struct ControlPlugin {
     pub(crate) name: &'static str,
     read: fn(&Layers) -> Result<Box<Maker>, Refused>,
 }
 
-/// Creates the algorithm of one connection.
+/// The constructor of the algorithm of one connection.
 type Maker = dyn Fn() -> ExternalAlgorithm + Send + Sync;
 
 impl ControlPlugin {

@@ -1,12 +1,15 @@
-//! Growth that does not depend on the control: HyStart++ in the first slow start, and byte counting.
+//! Extensions of window growth that are independent of the control: HyStart++ in the first slow
+//! start, and byte counting.
 //!
-//! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one when a whole window of
-//! segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`. With any other algorithm an ACK of n
-//! segments counts as n ACKs. Linux's CUBIC and Prague count segments by themselves.
+//! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one packet when a whole
+//! window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`. With other algorithms an
+//! ACK of n segments is processed as n ACKs. The controls CUBIC of Linux and Prague always count
+//! segments.
 //!
-//! As in Linux, there is no limit L on the segments of an ACK, but each segment counts once: SACKed
-//! segments do not count again. Without SACK, Linux counts duplicate ACKs; here an ACK counts for at
-//! most two segments until all segments sent before a loss are acknowledged.
+//! As in Linux, there is no limit L on the number of segments of an ACK, but each segment is
+//! counted once: a SACKed segment is not counted again when it is acknowledged. Without SACK, Linux
+//! counts duplicate ACKs; here an ACK is counted as at most two segments until all segments sent
+//! before a loss are acknowledged.
 
 use super::algorithm::CongestionAlgorithm;
 use super::control::NewAck;
@@ -16,20 +19,20 @@ use crate::tcp::TcpSettings;
 
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
-    /// HyStart++, until the first slow start is over.
+    /// HyStart++, until the first slow start ends.
     hystart: Option<HyStart>,
     count: Count,
 }
 
-/// The unit of growth.
+/// The unit by which growth is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// An ACK counts once.
+    /// Each ACK is one unit.
     Ack,
-    /// An ACK counts once per segment that it covers.
+    /// Each ACK is processed as one ACK per segment that it covers.
     Acks,
-    /// Segments count. The value is the number of segments acknowledged since the window last grew in
-    /// congestion avoidance.
+    /// Each segment is one unit. The value is the number of segments acknowledged since the window
+    /// last grew in congestion avoidance.
     Segments(u32),
 }
 
@@ -46,7 +49,8 @@ impl Count {
 }
 
 impl Extras {
-    /// Returns `None` if growth depends only on the control.
+    /// Returns the extensions that the settings require, or `None` if growth depends only on the
+    /// control.
     pub(super) fn new(settings: &TcpSettings) -> Option<Box<Extras>> {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
@@ -79,8 +83,8 @@ impl Extras {
     }
 }
 
-/// Lets the window grow as Reno's by `acked` segments. `counted` is the number of segments since the window
-/// last grew in congestion avoidance.
+/// Increases the window by Reno's growth for `acked` segments. `counted` is the number of segments
+/// since the window last grew in congestion avoidance.
 pub(super) fn grow_by_segments(window: &mut Window, counted: &mut u32, acked: u32) {
     let mut left = acked;
     while left > 0 && window.slow_start() {
@@ -88,7 +92,7 @@ pub(super) fn grow_by_segments(window: &mut Window, counted: &mut u32, acked: u3
     }
     let packets = window.cwnd.max(1.0) as u32;
     if *counted >= packets {
-        *counted = 0; // counted for a larger window
+        *counted = 0; // the segments were counted for a larger window
         window.add(1.0);
     }
     *counted += left;

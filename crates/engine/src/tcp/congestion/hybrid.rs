@@ -1,4 +1,5 @@
-//! HyStart: slow start ends when ACKs arrive at the rate of the path, or later than before.
+//! HyStart: slow start ends when ACKs arrive at the rate of the path, or when the round-trip time
+//! increases.
 //!
 //! References: S. Ha, I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011; the
 //! parameters are those of Linux (`tcp_cubic.c`, 6.x), where CUBIC has it.
@@ -10,8 +11,8 @@
 //!                                                               --> ssthresh = cwnd
 //! ```
 //!
-//! Both rules apply from 16 packets on, and once until the next timeout. A round begins with an ACK of a
-//! segment sent after the last round began.
+//! Both rules apply from 16 packets on, and end slow start at most once until the next timeout. A
+//! round begins with an ACK of a segment that was sent after the previous round began.
 //!
 //! Differs from Linux in:
 //! - The cushion, which compensates for segments that hosts send and receive in batches, is its upper
@@ -25,20 +26,20 @@ use crate::kernel::time::{Span, Time};
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
 
-/// `hystart_low_window`. [packets]
+/// `hystart_low_window`: window from which HyStart applies. [packets]
 const LOW_WINDOW: u32 = 16;
 
-/// `hystart_ack_delta_us`.
+/// `hystart_ack_delta_us`: maximum gap between ACKs of a train.
 const ACK_DELTA: Span = Span(2 * MS);
 
-/// `HYSTART_MIN_SAMPLES`.
+/// `HYSTART_MIN_SAMPLES`: number of samples of a round after which the delay rule applies.
 const MIN_SAMPLES: u32 = 8;
 
-/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`.
+/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: bounds of the tolerated increase of the delay.
 const DELAY_MIN: Span = Span(4 * MS);
 const DELAY_MAX: Span = Span(16 * MS);
 
-/// Largest value of `hystart_ack_delay`.
+/// Maximum value of `hystart_ack_delay`.
 const CUSHION: Span = Span(MS);
 
 #[derive(Clone, Debug)]
@@ -46,9 +47,9 @@ pub(super) struct HybridSlowStart {
     /// Whether HyStart has ended slow start.
     has_ended: bool,
     round_start: Time,
-    /// Number of the last segment of the round: an ACK of more begins the next round.
+    /// Number of the last segment of the round. An ACK beyond it begins the next round.
     end_seq: u32,
-    /// The last ACK of the train.
+    /// Time of the last ACK of the train.
     last_ack: Time,
     /// Minimum round-trip time of the round.
     curr_rtt: Span,
@@ -133,13 +134,13 @@ mod tests {
         hystart.on_ack(&ack, cwnd, Span(rtt * MS), Span(40 * MS))
     }
 
-    /// Half of 40 ms and the cushion is 20.5 ms. After a gap of more than 2 ms the train does not continue.
+    /// Half of 40 ms plus the cushion is 20.5 ms. A gap of more than 2 ms ends the train.
     #[test]
     fn a_train_of_half_the_minimum_delay_ends_slow_start() {
         let mut hystart = HybridSlowStart::new();
         let mut ended = None;
         for k in 0..40 {
-            // 1 ms apart, of the round that begins with the first ACK
+            // ACKs 1 ms apart, in the round that begins with the first ACK
             if ack(&mut hystart, 1_000 * k, 1 + k as u32, 50, 40) {
                 ended = Some(k);
                 break;
@@ -168,7 +169,8 @@ mod tests {
         }
     }
 
-    /// 40 ms and an eighth: an RTT of 45 ms is not too late, and 46 ms is, at the ninth sample.
+    /// 40 ms plus an eighth is 45 ms. An RTT of 45 ms is not too late, and 46 ms is, at the ninth
+    /// sample.
     #[test]
     fn nine_late_samples_of_a_round_end_slow_start() {
         for (rtt, ends) in [(45, None), (46, Some(9))] {

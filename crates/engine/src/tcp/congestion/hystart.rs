@@ -1,4 +1,5 @@
-//! HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
+//! HyStart++: the first slow start ends when the round-trip time increases, and not only with a
+//! loss.
 //!
 //! Reference: RFC 9406.
 //!
@@ -17,7 +18,7 @@ use std::ops::ControlFlow;
 use super::control::NewAck;
 use super::window::Window;
 
-/// Section 4.3. [s]
+/// Constants of section 4.3. Times are in s.
 const MIN_RTT_THRESH: f64 = 0.004;
 const MAX_RTT_THRESH: f64 = 0.016;
 const MIN_RTT_DIVISOR: f64 = 8.0;
@@ -27,11 +28,11 @@ const CSS_ROUNDS: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
-    /// windowEnd: the round is over when this segment is acknowledged.
+    /// windowEnd: segment whose acknowledgement ends the round.
     window_end: Option<u32>,
-    /// [s]
+    /// Minimum round-trip time of the last round. [s]
     last_round_min_rtt: f64,
-    /// [s]
+    /// Minimum round-trip time of the current round. [s]
     current_round_min_rtt: f64,
     samples: u32,
     conservative: Option<Conservative>,
@@ -40,9 +41,9 @@ pub(super) struct HyStart {
 /// Conservative slow start (CSS).
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// cssBaselineMinRtt. [s]
+    /// cssBaselineMinRtt: minimum round-trip time before the stage. [s]
     baseline_min_rtt: f64,
-    /// Number of rounds so far, including the round in which it began.
+    /// Number of rounds of this stage so far, including the round in which it began.
     rounds: u32,
 }
 
@@ -57,7 +58,7 @@ impl HyStart {
         }
     }
 
-    /// Sets the gain of slow start. At its end, sets ssthresh and returns `Break`.
+    /// Sets the gain of slow start. When slow start ends, sets ssthresh and returns `Break`.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &NewAck) -> ControlFlow<()> {
         if window.cwnd >= window.ssthresh {
             return ControlFlow::Break(());
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// Slow start with HyStart++.
+    /// A window that is in slow start with HyStart++.
     #[derive(Clone, Debug)]
     struct Watched(Option<HyStart>);
 
@@ -141,15 +142,15 @@ mod tests {
         driver
     }
 
-    /// Base 100 ms: the threshold is 100/8 = 12.5 ms.
+    /// With a base of 100 ms the threshold is 100/8 = 12.5 ms.
     #[test]
     fn a_rise_by_an_eighth_slows_growth_to_a_quarter_for_five_rounds() {
         let mut driver = driver();
         driver.round(100 * MS);
         driver.round(112 * MS);
-        assert_eq!(driver.window.cwnd, 40.0); // doubled twice: 12 ms are not enough
+        assert_eq!(driver.window.cwnd, 40.0); // the window has doubled twice: a rise of 12 ms is below the threshold
         driver.round(130 * MS);
-        // seven ACKs of 1, then 33 of 1/4
+        // seven ACKs add 1 packet each, then 33 add 1/4 each
         assert_eq!(driver.window.cwnd, 40.0 + 7.0 + 33.0 / 4.0);
         let mut cwnd = driver.window.cwnd;
         for _ in 0..4 {

@@ -1,4 +1,5 @@
-//! Illinois: Reno whose increase falls and whose decrease rises with the queueing delay.
+//! Illinois: Reno whose increase becomes smaller and whose decrease becomes larger with the
+//! queueing delay.
 //!
 //! Reference: S. Liu, T. Basar, R. Srikant, "TCP-Illinois: a loss- and delay-based congestion
 //! control algorithm for high-speed networks", Performance Evaluation 65 (2008); the values are
@@ -11,8 +12,8 @@
 //! beta:  1/8 up to d_2 = 0.1 d_m, then linear up to 1/2 at d_3 = 0.8 d_m
 //! ```
 //!
-//! Below 10 packets alpha is 1 and beta 1/2. After alpha has been below its maximum, it returns to it
-//! after 5 consecutive rounds with d up to d_1.
+//! Below 10 packets alpha is 1 and beta is 1/2. Once alpha has been below its maximum, it returns
+//! to the maximum only after 5 consecutive rounds with d up to d_1.
 //!
 //! Differs from Linux in: real numbers; a timeout does not reset the extremes of the round-trip time.
 
@@ -26,13 +27,13 @@ pub(super) const ALPHA_MAX: f64 = 10.0;
 pub(super) const BETA_MIN: f64 = 0.125;
 pub(super) const BETA_MAX: f64 = 0.5;
 
-/// d_1, d_2 and d_3 as parts of d_m. [-]
+/// d_1, d_2 and d_3 divided by d_m. [-]
 pub(super) const ETA: [f64; 3] = [0.01, 0.1, 0.8];
 
-/// Window below which it is Reno. [packets]
+/// Window below which the algorithm is Reno. [packets]
 pub(super) const W_THRESH: f64 = 10.0;
 
-/// Number of consecutive rounds with almost no delay after which alpha is the largest again.
+/// Number of consecutive rounds with almost no delay after which alpha returns to its maximum.
 pub(super) const THETA: u32 = 5;
 
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(super) struct Illinois {
 }
 
 impl Illinois {
-    /// Creates the state, which is Reno's until a round has been measured.
+    /// Returns the initial state, which is that of Reno until a round has been measured.
     pub(super) fn new() -> Illinois {
         Illinois {
             alpha: 1.0,
@@ -137,7 +138,7 @@ mod tests {
         assert!((a - b).abs() < 1e-9, "{a} instead of {b}");
     }
 
-    /// With d_m = 100 ms: kappa_1 = 99 * 3 / 9.7, kappa_2 = 99 * 0.3 / 9.7 - 1 [ms].
+    /// With d_m = 100 ms, kappa_1 is 99 * 3 / 9.7, and kappa_2 is 99 * 0.3 / 9.7 - 1 [ms].
     #[test]
     fn increase_and_decrease_worked_by_hand() {
         near(increase(0.0, 0.1), 10.0);

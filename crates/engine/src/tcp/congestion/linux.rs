@@ -1,5 +1,6 @@
-//! Compound and Illinois for Linux (`crates/bpf`), compared with the algorithms here. The C code for BPF is
-//! compiled for this machine, and processes random traces of ACKs, losses and timeouts.
+//! Compares Compound and Illinois for Linux (`crates/bpf`) with the algorithms of the engine. The C
+//! code for BPF is compiled for this machine, and processes random traces of ACKs, losses and
+//! timeouts.
 //!
 //! `LASTHOP_FREEZE=1` writes the constants again.
 
@@ -16,7 +17,7 @@ use crate::tcp::pipe::settings;
 use crate::tcp::rtt::RttEstimator;
 use std::fs;
 
-/// Returns the header with the engine's constants for the C code.
+/// Returns the header with the constants of the engine for the C code.
 fn constants() -> String {
     let CompoundSettings {
         alpha,
@@ -54,21 +55,22 @@ fn constants_are_those_here() {
     assert_eq!(fs::read_to_string(&path).unwrap(), constants());
 }
 
-/// Returns the tolerance of a window. The C code computes in 2^-32 packets, and fractions of a window in
-/// 2^-32 of it. The sum of its rounding errors in a trace is less than this. [packets]
+/// Returns the tolerance of a comparison at the window `cwnd`. The C code computes windows in units
+/// of 2^-32 packets, and fractions of a window in units of 2^-32. The sum of its rounding errors in
+/// a trace is less than the tolerance. [packets]
 fn step(cwnd: f64) -> f64 {
     const PACKETS: f64 = 1.0 / 65_536.0;
     const PART: f64 = PACKETS / 4_096.0;
     PACKETS.max(PART * cwnd)
 }
 
-/// Number of traces, smaller in debug builds. `make test-long PART=rust` runs all of them.
+/// Number of traces. It is smaller in debug builds; `make test-long PART=rust` runs all traces.
 const TRACES: u32 = if cfg!(debug_assertions) {
     10_000
 } else {
     100_000
 };
-/// Traces that one process answers.
+/// Number of traces that one process of the C code processes.
 const AT_ONCE: u32 = 5_000;
 /// Largest number of events in a trace.
 const LONGEST: u32 = 150;
@@ -80,7 +82,7 @@ fn answers(compiled: &Compiled, events: &[Event]) -> Vec<u64> {
     compiled.answers(report)
 }
 
-/// An event as `user_space.c` reads it.
+/// An event in the format that `user_space.c` reads.
 #[derive(Clone, Copy, Debug)]
 struct Event([u32; 4]);
 
@@ -104,7 +106,7 @@ impl Trace {
         }
     }
 
-    /// Delivers an ACK of `segments` segments, which counts as one ACK.
+    /// Delivers an ACK of `segments` segments, which is processed as one ACK.
     fn acked(&mut self, segments: u32, rtt_us: u32) -> Event {
         let flight = self.congestion.usable();
         self.una += segments;
@@ -148,7 +150,7 @@ fn scattered(stream: &mut Stream, max: u32) -> u32 {
     (1 + stream.up_to((2 << bits) - 2)).min(max)
 }
 
-/// Appends a random trace: events, and the engine's window after each.
+/// Appends a random trace: the events, and the window of the engine after each event.
 fn draw(
     algorithm: CongestionAlgorithm,
     stream: &mut Stream,
@@ -189,7 +191,7 @@ fn draw(
     }
 }
 
-/// Compares the windows of random traces here and in C.
+/// Compares the windows of the engine and of the C code in random traces.
 #[track_caller]
 fn compare(algorithm: CongestionAlgorithm, name: &str) {
     let compiled = Compiled::new("user_space.c", &format!("{name}.bpf.c"));
@@ -231,8 +233,9 @@ fn illinois_has_the_windows_of_the_engine() {
     compare(CongestionAlgorithm::Illinois, "illinois");
 }
 
-/// An ACK of several packets adds as much as several ACKs, except for the growth of the window meanwhile: in
-/// slow start up to the threshold, and above it by the algorithm.
+/// An ACK of several packets has the same effect as several ACKs, except that the window does not
+/// grow between them. In slow start it grows up to the threshold, and above the threshold by the
+/// algorithm.
 #[test]
 fn a_stretch_ack_counts_its_packets() {
     for name in ["compound", "illinois"] {
@@ -246,7 +249,7 @@ fn a_stretch_ack_counts_its_packets() {
                 .collect()
         };
         assert_eq!(windows(&[begin, stretch(16)])[1], 36.0, "{name}");
-        // half of 20, then five packets back to ten and half a round trip of Reno's growth
+        // half of 20, then five packets up to ten, and half a round trip of Reno's growth
         let timeout = Event([3, 0, 0, 0]);
         let actual = windows(&[begin, timeout, stretch(9 + 5)])[2];
         assert!((actual - 10.5).abs() < step(10.5), "{name}: {actual}");

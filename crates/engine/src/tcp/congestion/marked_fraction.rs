@@ -7,27 +7,27 @@
 //! alpha = alpha (1 - g) + g M              g = 1/16
 //! ```
 //!
-//! Segments replace bytes, because all segments have full size.
+//! Segments are counted instead of bytes, because all segments have full size.
 
 use super::control::MarkReport;
 
-/// Estimation gain g; section 4.2 recommends it. [-]
+/// Estimation gain g, recommended by section 4.2. [-]
 const GAIN: f64 = 1.0 / 16.0;
 
-/// `DCTCP.Alpha`, and the window of data for its next update.
+/// The smoothed fraction `DCTCP.Alpha`, and the window of data at whose end it is updated next.
 #[derive(Clone, Debug)]
 pub(super) struct MarkedFraction {
     alpha: f64,
-    /// `DCTCP.BytesAcked`. [segments]
+    /// `DCTCP.BytesAcked`: number of acknowledged segments in this window of data.
     acked: u32,
-    /// `DCTCP.BytesMarked`. [segments]
+    /// `DCTCP.BytesMarked`: number of marked segments in this window of data.
     marked: u32,
-    /// `DCTCP.WindowEnd`.
+    /// `DCTCP.WindowEnd`: segment whose acknowledgement ends the window of data.
     window_end: u32,
 }
 
 impl MarkedFraction {
-    /// Creates an estimate of 1, so that the first marks halve the window (section 3.3, step 1).
+    /// Returns an estimate of 1, with which the first marks halve the window (section 3.3, step 1).
     pub(super) const fn new() -> MarkedFraction {
         MarkedFraction {
             alpha: 1.0,

@@ -11,8 +11,8 @@
 //!   ends in a timeout and slow start, instead of one repair per round trip. ns-2 has the same timer
 //!   (`newreno_changes1_`); Linux restarts the timer on each partial ACK.
 //!
-//! Differs from the RFC in: deflation by a partial ACK stops at an empty window, where the RFC
-//! would make cwnd negative after many lost ACKs.
+//! Differs from the RFC in: a partial ACK deflates cwnd to zero at most, whereas the RFC would make
+//! cwnd negative after many lost ACKs.
 
 use super::window_algorithm::WindowAlgorithm;
 

@@ -10,8 +10,8 @@
 //! a segment leaves no earlier than 1 / rate after the segment before it
 //! ```
 //!
-//! Retransmissions and probes are paced as well. The window decides how many segments may be in flight, so
-//! that the average rate remains cwnd/RTT.
+//! Retransmissions and probes are paced as well. The number of segments in flight is still limited
+//! by the window, so that the average rate remains cwnd/RTT.
 //!
 //! Differs from Linux in:
 //! - A segment that leaves late does not let the next one leave earlier. Linux shortens the next gap by up

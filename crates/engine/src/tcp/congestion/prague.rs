@@ -12,9 +12,10 @@
 //! cwnd / 2                                  a loss
 //! ```
 //!
-//! With the reduced ai, a short path has the rate of a path with the virtual round-trip time. Alpha is then
-//! updated, and the window reduced by marks, at most once per virtual round trip (`RTT_CONTROL_RATE`).
-//! Growth counts segments, not ACKs, and so needs no `byte_counting`. Marks are counted (RFC 9768).
+//! With the reduced ai, a flow on a short path has the rate of a flow on a path with the virtual
+//! round-trip time. Alpha is then updated, and the window reduced by marks, at most once per
+//! virtual round trip (`RTT_CONTROL_RATE`). Growth counts segments, not ACKs, and therefore does
+//! not need `byte_counting`. Marks are counted (RFC 9768).
 //!
 //! Differs from the draft and the implementation in:
 //! - Segments are not paced unless `pacing` is set.
@@ -53,7 +54,7 @@ pub(super) struct Prague {
     updated: Time,
     /// `cwr_stamp`: time of the last reduction by marks.
     reduced: Option<Time>,
-    /// Number of marked segments that the present ACK reports.
+    /// Number of marked segments that the current ACK reports.
     marked_now: u32,
     /// Whether the window was in slow start at the last ACK of new data.
     slow_start: bool,
@@ -81,7 +82,8 @@ impl Prague {
             && self.rounds >= settings.transition_rounds
     }
 
-    /// Returns whether a virtual round trip has passed since `then`, or does not apply.
+    /// Returns whether a virtual round trip has passed since `then`. Also returns true if the
+    /// virtual round-trip time does not apply.
     fn has_passed(&self, then: Time, now: Time) -> bool {
         !self.is_independent() || now.since(then) >= self.settings.virtual_rtt
     }

@@ -1,42 +1,43 @@
-//! Round trips, which sequence numbers delimit, and their round-trip times.
+//! Rounds: round trips that are delimited by sequence numbers, with their round-trip times.
 //!
-//! A round begins with an ACK and ends before the ACK of the first segment sent after that.
-//! Delay-based algorithms decide once per round. Sums are of whole nanoseconds, so that a path without
-//! any queue has a delay of exactly 0.
+//! A round begins with an ACK, and ends before the ACK of the first segment sent after that ACK.
+//! Delay-based algorithms decide once per round. Sums are in whole nanoseconds, so that a path
+//! without any queue has a delay of exactly 0.
 
 use super::control::NewAck;
 use crate::kernel::time::Span;
 
-/// The place of an ACK in the rounds.
+/// The position of an ACK in the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
-    /// The round continues.
+    /// The current round continues.
     Within,
-    /// A round begins, the first or the first after a loss.
+    /// A round begins: the first round of the connection, or the first round after a loss.
     Begins,
-    /// A round begins, and this round is over.
+    /// A round begins, and the contained round has ended.
     Over(Round),
 }
 
 /// The round-trip times of a round. [s]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Round {
-    /// Mean of its round-trip times.
+    /// Mean of the round-trip times in the round.
     pub(super) mean_rtt: f64,
-    /// Queueing delay in this mean: its excess over the smallest round-trip time so far (baseRTT).
+    /// Queueing delay of the mean: its difference to the smallest round-trip time so far (baseRTT).
     pub(super) delay: f64,
-    /// Largest queueing delay of any segment so far.
+    /// Maximum queueing delay of any segment so far.
     pub(super) largest_delay: f64,
 }
 
-/// The present round.
+/// The current round, and the extremes of the round-trip time so far.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// The segment whose ACK begins the next round: the next segment to send when this round began.
+    /// Segment whose ACK begins the next round. It was the next segment to send when the current
+    /// round began.
     end: Option<u32>,
     sum: Span,
     samples: u64,
-    /// The shortest of all samples.
+    /// Smallest of all samples.
     least: Span,
     greatest: Span,
 }
@@ -73,14 +74,15 @@ impl Rounds {
         turn
     }
 
-    /// Ends the present round without a result, because of a loss. The next round begins with the next ACK.
+    /// Ends the current round without a result, because of a loss. The next round begins with the
+    /// next ACK.
     pub(super) fn interrupt(&mut self) {
         self.end = None;
         self.sum = Span::ZERO;
         self.samples = 0;
     }
 
-    /// Returns the round that is over. It has a sample, because it began with an ACK.
+    /// Returns the round that has ended. It has a sample, because it began with an ACK.
     fn round(&self) -> Round {
         let samples = self.samples as f64;
         let delay = Span(self.sum.0 - self.samples * self.least.0);

@@ -1,4 +1,5 @@
-//! The congestion state of a sender: the window, the control that sets it, and extras of its growth.
+//! The congestion state of a sender: the window, the control that sets it, and extensions of its
+//! growth.
 
 use super::Control;
 use super::control::{CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent};
@@ -14,7 +15,7 @@ use crate::tcp::sack::Blocks;
 pub(in crate::tcp) struct Congestion {
     pub(super) window: Window,
     pub(super) control: Control,
-    /// Growth in addition to the control's, if there is any.
+    /// Extensions of the growth by the control, if there are any.
     extras: Option<Box<Extras>>,
 }
 
@@ -34,7 +35,7 @@ impl Congestion {
         PriorWindow::of(&self.window)
     }
 
-    /// Undoes a reduction that was needless.
+    /// Undoes an unnecessary reduction of the window.
     pub(in crate::tcp) fn restore(&mut self, prior: PriorWindow) {
         prior.restore(&mut self.window);
     }
@@ -61,7 +62,7 @@ impl Congestion {
     #[inline]
     pub(in crate::tcp) fn usable(&self) -> u32 {
         let Window { cwnd, receive, .. } = self.window;
-        (if cwnd < receive { cwnd } else { receive }) as i32 as u32 // neither is negative or 2^31
+        (if cwnd < receive { cwnd } else { receive }) as i32 as u32 // both values are at least 0 and below 2^31
     }
 
     /// Returns whether [`usable`](Congestion::usable) is the receive window.
@@ -74,7 +75,8 @@ impl Congestion {
         self.control.recovery_mode()
     }
 
-    /// Returns whether the sender must report single segments, and ask when the next one may leave.
+    /// Returns whether the sender must report single segments, and ask the control when the next
+    /// segment may leave.
     #[inline(always)]
     pub(in crate::tcp) fn is_tracked(&self) -> bool {
         self.control.is_tracked()
@@ -87,7 +89,8 @@ impl Congestion {
         }
     }
 
-    /// Processes the segments that an ACK up to `next` with its SACK blocks is the first to report.
+    /// Processes the segments that an ACK up to `next`, with its SACK blocks, reports for the first
+    /// time.
     pub(in crate::tcp) fn on_delivered(&mut self, now: Time, next: u32, blocks: &Blocks) {
         if let Some(events) = self.control.segment_events() {
             events.on_delivered(&mut self.window, now, next, blocks);
@@ -146,8 +149,8 @@ impl Congestion {
         self.control.on_loss(&mut self.window, flight, sign);
     }
 
-    /// Processes the number of marked segments that an ACK reports. It must be called for each ACK of a
-    /// connection whose receiver reports such numbers.
+    /// Processes the number of marked segments that an ACK reports. Must be called for each ACK of
+    /// a connection whose receiver reports such numbers.
     pub(in crate::tcp) fn on_marks(&mut self, report: &MarkReport) {
         self.control.on_marks(report);
     }
@@ -167,12 +170,13 @@ impl Congestion {
         self.control.on_recovery_ack(&mut self.window, ack);
     }
 
-    /// Processes the expiry of the retransmission timer. ssthresh is at most the fraction `remaining` of its
-    /// value before.
+    /// Processes the expiry of the retransmission timer. ssthresh becomes at most `remaining` times
+    /// its previous value.
     ///
-    /// A timeout in fast recovery has the same cause as the reduction of ssthresh: it may reduce ssthresh
-    /// further, but must not raise it because of the segments sent since, which are queued after the hole.
-    /// So `remaining` is 1 there, a half as in ns-2, and infinite otherwise.
+    /// A timeout in fast recovery has the same cause as the preceding reduction of ssthresh. It may
+    /// reduce ssthresh further. It must not raise ssthresh because of the segments sent since then,
+    /// which are queued after the hole. Therefore `remaining` is 1 in fast recovery, or a half as
+    /// in ns-2, and infinite otherwise.
     pub(in crate::tcp) fn on_timeout(&mut self, flight: u32, first: bool, remaining: f64) {
         let max_ssthresh = (remaining * self.window.ssthresh).max(MIN_SSTHRESH);
         self.leave_first_slow_start();

@@ -9,7 +9,8 @@ use crate::tcp::rtt::RttEstimator;
 
 pub(super) use crate::tcp::pipe::MS;
 
-/// Drives one algorithm in congestion avoidance over a path without loss, a round trip at a time.
+/// A driver of one algorithm in congestion avoidance, over a path without loss, one round trip at a
+/// time.
 pub(super) struct Driver<A> {
     pub(super) algorithm: A,
     pub(super) window: Window,
@@ -37,7 +38,7 @@ impl<A: WindowAlgorithm> Driver<A> {
             self.now += Span(rtt / u64::from(flight));
             self.rtt.on_sample(Span(rtt), flight);
             self.acked += 1;
-            // segments leave as ACKs arrive, so a full window is always outstanding
+            // segments leave as ACKs arrive, so that a full window is always outstanding
             let snd_nxt = end + k - 1;
             let ack = NewAck {
                 now: self.now,
@@ -69,7 +70,7 @@ impl<A: WindowAlgorithm> Driver<A> {
 }
 
 impl Congestion {
-    /// Returns the number of segments whose state the control has given out and not got back.
+    /// Returns the number of segments whose state the control has attached and not received again.
     pub(in crate::tcp) fn pending(&self) -> u32 {
         match &self.control {
             Control::Paced(tracked) => tracked.pending.held,
@@ -95,7 +96,7 @@ fn congestion(choice: CongestionAlgorithm) -> Congestion {
     Congestion::new(&settings(choice))
 }
 
-/// (cwnd, ssthresh), [packets]
+/// Returns cwnd and ssthresh. [packets]
 fn numbers(congestion: &Congestion) -> (f64, f64) {
     (congestion.cwnd(), congestion.ssthresh())
 }
@@ -143,14 +144,15 @@ fn congestion_avoidance_adds_one_packet_per_window_of_acks() {
         for _ in 0..10 {
             c.acked(1);
         }
-        // 10 + 1/10 + 1/10.1 + ...: less than 11, since the window grows meanwhile
+        // 10 + 1/10 + 1/10.1 + ...: less than 11, because the window grows meanwhile
         assert!((10.95..11.0).contains(&c.cwnd()), "{}", c.cwnd());
     }
 }
 
-/// ACKs cover two segments, and the window begins at two packets. In slow start it grows by 1 or 2 per ACK.
-/// From ten packets on it grows by half a packet per window of ACKs, or by one packet when ten segments are
-/// acknowledged. The rest of these segments counts for the next packet.
+/// ACKs cover two segments each, and the window begins at two packets. In slow start it grows by 1
+/// or 2 packets per ACK. From ten packets on it grows by half a packet per window of ACKs, or by
+/// one packet when ten segments are acknowledged. Segments beyond these ten are counted for the
+/// next packet.
 #[test]
 fn an_ack_counts_once_or_once_per_segment() {
     let connection = |choice, byte_counting| {
@@ -173,20 +175,20 @@ fn an_ack_counts_once_or_once_per_segment() {
         assert!((10.45..10.5).contains(&after(choice, false, &[2; 8 + 5])));
         for (covered, cwnd) in [
             (&[2; 4][..], 10.0),
-            (&[3; 3], 10.0), // one more than slow start needs
+            (&[3; 3], 10.0), // one segment more than slow start needs
             (&[3, 3, 3, 8], 10.0),
             (&[3, 3, 3, 9], 11.0),
             (&[2; 4 + 4], 10.0),
             (&[2; 4 + 5], 11.0),
-            (&[2; 4 + 10], 11.0), // ten of eleven
-            (&[2; 4 + 11], 12.0), // one more than eleven
+            (&[2; 4 + 10], 11.0), // ten of the eleven segments for the next packet
+            (&[2; 4 + 11], 12.0), // one segment more than eleven
             (&[8, 33], 13.0),     // three windows of ten
         ] {
             assert_eq!(after(choice, true, covered), cwnd, "{covered:?}");
         }
         let mut c = connection(choice, true);
         (0..8).for_each(|_| c.acked(2));
-        c.on_loss(20, CongestionSign::Selective); // resets the count
+        c.on_loss(20, CongestionSign::Selective); // a loss resets the count
         (0..4).for_each(|_| c.acked(2));
         assert_eq!(c.cwnd(), 10.0);
     }

@@ -1,8 +1,8 @@
 //! The state that a congestion control attaches to transmissions, from departure to arrival or loss.
 //!
-//! A segment has at most one transmission here: its last, until an ACK or a SACK block reports the segment
-//! for the first time. If the segment is sent again before that, the earlier transmission counts as lost,
-//! unless the segment is sent as a probe.
+//! Each segment has at most one transmission in this list: its last transmission, until an ACK or a
+//! SACK block reports the segment for the first time. If the segment is retransmitted before that,
+//! the earlier transmission is considered lost, unless the retransmission is a probe.
 
 use std::collections::VecDeque;
 
@@ -24,13 +24,13 @@ pub(super) trait SegmentEvents {
     fn earliest_departure(&self, now: Time) -> Time;
 }
 
-/// A congestion control with the states of its transmissions.
+/// A congestion control together with the states of its transmissions.
 #[derive(Clone, Debug)]
 pub(super) struct Tracked<C: CongestionControl> {
     pub(super) control: C,
-    /// Segments whose last transmission has neither arrived nor been lost.
+    /// Segments whose last transmission is neither known to have arrived nor lost.
     pub(super) pending: Ring,
-    /// Last transmissions of the segments from `snd_una` on, pending or not.
+    /// Last transmissions of the segments from `snd_una` on, pending or not pending.
     transmissions: VecDeque<Transmission<C::PacketInfo>>,
     /// Number of the first segment of `transmissions`.
     snd_una: u32,
@@ -40,13 +40,13 @@ pub(super) struct Tracked<C: CongestionControl> {
 
 #[derive(Clone, Copy, Debug)]
 struct Transmission<I> {
-    /// Number of earlier transmissions.
+    /// Number of earlier transmissions of all segments.
     order: u64,
     info: I,
 }
 
 impl<C: CongestionControl> Tracked<C> {
-    /// Creates the tracker of a connection with a receive window of `receive` packets.
+    /// Returns the tracker of a connection with a receive window of `receive` packets.
     pub(super) fn new(control: C, receive: u32) -> Tracked<C> {
         Tracked {
             control,

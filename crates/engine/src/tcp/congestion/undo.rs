@@ -1,4 +1,4 @@
-//! The window before a reduction, which is restored if the reduction turns out to be needless.
+//! The window before a reduction. It is restored if the reduction turns out to be unnecessary.
 //!
 //! Reference: RFC 4015, section 3.5.
 

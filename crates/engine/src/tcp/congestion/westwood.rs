@@ -1,4 +1,5 @@
-//! Westwood+: Reno that a loss reduces to the window that the path has carried, instead of a half.
+//! Westwood+: Reno that reduces its window after a loss to the measured bandwidth-delay product,
+//! and not to one half.
 //!
 //! Reference: L. A. Grieco, S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno,
 //! and Vegas TCP congestion control", Computer Communication Review 34(2), 2004, section 2.
@@ -10,15 +11,15 @@
 //! ssthresh = max(2, BWE RTTmin), cwnd = 1          after a timeout
 //! ```
 //!
-//! Growth is Reno's, and recovery is NewReno's. If there is no queue, BWE RTTmin is the window of the last
-//! ten round trips, so that losses without congestion hardly reduce it.
+//! The growth is Reno's, and recovery is NewReno's. If there is no queue, BWE RTTmin is the mean
+//! window of the last ten round trips, so that losses without congestion hardly reduce the window.
 //!
-//! Differs from the paper in: BWE begins with its first sample, as in Linux; before that, a loss halves
-//! the window. The segments of a recovery count in one sample, which ends with the first ACK after the
-//! recovery, instead of by a count of duplicate ACKs.
-//! Differs from Linux in: one filter of gain 1/10 instead of two consecutive filters of 1/8; a round trip
-//! by sequence numbers instead of the last sample, at least 50 ms; packets instead of bytes; RTTmin
-//! remains after a timeout, when Linux measures it again.
+//! Differs from the paper in: BWE begins with its first sample, as in Linux, and before that a loss
+//! halves the window; the segments of a recovery belong to one sample, which ends with the first
+//! ACK after the recovery, whereas the paper counts duplicate ACKs. Differs from Linux in: one
+//! filter of gain 1/10, not two consecutive filters of 1/8; a round trip is delimited by sequence
+//! numbers, and not by the last sample, at least 50 ms; packets are counted, not bytes; RTTmin
+//! remains after a timeout, whereas Linux measures it again.
 
 use super::control::NewAck;
 use super::window::{MIN_SSTHRESH, Window, half};
@@ -30,11 +31,11 @@ const ALPHA: f64 = 0.9;
 
 #[derive(Clone, Debug)]
 pub(super) struct Westwood {
-    /// BWE, if there has been a sample. [packets/s]
+    /// Bandwidth estimate BWE, or `None` before the first sample. [packets/s]
     bandwidth: Option<f64>,
-    /// RTTmin.
+    /// Minimum round-trip time RTTmin.
     min_rtt: Span,
-    /// The present round trip.
+    /// Current round trip.
     round: Option<Round>,
 }
 
@@ -42,9 +43,9 @@ pub(super) struct Westwood {
 #[derive(Clone, Copy, Debug)]
 struct Round {
     began: Time,
-    /// First unacknowledged segment when it began.
+    /// First unacknowledged segment when the round trip began.
     snd_una: u32,
-    /// Next segment to send when it began.
+    /// Next segment to send when the round trip began.
     snd_nxt: u32,
 }
 
@@ -63,7 +64,7 @@ impl Westwood {
         self.bandwidth = Some(self.bandwidth.map_or(sample, filtered));
     }
 
-    /// Returns BWE RTTmin, the packets on the path without a queue. [packets]
+    /// Returns BWE RTTmin, the number of packets on the path without a queue. [packets]
     fn bandwidth_delay_product(&self) -> Option<f64> {
         let packets = self.bandwidth? * self.min_rtt.seconds();
         Some(packets.max(MIN_SSTHRESH))
@@ -115,7 +116,8 @@ mod tests {
         assert!((actual - expected).abs() < 1e-6, "{actual} for {expected}");
     }
 
-    /// 20 segments in 100 ms, then 20 in 150 ms: 0.9 * 200 + 0.1 * 133.3 = 193.3 packets a second.
+    /// 20 segments in 100 ms, then 20 in 150 ms: 0.9 * 200 + 0.1 * 133.3 = 193.3 packets per
+    /// second.
     #[test]
     fn the_estimate_follows_two_round_trips_worked_by_hand() {
         let mut driver = Driver::new(Westwood::new(), 20.0);
@@ -127,11 +129,12 @@ mod tests {
 
         driver.algorithm.on_sample(400.0 / 3.0);
         near(driver.algorithm.bandwidth.unwrap(), 580.0 / 3.0);
-        // RTTmin is 100 ms still
+        // RTTmin is still 100 ms
         near(driver.algorithm.decrease(&driver.window, 21), 58.0 / 3.0);
     }
 
-    /// A loss removes the queue that a longer round trip shows: 30 packets in 150 ms are 20 in 100 ms.
+    /// A loss removes the queue that causes the longer round-trip time: 30 packets in 150 ms become
+    /// 20 packets in 100 ms.
     #[test]
     fn a_loss_removes_the_queue_and_no_more() {
         let mut driver = Driver::new(Westwood::new(), 30.0);
@@ -159,7 +162,7 @@ mod tests {
         driver.algorithm.on_timeout(&mut driver.window, 6, true);
         assert_eq!(driver.window.cwnd, 1.0);
         near(driver.window.ssthresh, 20.0);
-        // another timeout of the same segment: ssthresh stays
+        // a repeated timeout of the same segment does not change ssthresh
         driver.algorithm.on_sample(0.0);
         driver.algorithm.on_timeout(&mut driver.window, 1, false);
         near(driver.window.ssthresh, 20.0);

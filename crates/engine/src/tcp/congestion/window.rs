@@ -5,7 +5,7 @@
 /// Smallest slow-start threshold (RFC 5681, equation 4). [packets]
 pub(super) const MIN_SSTHRESH: f64 = 2.0;
 
-/// Slow-start threshold after a loss (RFC 5681, equation 4). [packets]
+/// Returns the slow-start threshold after a loss (RFC 5681, equation 4). [packets]
 pub(super) fn half(flight: u32) -> f64 {
     (f64::from(flight) / 2.0).max(MIN_SSTHRESH)
 }
@@ -13,9 +13,10 @@ pub(super) fn half(flight: u32) -> f64 {
 /// The congestion window and its bounds. [packets]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Congestion window. In fast recovery it includes the inflation.
+    /// Congestion window. In fast recovery the inflation is included.
     pub cwnd: f64,
-    /// Slow-start threshold: slow start below it, congestion avoidance from it on.
+    /// Slow-start threshold. Below it the window is in slow start, otherwise in congestion
+    /// avoidance.
     pub ssthresh: f64,
     /// Receive window.
     pub(super) receive: f64,
@@ -33,8 +34,8 @@ impl Window {
         }
     }
 
-    /// Grows on an ACK of new data, by slow start or congestion avoidance (RFC 5681, section 3.1,
-    /// equations 2 and 3).
+    /// Increases the window on an ACK of new data, by slow start or by congestion avoidance (RFC
+    /// 5681, section 3.1, equations 2 and 3).
     #[inline]
     pub fn grow(&mut self) {
         if self.cwnd < self.receive && !self.slow_start() {
@@ -42,7 +43,8 @@ impl Window {
         }
     }
 
-    /// Grows in slow start. Returns false, without a change, in congestion avoidance.
+    /// Increases the window if it is in slow start. Returns false, without a change, in congestion
+    /// avoidance.
     #[inline]
     pub fn slow_start(&mut self) -> bool {
         let below = self.cwnd < self.ssthresh;
@@ -57,7 +59,7 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Grows by `increase`, up to the receive window.
+    /// Increases the window by `increase`, up to the receive window.
     #[inline]
     pub fn add(&mut self, increase: f64) {
         if self.cwnd < self.receive {
@@ -71,15 +73,17 @@ impl Window {
         self.cwnd = self.ssthresh + 3.0;
     }
 
-    /// Returns the part of `flight` that the window covers, for decreases that leave more than half of it.
-    /// FlightSize also counts segments that were SACKed, or sent while the window was inflated, so that
-    /// 7/8 of FlightSize may exceed the window. [packets]
+    /// Returns the number of segments of `flight` that the window covers. It is for decreases that
+    /// leave more than half of the window. FlightSize also includes segments that were SACKed, or
+    /// sent while the window was inflated, so that 7/8 of FlightSize may exceed the window.
+    /// [packets]
     pub fn effective_flight(&self, flight: u32) -> f64 {
         f64::from(flight).min(self.cwnd)
     }
 
-    /// Ends the inflation at the end of fast recovery (RFC 5681, section 3.2, step 6). The window never
-    /// exceeds the receive window, which can be smaller than the smallest ssthresh.
+    /// Ends the inflation at the end of fast recovery (RFC 5681, section 3.2, step 6). The window
+    /// never exceeds the receive window, even if the receive window is smaller than the minimum
+    /// ssthresh.
     pub fn deflate(&mut self) {
         self.cwnd = self.ssthresh.min(self.receive);
     }

@@ -1,4 +1,5 @@
-//! Reno's recovery for congestion controls that only say how the window grows and what a loss leaves of it.
+//! The recovery of Reno, for congestion controls that only define how the window grows and how a
+//! loss reduces it.
 //!
 //! References: RFC 5681, section 3.2; RFC 6582, section 3.2.
 //!
@@ -10,8 +11,8 @@
 //! timeout         ssthresh = flight/2, cwnd = 1, unless the algorithm differs
 //! ```
 //!
-//! Segments may leave whenever the window has room: such a control is not paced, and the sender does not
-//! report single segments to it.
+//! Segments may leave whenever the window has room. Such a control is not paced, and the sender
+//! does not report single segments to it.
 
 use super::control::{
     Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
@@ -23,7 +24,7 @@ use crate::tcp::recovery::RecoveryMode;
 /// The growth and the decrease of a window. The defaults are those of NewReno, see `newreno.rs`.
 /// `flight` is the number of outstanding segments before an event.
 pub trait WindowAlgorithm {
-    /// Returns how losses that duplicate ACKs report are repaired.
+    /// Returns how losses reported by duplicate ACKs are repaired.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole
     }
@@ -34,7 +35,7 @@ pub trait WindowAlgorithm {
         window.grow();
     }
 
-    /// Returns what a loss among `flight` segments leaves of the window: the new ssthresh, at least 2.
+    /// Returns the new ssthresh after a loss among `flight` segments, at least 2.
     fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
         half(flight)
     }
@@ -42,7 +43,8 @@ pub trait WindowAlgorithm {
     /// Processes the number of marked segments that an ACK reports, before any other event of this ACK.
     fn on_marks(&mut self, _report: &MarkReport) {}
 
-    /// Returns what the marks of an ACK leave of the window, or `None` if the window stays as it is.
+    /// Returns the new window after marks reported by an ACK, or `None` if the window does not
+    /// change.
     fn decrease_by_marks(
         &mut self,
         window: &Window,
@@ -52,8 +54,8 @@ pub trait WindowAlgorithm {
         Some(self.decrease(window, flight))
     }
 
-    /// Processes the expiry of the retransmission timer. If `first` is false, the timer has already expired
-    /// for the same segment, and ssthresh stays (RFC 5681, section 3.1).
+    /// Processes the expiry of the retransmission timer. If `first` is false, the timer has already
+    /// expired for the same segment, and ssthresh does not change (RFC 5681, section 3.1).
     fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         window.on_timeout(flight, first);
     }
@@ -84,7 +86,7 @@ impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
     fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck) {
         match ack {
             RecoveryAck::Duplicate => window.cwnd += 1.0,
-            // one segment more for the retransmission
+            // one more segment than the deflation, for the retransmission
             RecoveryAck::Partial { acked } => {
                 window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
             }

@@ -1,4 +1,4 @@
-//! RACK, compared with the RFC's pseudocode over a plain list of segments.
+//! Compares RACK with the pseudocode of the RFC over a plain list of segments.
 
 use super::*;
 use crate::kernel::streams::{Stream, Streams};
@@ -6,19 +6,19 @@ use crate::tcp::pipe::MS;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// RFC 8985, section 5.2: the sender's state of a segment.
+/// The state of a segment at the sender (RFC 8985, section 5.2).
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     number: u32,
     xmit_ts: Time,
-    /// Transmissions before it, of all segments.
+    /// Number of earlier transmissions of all segments.
     order: u64,
     retransmitted: bool,
     lost: bool,
     arrived: bool,
 }
 
-/// The pseudocode of section 6.2, segment by segment.
+/// The pseudocode of section 6.2, executed for each segment.
 #[derive(Clone, Debug)]
 struct Oracle {
     segments: Vec<Segment>,
@@ -33,7 +33,7 @@ struct Oracle {
     deadline: Time,
 }
 
-/// RACK_sent_after(), with the order of transmissions where the RFC has sequence numbers.
+/// RACK_sent_after(), with the order of transmissions instead of sequence numbers.
 fn sent_after(t1: Time, order1: u64, t2: Time, order2: u64) -> bool {
     t1 > t2 || t1 == t2 && order1 > order2
 }
@@ -119,7 +119,7 @@ impl Oracle {
         self.snd_una = next;
     }
 
-    /// Step 4.
+    /// Returns the reordering window (step 4).
     fn reo_wnd(&self, state: SenderState) -> Span {
         let sacked = self.segments[self.snd_una as usize..].iter();
         let sacked = sacked.filter(|segment| segment.arrived).count();
@@ -129,7 +129,7 @@ impl Oracle {
         Span(self.min_rtt.0 / 4).min(state.srtt.unwrap())
     }
 
-    /// Step 5.
+    /// Declares segments lost and returns their number (step 5).
     fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
         let reo_wnd = self.reo_wnd(state);
         let (mut timeout, mut losses) = (None, 0);
@@ -153,7 +153,7 @@ impl Oracle {
         losses
     }
 
-    /// Section 6.3.
+    /// Declares segments lost after a timeout (section 6.3).
     fn on_rto(&mut self, now: Time, state: SenderState) {
         let (rtt, reo_wnd) = (self.rtt, self.reo_wnd(state));
         let first = self.snd_una;
@@ -175,7 +175,7 @@ struct Play {
     now: Time,
     snd_una: u32,
     snd_max: u32,
-    /// Transmissions under way: when each was sent, and its segment.
+    /// Segments in flight, each with its send time.
     data: Vec<(Time, u32)>,
     acks: Vec<(u32, Time, Blocks)>,
     rcv_nxt: u32,
@@ -190,7 +190,7 @@ impl Rack {
     }
 }
 
-/// What an observer sees of either. [ns where it is a time]
+/// The observable state of RACK or of the pseudocode. Times are in ns.
 type Seen = (Vec<u32>, u32, u64, u64, u64, u32, u64);
 
 const WINDOW: u32 = 60;
@@ -220,9 +220,9 @@ impl Play {
         self.draws.up_to(bound as u32 - 1) as usize
     }
 
-    /// One random thing happens.
+    /// Performs one random event.
     fn step(&mut self, reorders: bool) {
-        self.now += Span(u64::from(self.draws.up_to(2)) * MS); // often at the same instant
+        self.now += Span(u64::from(self.draws.up_to(2)) * MS); // events often happen at the same instant
         match self.below(12) {
             0..4 if self.snd_max - self.snd_una < WINDOW => {
                 self.rack.on_sent(self.now, self.snd_una, self.snd_max);
@@ -255,7 +255,7 @@ impl Play {
         }
     }
 
-    /// A segment arrives, maybe after one sent later; its ACK may get lost.
+    /// Delivers a segment, possibly out of order. Its ACK may be lost.
     fn arrive(&mut self, reorders: bool) {
         let which = if reorders {
             self.below(self.data.len().min(6))
@@ -353,8 +353,9 @@ impl Play {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Segments and ACKs are lost and overtaken at random, timers fire, lost segments are sent again and
-    /// lost again: after each step both agree on all that RACK knows.
+    /// Segments and ACKs are lost and reordered at random, timers expire, and lost segments are
+    /// retransmitted and lost again. After each step the whole state of RACK must agree with the
+    /// pseudocode.
     #[test]
     fn rack_is_the_pseudocode_over_a_plain_list(seed in any::<u64>(), reorders in any::<bool>()) {
         let mut play = Play::new(seed);
@@ -365,7 +366,7 @@ proptest! {
     }
 }
 
-/// The random traces contain the events that they must cover.
+/// Checks that the random traces contain the events that they must cover.
 #[test]
 fn random_traces_lose_retransmissions_and_see_reordering() {
     let (mut losses, mut seen, mut timers) = (0, 0, 0);

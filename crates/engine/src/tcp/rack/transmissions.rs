@@ -1,17 +1,18 @@
-//! Segments in the network, in the order of their transmissions.
+//! The segments in the network, in the order of their transmissions.
 //!
-//! The list links the slots of a ring, one slot for each outstanding segment. So a departure, a
-//! retransmission and an arrival cost the same for any window, and the oldest transmissions are at the
-//! front. The ring doubles when the flight exceeds it, and never shrinks.
+//! The list links the slots of a ring, with one slot per outstanding segment. Therefore the cost of
+//! a departure, a retransmission and an arrival does not depend on the window, and the oldest
+//! transmissions are at the front. The ring doubles when the flight exceeds its size, and never
+//! shrinks.
 
 use crate::kernel::time::Time;
 
-/// A transmission of a segment. RACK_sent_after() is the order of transmissions.
+/// A transmission of a segment. The order of transmissions implements RACK_sent_after().
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sent {
-    /// Number of earlier transmissions.
+    /// Number of earlier transmissions of all segments.
     order: u64,
-    /// Segment.xmit_ts.
+    /// Segment.xmit_ts: time of the transmission.
     pub(super) xmit_ts: Time,
 }
 
@@ -31,7 +32,7 @@ struct Slot {
     after: u32,
 }
 
-/// No segment. All numbers are smaller.
+/// Value for "no segment". All segment numbers are smaller.
 const NONE: u32 = u32::MAX;
 
 /// Initial number of slots.
@@ -70,13 +71,13 @@ impl TransmissionList {
         self.length
     }
 
-    /// Returns the segment that was sent first.
+    /// Returns the segment with the oldest transmission.
     #[inline]
     pub(super) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Returns the segment that was sent next after `number`.
+    /// Returns the segment whose transmission follows that of `number`.
     #[inline]
     pub(super) fn after(&self, number: u32) -> Option<u32> {
         let after = self.slot(number).after;
@@ -115,7 +116,7 @@ impl TransmissionList {
         self.length += 1;
     }
 
-    /// Inserts `number`, which was removed and not sent again, at its previous place.
+    /// Inserts `number` at its previous place. It must have been removed and not sent again.
     pub(super) fn put_back(&mut self, number: u32) {
         let sent = self.sent(number);
         let (mut before, mut after) = (NONE, self.oldest);
@@ -203,7 +204,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a plain list: segments are sent, arrive and are sent again, while the window grows.
+        /// Compares with a plain list: segments are sent, arrive and are retransmitted, while the
+        /// window grows.
         #[test]
         fn the_order_is_that_of_a_plain_list(
             steps in prop::collection::vec((0..4_u8, 0..200_u32, 0..3_u64), 1..400),

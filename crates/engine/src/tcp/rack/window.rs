@@ -8,15 +8,15 @@
 //!              = min(RACK.min_RTT / 4 * RACK.reo_wnd_mult, SRTT)   otherwise
 //! ```
 //!
-//! RACK.reo_wnd_mult grows by one per round trip in which a D-SACK reports a needless retransmission,
-//! and returns to 1 after sixteen recoveries without one.
+//! RACK.reo_wnd_mult grows by one per round trip in which a D-SACK reports an unnecessary
+//! retransmission. It returns to 1 after sixteen recoveries without a D-SACK.
 //!
 //! RACK.min_RTT is the minimum of the last 150 to 300 s; Linux keeps three samples of 300 s
 //! (`tcp_min_rtt_wlen`).
 
 use crate::kernel::time::{Span, Time};
 
-/// DupThresh.
+/// DupThresh: number of SACKed segments that makes the reordering window zero.
 const DUP_THRESH: u32 = 3;
 
 /// Number of recoveries without a D-SACK after which the multiplier returns to 1.
@@ -36,15 +36,15 @@ pub(in crate::tcp) struct SenderState {
 
 #[derive(Clone, Debug)]
 pub(super) struct ReorderingWindow {
-    /// RACK.reordering_seen.
+    /// RACK.reordering_seen: whether reordering has been observed.
     seen: bool,
-    /// RACK.reo_wnd_mult.
+    /// RACK.reo_wnd_mult: multiplier of the reordering window.
     mult: u32,
-    /// RACK.reo_wnd_persist.
+    /// RACK.reo_wnd_persist: number of recoveries until the multiplier returns to 1.
     persist: u32,
-    /// RACK.dsack_round.
+    /// RACK.dsack_round: segment whose acknowledgement ends the round trip of the last D-SACK.
     dsack_round: Option<u32>,
-    /// Minimum round-trip time of this period and of the previous period.
+    /// Minimum round-trip times of the current and of the previous period.
     minima: [Span; 2],
     period_start: Time,
 }
@@ -61,7 +61,8 @@ impl ReorderingWindow {
         }
     }
 
-    /// RACK.min_RTT: returns the minimum round-trip time, unbounded before the first sample.
+    /// RACK.min_RTT: returns the minimum round-trip time, which is infinite before the first
+    /// sample.
     #[inline]
     pub(super) fn min_rtt(&self) -> Span {
         self.minima[0].min(self.minima[1])
@@ -77,7 +78,8 @@ impl ReorderingWindow {
         self.minima[0] = self.minima[0].min(rtt);
     }
 
-    /// Notes that a segment sent once arrived after a segment sent later.
+    /// Records reordering: a segment that was sent once arrived after a segment that was sent
+    /// later.
     pub(super) fn on_reordering(&mut self) {
         self.seen = true;
     }
@@ -167,7 +169,7 @@ mod tests {
         window.on_sample(Time(149_000 * MS), Span(140 * MS));
         assert_eq!(window.min_rtt(), Span(100 * MS));
         window.on_sample(Time(151_000 * MS), Span(150 * MS));
-        assert_eq!(window.min_rtt(), Span(100 * MS)); // of the previous period
+        assert_eq!(window.min_rtt(), Span(100 * MS)); // the minimum of the previous period
         window.on_sample(Time(302_000 * MS), Span(160 * MS));
         assert_eq!(window.min_rtt(), Span(150 * MS));
     }

@@ -1,4 +1,4 @@
-//! Explicit congestion notification (ECN): the sender's reaction to marks.
+//! Explicit congestion notification (ECN): the reaction of the sender to marks.
 //!
 //! References: RFC 3168, sections 6.1.2 and 6.1.5; RFC 8257, section 3.3; RFC 9331, section 4.
 //!
@@ -9,8 +9,8 @@
 //! carries CWR.
 //!
 //! A control that reacts to the number of marked segments ([`Feedback::Each`], [`Feedback::Count`])
-//! gets this number with each ACK, and decides what a mark leaves of the window. This decision is also
-//! made once per window of data.
+//! receives this number with each ACK, and decides how marks reduce the window. This decision is
+//! also made at most once per window of data.
 //!
 //! Differs from the RFCs in:
 //! - A reduction leaves at least two segments, which are sent immediately. In RFC 3168, a window of one
@@ -38,7 +38,7 @@ pub(super) struct Marks {
     recover: u32,
     /// Number of reductions by marks so far.
     reductions: u32,
-    /// Number of marked segments in the last report, modulo the modulus.
+    /// Count of marked segments in the last report, modulo [`EcnEcho::MODULUS`].
     count: u8,
 }
 
@@ -60,8 +60,8 @@ impl Marks {
         self.feedback != Feedback::None
     }
 
-    /// Returns the number of segments whose marks this echo is the first to report, on an ACK of `acked`
-    /// segments.
+    /// Returns the number of segments whose marks the echo reports for the first time, on an ACK of
+    /// `acked` segments.
     fn newly_marked(&mut self, echo: EcnEcho, acked: u32) -> u32 {
         match echo.counted() {
             Some(count) => {
@@ -76,8 +76,8 @@ impl Marks {
 }
 
 impl Sender {
-    /// Processes the echo on an ACK up to `next`. It must be called before the ACK takes effect, so that the
-    /// flight is that of the window to be reduced.
+    /// Processes the echo on an ACK up to `next`. Must be called before the ACK takes effect, so
+    /// that the flight is the flight of the window to be reduced.
     #[cold]
     pub(super) fn on_echo(&mut self, now: Time, next: u32, echo: EcnEcho) {
         match self.marks.feedback {
@@ -134,8 +134,9 @@ impl Sender {
         self.marks.recover = self.snd_max;
     }
 
-    /// Returns whether a mark has already reduced the window of data to which `snd_una` belongs. Reductions by
-    /// the number of marks do not count, because a loss needs a reduction of its own (RFC 9331, section 4.3).
+    /// Returns whether a mark has already reduced the window of data that contains `snd_una`.
+    /// Reductions by the number of marks are ignored, because a loss requires a separate reduction
+    /// (RFC 9331, section 4.3).
     pub(super) fn reduced_in_this_window(&self) -> bool {
         self.marks.feedback == Feedback::Flag && self.snd_una < self.marks.recover
     }
@@ -161,7 +162,7 @@ impl Sender {
         let cwr = !segment.retransmission && std::mem::take(&mut self.marks.cwr);
         let echo = match self.marks.feedback {
             Feedback::None | Feedback::Flag => EcnEcho::flag(cwr),
-            // the receiver must also process segments without a mark
+            // the receiver must also process segments that are not marked
             Feedback::Each | Feedback::Count => EcnEcho::of_each(cwr),
         };
         let ecn = match segment.retransmission {

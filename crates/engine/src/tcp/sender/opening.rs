@@ -1,4 +1,4 @@
-//! The handshake at the beginning of a connection: SYN and SYN-ACK, and the effect of their loss.
+//! The handshake at the beginning of a connection: SYN, SYN-ACK, and the effect of their loss.
 //!
 //! References: RFC 9293, section 3.5; RFC 6298, rules 2.1, 5.5 and 5.7; RFC 5681, section 3.1; RFC 7323,
 //! section 3.2.
@@ -9,16 +9,16 @@
 //! ```
 //!
 //! The side that has data opens the connection. The first segment carries the ACK that ends the
-//! handshake. The SYN-ACK echoes the time of the SYN that it answers, so that it is a round-trip sample
-//! even if the SYN was repeated.
+//! handshake. The SYN-ACK echoes the time of the SYN that caused it. Therefore it gives a
+//! round-trip sample even if the SYN was repeated.
 //!
 //! Differs from the RFCs in:
 //! - The answering side has no timer, but answers every SYN. If a SYN-ACK is lost, the next SYN arrives
 //!   when that timer would have expired, unless this SYN is lost as well.
 //! - There is no FIN: a sender that has no more data is done.
 //!
-//! Differs from Linux in: after a lost SYN one segment is sent and not `initial_window` (RFC 5681,
-//! section 3.1), and the RTO is 3 s (RFC 6298, rule 5.7).
+//! Differs from Linux in: after a lost SYN one segment is sent, not `initial_window` segments (RFC
+//! 5681, section 3.1), and the RTO is 3 s (RFC 6298, rule 5.7).
 
 use super::Sender;
 use crate::kernel::time::{Span, Time};
@@ -30,9 +30,9 @@ const MIN_RTO_AFTER_LOSS: Span = Span(3_000_000_000);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Closed,
-    /// A SYN must leave.
+    /// A SYN is due to be sent.
     Due,
-    /// A SYN has left.
+    /// A SYN has been sent.
     Sent,
     Open,
 }
@@ -58,10 +58,10 @@ impl Opening {
     }
 }
 
-/// A SYN to send.
+/// A SYN segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syn {
-    /// Whether it was sent before.
+    /// Whether the SYN was sent before.
     pub repeated: bool,
 }
 
@@ -73,7 +73,7 @@ impl Sender {
         }
     }
 
-    /// Permits segments before `limit`, which may leave when the connection is open.
+    /// Permits segments before `limit`. They may leave as soon as the connection is open.
     pub(super) fn grant(&mut self, limit: u32) {
         self.granted = limit;
         if self.opening.stage == Stage::Open {
@@ -81,7 +81,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether a SYN must leave, after [`next_segment`](Sender::next_segment) has returned `None`.
+    /// Returns whether a SYN must leave. To be called after [`next_segment`](Sender::next_segment)
+    /// has returned `None`.
     #[inline(always)]
     pub fn has_to_open(&self) -> bool {
         self.opening.stage == Stage::Due
@@ -92,7 +93,7 @@ impl Sender {
         self.opening.stage == Stage::Open
     }
 
-    /// Returns the SYN that must leave, which counts as sent from now on.
+    /// Returns the SYN that must leave. The SYN is then considered sent.
     #[cold]
     pub fn next_opening(&mut self, now: Time) -> Option<Syn> {
         if !self.has_to_open() {
@@ -117,7 +118,7 @@ impl Sender {
         true
     }
 
-    /// Processes a SYN-ACK that answers the SYN sent at `echo`. Poll for segments afterwards.
+    /// Processes a SYN-ACK in response to the SYN sent at `echo`. Poll for segments afterwards.
     #[cold]
     pub fn on_syn_ack(&mut self, now: Time, echo: Time) {
         if !matches!(self.opening.stage, Stage::Due | Stage::Sent) {

@@ -1,15 +1,16 @@
-//! The sender with SACK: recovery by scoreboard.
+//! The sender with SACK: recovery by the scoreboard.
 //!
-//! Reference: RFC 6675, section 5; its steps are named below.
+//! Reference: RFC 6675, section 5. The comments name its steps.
 //!
 //! Outside recovery the window limits the number of outstanding segments that are not SACKed, so that
 //! the first two duplicate ACKs let new segments leave (limited transmit, step 3). In recovery the
 //! window limits the pipe, or proportional rate reduction counts the segments that may leave. Each ACK
 //! of new data restarts the retransmission timer (RFC 6298, rule 5.3), unlike NewReno's.
 //!
-//! The recovery mode of the congestion control has no effect here, so Reno and NewReno are the same.
+//! The recovery mode of the congestion control has no effect here. Therefore Reno and NewReno are
+//! equal.
 //!
-//! While all segments arrive in order, the sender works as without SACK.
+//! While all segments arrive in order, the sender works like a sender without SACK.
 
 use super::Sender;
 use super::timed::Timed;
@@ -20,12 +21,12 @@ use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
 use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
 use crate::tcp::{Ack, Blocks, TcpSettings};
 
-/// The scoreboard of a sender with SACK, by the method of loss detection.
+/// The scoreboard of a sender with SACK, for either method of loss detection.
 #[derive(Clone, Debug)]
 pub(super) enum Board {
     /// A segment is lost if three segments above it are SACKed.
     Counted(Scoreboard),
-    /// A segment is lost if it is late.
+    /// A segment is lost if it is late by more than the reordering window.
     Timed(Box<Timed>),
 }
 
@@ -157,7 +158,7 @@ impl Sender {
         board.on_ack_in_recovery(self.snd_una, self.snd_max, update, acked > 0, cwnd);
     }
 
-    /// Chooses the next segment by the scoreboard, and counts it as sent if it may leave.
+    /// Chooses the next segment by the scoreboard, and marks it as sent if it may leave.
     #[inline]
     pub(super) fn next_by_count(
         &mut self,
@@ -172,7 +173,7 @@ impl Sender {
         }
     }
 
-    /// Returns one past the last segment that the receive window and the flow's length permit.
+    /// Returns one past the last segment that the receive window and the length of the flow permit.
     pub(super) fn right_edge(&self) -> u32 {
         let edge = self
             .snd_una
@@ -180,8 +181,8 @@ impl Sender {
         edge.min(self.limit)
     }
 
-    /// Notes that `next` is the [`right_edge`](Sender::right_edge): the end of the data or of the receive
-    /// window.
+    /// Records that `next` is the [`right_edge`](Sender::right_edge): the end of the data or of the
+    /// receive window.
     #[inline]
     pub(super) fn meet_right_edge(&mut self, next: u32) {
         if next >= self.limit {
@@ -221,8 +222,8 @@ impl Sender {
         })
     }
 
-    /// Chooses the next segment outside recovery: new ones, but after a timeout first those that were sent
-    /// before and not SACKed.
+    /// Chooses the next segment outside recovery. Usually it is a new segment. After a timeout,
+    /// segments that were sent before and not SACKed come first.
     fn next_unsacked(
         &mut self,
         board: &mut Scoreboard,
@@ -255,7 +256,7 @@ impl Sender {
 
 #[cfg(test)]
 impl Sender {
-    /// Uses the scoreboard even if it is not needed. The result must be the same.
+    /// Makes the sender use the scoreboard even if it is not needed. The result must be the same.
     pub(in crate::tcp) fn look_at_scoreboard(&mut self) {
         self.in_detail = self.scoreboard.is_some();
     }

@@ -1,16 +1,18 @@
-//! Traces worked by hand: one row per event, with the segments sent and the window after it.
+//! Traces worked by hand: each row is an event, with the segments sent and the window after it.
 
 use super::*;
 use crate::tcp::CongestionAlgorithm::{self, NewReno, Reno, Tahoe};
 use crate::tcp::Feedback;
 use crate::tcp::pipe::{MS, plain, settings};
 
-/// Plays the events of a table and compares each row with the sender.
+/// Executes the events of a table and compares the sender with each row.
 ///
-/// A row reads `event | segments sent | cwnd | ssthresh | flight  # why`; `'` behind a segment: it was
-/// sent before, `*`: it says that the window was reduced (CWR). Events are 10 ms apart: `open`,
-/// `close`, `syn-ack` (of a SYN 100 ms old; a SYN that is sent is an `S`), `ack N` (N is expected next; the echo is 100 ms old), `ack N ece` with the echo of a
-/// mark, or `ack N M` where M marks have been counted, and `timeout`, at the deadline of the timer.
+/// A row reads `event | segments sent | cwnd | ssthresh | flight  # why`. After a segment, `'`
+/// means a retransmission, and `*` means that the segment reports a reduced window (CWR). `S` is a
+/// SYN. Events are 10 ms apart. They are `open`, `close`, `syn-ack` (of a SYN that is 100 ms old),
+/// `ack N` and `timeout` at the deadline of the timer. In `ack N`, N is the next segment expected;
+/// the echo is 100 ms old. `ack N ece` has the echo of a mark, and `ack N M` reports M marks so
+/// far.
 pub(super) fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let feedback = settings.feedback();
@@ -73,7 +75,8 @@ fn again(segment: &Segment) -> &str {
     if segment.retransmission { "'" } else { "" }
 }
 
-/// Ten segments leave together, so that losses occur in a window of about ten.
+/// Returns settings with which ten segments leave together, so that losses occur in a window of
+/// about ten.
 fn from_ten(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         initial_cwnd_packets: 10,
@@ -81,7 +84,7 @@ fn from_ten(congestion: CongestionAlgorithm) -> TcpSettings {
     }
 }
 
-/// One halving for both losses; each hole costs one round trip.
+/// The window is halved once for both losses. The repair of each hole takes one round trip.
 #[test]
 fn newreno_repairs_two_losses_of_a_window_and_halves_once() {
     let sender = check(
@@ -113,8 +116,8 @@ fn newreno_repairs_two_losses_of_a_window_and_halves_once() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Reno leaves recovery at the first hole, finds the second by three more duplicate ACKs and
-/// halves again.
+/// Reno leaves recovery at the first hole. It detects the second hole by three more duplicate ACKs
+/// and halves the window again.
 #[test]
 fn reno_halves_twice_for_two_losses_of_a_window() {
     let sender = check(
@@ -170,7 +173,8 @@ fn tahoe_starts_slowly_after_a_fast_retransmit() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// A second timeout of the same segment does not change ssthresh. ACK 5 skips segments that had arrived.
+/// A second timeout of the same segment does not change ssthresh. ACK 5 skips segments that had
+/// arrived.
 #[test]
 fn timeout_goes_back_to_the_first_hole() {
     let from_six = TcpSettings {
@@ -193,7 +197,7 @@ fn timeout_goes_back_to_the_first_hole() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 2));
 }
 
-/// Segments sent twice after a timeout cause duplicate ACKs that are no sign of loss, until an
+/// Segments sent twice after a timeout cause duplicate ACKs. They do not indicate a loss until an
 /// ACK covers more than the segments sent before.
 #[test]
 fn duplicate_acks_after_a_timeout_are_ignored_until_new_data_is_acknowledged() {
@@ -325,8 +329,8 @@ fn timer_restarts_on_progress_but_not_on_the_second_partial_ack() {
     assert_eq!(deadline_after(40, Some(1)), 240); // fast retransmit
     assert_eq!(deadline_after(50, Some(1)), 240);
     assert_eq!(deadline_after(60, Some(3)), 260); // first partial ACK
-    assert_eq!(deadline_after(70, Some(5)), 260); // second
-    assert_eq!(deadline_after(80, Some(12)), 280); // full: off, and on again for new data
+    assert_eq!(deadline_after(70, Some(5)), 260); // second partial ACK
+    assert_eq!(deadline_after(80, Some(12)), 280); // full ACK: the timer stops, and starts again for new data
 }
 
 #[test]
@@ -359,8 +363,9 @@ fn a_sender_stays_small() {
     assert!(size_of::<Sender>() <= 192, "{}", size_of::<Sender>());
 }
 
-/// The first segment is lost and sent again after a timeout. The ACK also covers the nine segments after it,
-/// which arrived before. With byte counting it counts as a delayed ACK, and later ACKs count in full.
+/// The first segment is lost and retransmitted after a timeout. The ACK also covers the nine
+/// segments after it, which arrived earlier. With byte counting this ACK is counted as one delayed
+/// ACK, and later ACKs are counted in full.
 #[test]
 fn after_a_timeout_an_ack_counts_two_segments_at_most() {
     for congestion in [Tahoe, Reno, NewReno] {

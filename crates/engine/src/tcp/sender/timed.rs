@@ -2,18 +2,19 @@
 //!
 //! Reference: RFC 8985. Choices that the RFC leaves open are as in [`super::selective`].
 //!
-//! In recovery lost segments leave before new ones, while fewer than cwnd segments are in the network,
-//! or as many as proportional rate reduction permits. A timeout declares `snd_una` lost, and the
-//! segments that RACK would declare lost (section 6.3). No segment is sent again that may still be in
-//! the network, so `snd_nxt` never goes back.
+//! In recovery, lost segments leave before new segments, as long as fewer than cwnd segments are in
+//! the network or as proportional rate reduction permits. A timeout declares `snd_una` lost, and
+//! also the segments that RACK would declare lost (section 6.3). Segments that may still be in the
+//! network are not retransmitted, so that `snd_nxt` never decreases.
 //!
-//! As in Linux, ACKs that only SACK also give round-trip samples, of segments sent once. Such an ACK
-//! restarts the retransmission timer if it SACKs a segment sent before the retransmission of the first
-//! hole, because the retransmission is after this segment in the queue.
+//! As in Linux, ACKs without new data also give round-trip samples, from SACKed segments that were
+//! sent once. Such an ACK restarts the retransmission timer if it SACKs a segment that was sent
+//! before the retransmission of the first hole, because the retransmission is behind this segment
+//! in the queue.
 //!
-//! One timer is armed at a time (section 8): for reordering, for a probe, or for retransmission. The
-//! retransmission timer keeps its deadline while another timer is armed, and is never late because of
-//! another timer.
+//! Only one timer is armed at a time (section 8): for reordering, for a probe, or for
+//! retransmission. The retransmission timer keeps its deadline while another timer is armed, and
+//! another timer never delays it.
 //!
 //! The loss of a retransmission belongs to the same recovery and does not reduce the window further, as
 //! in Linux; RFC 5681, section 4.3, would reduce it. Losses above `recover` begin the next recovery.
@@ -37,33 +38,33 @@ pub(super) struct Timed {
     probe: LossProbe,
     /// Whether a probe must leave.
     pub(super) probes: bool,
-    /// Whether the next lost segment is the first of a recovery, which leaves regardless of the number of
-    /// segments in the network.
+    /// Whether the next lost segment is the first of a recovery. The first leaves regardless of the
+    /// number of segments in the network.
     first: bool,
-    /// Number of segments that left since the first SACK after the last progress. FlightSize does not include
-    /// them.
+    /// Number of segments that left since the first SACK after the last progress. FlightSize
+    /// excludes these segments.
     limited: u32,
     reduces: bool,
     reduction: Option<Reduction>,
     undoes: bool,
     undo: Option<Undo>,
-    /// Whether the ACK that ends fast recovery lets the window grow, as in Linux, where the state is already
-    /// open when `tcp_cong_control` reads it.
+    /// Whether the ACK that ends fast recovery increases the window. It does in Linux, because the
+    /// state is already open when `tcp_cong_control` reads it.
     counts_last: bool,
     /// Expiry of the retransmission timer.
     rto: Time,
 }
 
-/// Proportional rate reduction of one recovery.
+/// The proportional rate reduction of one recovery.
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     rate: RateReduction,
-    /// cwnd of RFC 9937: the segments in the network after the last ACK, and those that could leave then.
-    /// [packets]
+    /// cwnd of RFC 9937: number of segments in the network after the last ACK, plus number of
+    /// segments that could leave then. [packets]
     cwnd: u32,
 }
 
-/// The progress that an ACK, or the reordering timer, reports.
+/// The progress that an ACK or the expiry of the reordering timer reports.
 #[derive(Clone, Copy, Debug)]
 struct AckUpdate {
     /// Number of segments by which `snd_una` moved.
@@ -73,7 +74,7 @@ struct AckUpdate {
     update: Update,
 }
 
-/// A timer of section 8.
+/// A timer of section 8 of the RFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
     Reordering,
@@ -106,7 +107,8 @@ impl Timed {
             (Time::NEVER, probe) => (Timer::Probe, probe),
             (reordering, _) => (Timer::Reordering, reordering),
         };
-        // a probe that is due together with the retransmission timer replaces it (section 7.2)
+        // if the retransmission timer is due at the same time as a probe, the probe is sent
+        // (section 7.2)
         if at == Time::NEVER || at > self.rto && timer == Timer::Reordering {
             (Timer::Retransmission, self.rto)
         } else {
@@ -121,7 +123,8 @@ impl Timed {
         self.rack.in_flight() < cwnd || self.first && self.rack.has_lost()
     }
 
-    /// Processes an ACK in fast recovery, which reduces the window to `ssthresh`. `safe` is SafeACK of RFC 9937.
+    /// Processes an ACK in fast recovery, which reduces the window to `ssthresh`. `safe` is SafeACK
+    /// of RFC 9937.
     fn reduce(&mut self, update: Update, safe: bool, ssthresh: u32) {
         let in_flight = self.rack.in_flight();
         if let Some(Reduction { rate, cwnd }) = &mut self.reduction {
@@ -208,7 +211,7 @@ impl Sender {
                 if self.snd_una >= recover =>
             {
                 self.end_recovery(timed);
-                begins = timed.rack.has_repeated(); // lost since this recovery began
+                begins = timed.rack.has_repeated(); // segments were lost during this recovery
             }
             Recovery::Fast { .. } | Recovery::Careful { .. } => {}
             Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,
@@ -264,7 +267,8 @@ impl Sender {
         self.fast_retransmits += 1;
     }
 
-    /// Undoes the recovery if an ACK of new data shows that it is needless. Returns whether it was undone.
+    /// Undoes the recovery if an ACK of new data shows that it is unnecessary. Returns whether it
+    /// was undone.
     fn undoes_by(&mut self, ack: &Ack, timed: &mut Timed) -> bool {
         let Some(decision) = timed.undo.and_then(|undo| undo.decided_by(ack)) else {
             return false;
@@ -290,8 +294,9 @@ impl Sender {
         }
     }
 
-    /// Returns FlightSize. In recovery it excludes SACKed and lost segments, which belong to the window before
-    /// the recovery. Otherwise it excludes the segments of limited transmit (RFC 5681, section 3.2).
+    /// Returns FlightSize. In recovery it excludes SACKed and lost segments, which belong to the
+    /// window before the recovery. Outside recovery it excludes the segments of limited transmit
+    /// (RFC 5681, section 3.2).
     fn flight_size(&self, timed: &Timed) -> u32 {
         match self.recovery {
             Recovery::Open { .. } => self.flight() - timed.limited,
@@ -377,7 +382,7 @@ impl Sender {
         timed.rto = now + self.rtt.rto();
     }
 
-    /// Chooses the next segment by RACK-TLP, and counts it as sent if it may leave.
+    /// Chooses the next segment by RACK-TLP, and marks it as sent if it may leave.
     #[inline]
     pub(super) fn next_by_time(
         &mut self,
@@ -421,7 +426,8 @@ impl Sender {
         Some((number, is_retransmission))
     }
 
-    /// Chooses a probe (section 7.3): a new segment if there is one, else the last one again.
+    /// Chooses the segment of a probe (section 7.3): a new segment if there is one, otherwise the
+    /// last segment. Returns whether it is a retransmission.
     #[cold]
     fn choose_probe(&self, timed: &Timed) -> (u32, bool) {
         debug_assert!(timed.rack.sacked() == 0, "a probe after a gap");

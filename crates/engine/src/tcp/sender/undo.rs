@@ -1,30 +1,30 @@
-//! The undo of a recovery in which nothing was lost.
+//! The undo of a recovery in which no segment was lost.
 //!
 //! References: RFC 3522 (Eifel detection), RFC 4015 (its response); Linux's `tcp_try_undo_recovery`.
 //!
-//! The first ACK of new data after the first retransmission of a recovery echoes the time of the segment
-//! that caused this ACK. If that segment left before the retransmission, the original has arrived: it
-//! was late, not lost. In this case the window is restored, no further segment is sent again, and RACK
-//! notes reordering.
+//! The first ACK of new data after the first retransmission of a recovery echoes the time of the
+//! segment that caused this ACK. If that segment left before the retransmission, the original
+//! segment has arrived: it was late, not lost. In this case the window is restored, no further
+//! segment is retransmitted, and RACK records reordering.
 //!
-//! A timeout in an undecided recovery is decided together with it: if the first retransmission arrives,
-//! the loss was real, even if the timer expired early.
+//! If a timeout occurs before the recovery is decided, both are decided together. If the first
+//! retransmission arrives, the loss was real, even if the timer expired too early.
 //!
-//! Differs from RFC 4015 in: the whole cwnd is restored immediately, as in Linux; only the sample of the
-//! late original makes the RTO longer.
-//! Differs from Linux in: one ACK decides; there is no partial undo, and no undo by D-SACKs. F-RTO (RFC
-//! 5682), which needs no timestamps, is not needed, since every segment has a timestamp here.
+//! Differs from RFC 4015 in: the whole cwnd is restored immediately, as in Linux; the RTO increases
+//! only by the round-trip sample of the late original. Differs from Linux in: one ACK decides;
+//! there is no partial undo, and no undo by D-SACKs. F-RTO (RFC 5682), which works without
+//! timestamps, is not needed, because every segment has a timestamp here.
 
 use super::super::congestion::PriorWindow;
 use crate::kernel::time::Time;
 use crate::tcp::Ack;
 
-/// The data that is needed to undo a recovery.
+/// The data for the undo of a recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// The window before the reduction.
     prior: PriorWindow,
-    /// The segment that was sent again first, and RetransmitTS.
+    /// Segment that was retransmitted first, and the time of this retransmission (RetransmitTS).
     first: Option<(u32, Time)>,
 }
 
@@ -33,13 +33,13 @@ impl Undo {
         Undo { prior, first: None }
     }
 
-    /// Notes that `number` is sent again.
+    /// Records a retransmission of `number`.
     pub(super) fn on_sent_again(&mut self, now: Time, number: u32) {
         self.first.get_or_insert((number, now));
     }
 
-    /// Returns `Some` if this ACK of new data decides whether the recovery was needless. The inner value is
-    /// the window to restore if it was.
+    /// Returns `Some` if this ACK of new data decides whether the recovery was unnecessary. The
+    /// inner value is the window to restore if it was unnecessary.
     pub(super) fn decided_by(&self, ack: &Ack) -> Option<Option<PriorWindow>> {
         let (number, retransmit_ts) = self.first?;
         let is_needless = ack.echo < retransmit_ts && !ack.ece.is_set();

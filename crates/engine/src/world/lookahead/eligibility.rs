@@ -1,6 +1,8 @@
-//! The links and endpoints that are eligible for lookahead, because the order of their packets is known in advance.
+//! The links and endpoints that are eligible for lookahead, because the order in which their
+//! packets arrive is known in advance.
 //!
-//! Packets may enter a link with lookahead if that is in the order in which they reach the link:
+//! Packets may enter a link with lookahead if they are processed in the order in which they reach
+//! the link:
 //!
 //! ```text
 //!  one other link:       ---> a ---> LINK             what leaves a does so in order
@@ -10,11 +12,12 @@
 //!                              (mere delays) +           takes as long from there
 //! ```
 //!
-//! For any other link an event waits for each packet. A link from which every packet departs in an event
-//! ([`Link::is_served`]) is not eligible either; its packets are known at their arrival.
+//! At any other link each packet waits for an event. A link from which every packet departs by an
+//! event ([`Link::is_served`]) is not eligible either, because its packets become known only at
+//! their arrival.
 //!
-//! An endpoint is eligible if its packets arrive in a known order and leave through its own link: see
-//! [`eligible_receivers`] and [`eligible_senders`].
+//! An endpoint is eligible if its packets arrive in a known order and its replies leave through a
+//! link that no other endpoint uses: see [`eligible_receivers`] and [`eligible_senders`].
 
 use std::collections::BTreeSet;
 
@@ -24,20 +27,21 @@ use crate::kernel::time::Span;
 use crate::link::Link;
 use crate::scenario::{LinkRate, LinkSettings, Scenario, Transport};
 
-/// Smallest packet, with headers only. [bytes]
+/// Length of the smallest packet, which has headers only. [bytes]
 const MIN_BYTES: u64 = 20;
 
 /// The links and endpoints of a scenario that are eligible for lookahead.
 pub(in crate::world) struct Eligibility {
     /// Whether packets enter each link with lookahead.
     pub(in crate::world) links: Vec<bool>,
-    /// Whether the receiver and the sender of each flow are eligible. Flows beyond the lists are not.
+    /// Whether the receiver and the sender of each flow are eligible. Flows with higher numbers
+    /// than the lists have entries are not.
     pub(in crate::world) receivers: Vec<bool>,
     pub(in crate::world) senders: Vec<bool>,
 }
 
 impl Eligibility {
-    /// Returns the eligibility for the links with `settings`, without the bottleneck.
+    /// Returns the eligibility of the links with `settings`, which do not include the bottleneck.
     pub(in crate::world) fn new(
         settings: &[&LinkSettings],
         routes: &Routes,
@@ -65,7 +69,7 @@ impl Eligibility {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Feeders {
     None,
-    /// Hosts or stations, whose packets are known at their arrival, and possibly links.
+    /// Hosts or stations, whose packets become known at their arrival, and possibly also links.
     Endpoints,
     Links(BTreeSet<usize>),
 }
@@ -90,8 +94,8 @@ impl Feeders {
     }
 }
 
-/// Returns for each link whether its packets reach it in the order in which their arrivals become known.
-/// If a receiver has lookahead (`answers`), its ACKs come through the links of its segments.
+/// Returns for each link whether packets become known in the order in which they reach the link. If
+/// a receiver has lookahead (`answers`), its ACKs come through the links of its segments.
 fn entered_ahead(
     settings: &[&LinkSettings],
     routes: &Routes,
@@ -102,7 +106,7 @@ fn entered_ahead(
     let mut pass = |links: &[u32], mut before: Option<usize>| {
         for &link in links {
             let link = link as usize;
-            // packets off the air are known at their arrival
+            // packets that come off the air become known at their arrival
             before = feeders.get_mut(link).map(|feeders| {
                 feeders.add(before);
                 link
@@ -119,7 +123,7 @@ fn entered_ahead(
             answer[acks[0] as usize] = true;
         }
     }
-    // a greedy source enters the queue that it fills, whatever is upstream
+    // a greedy source enters the queue that it fills, whatever links are before the queue
     for (flow, [_, data]) in scenario.flows.iter().zip(routes.pairs()) {
         let has_rate = |&&link: &&u32| {
             let link = settings.get(link as usize);
@@ -137,13 +141,14 @@ fn entered_ahead(
     };
     let takes_time = |link: usize| {
         let rate = settings.get(link).map(|link| &link.rate);
-        // an opportunity of a trace may carry several
+        // a transmission opportunity of a trace may carry several packets
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
-    // the place at which the order of the packets of a link that only delays became known, and the time since: the
-    // endpoints that sent them or, for replies, the exit of a link that the segments left one by one; the packets of a
-    // served link are known at their arrival, like those of an endpoint; to mark the links downstream as eligible
-    // does no harm
+    // The origin is the place at which the order of the packets of a pure delay became known, with
+    // the time since then. It is either the endpoints that sent the packets or, for replies, the
+    // exit of a link that the segments left one by one. The packets of a served link become known
+    // at their arrival, like the packets of an endpoint. Marking the links downstream as eligible
+    // does no harm.
     let origin = |link: usize| {
         let delay = pure_delay(link)?;
         match feeders[link] {
@@ -168,7 +173,8 @@ fn entered_ahead(
     feeders.iter().map(lookahead).collect()
 }
 
-/// Returns which receivers reply immediately and are the only users of the first link of their ACKs.
+/// Returns for each flow whether the receiver replies immediately and is the only user of the first
+/// link of its ACKs.
 fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let answers = |(flow, [acks, data]): (&Transport, [&[u32]; 2])| match flow {
@@ -181,8 +187,8 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     flows_with_routes(scenario, routes).map(answers).collect()
 }
 
-/// Returns which senders are the only users of the first link of their segments, if that takes time and an event waits
-/// for the segments after it.
+/// Returns for each flow whether the sender is the only user of the first link of its segments,
+/// provided that this link takes time and that segments wait for an event after it.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
@@ -196,8 +202,8 @@ fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) ->
         .collect()
 }
 
-/// Returns the flows between hosts, with the routes of their ACKs and of their data. With a cell or links on air, whose
-/// events observe flows, there are none.
+/// Returns the flows between hosts, with the routes of their ACKs and of their data. Returns none
+/// if there is a cell or a link on air, because their events observe flows.
 fn flows_with_routes<'a>(
     scenario: &'a Scenario,
     routes: &'a Routes,
@@ -218,7 +224,7 @@ fn takes_time(link: u32, scenario: &Scenario) -> bool {
     link.delay + link.rate.bps().map_or(Span::ZERO, service) > Span::ZERO
 }
 
-/// Returns a function that returns whether only one route uses a link of a host.
+/// Returns a predicate for links of hosts: whether only one route uses the link.
 fn has_single_user<'a>(scenario: &'a Scenario, routes: &Routes) -> impl Fn(&u32) -> bool + use<'a> {
     let mut users = vec![0_u32; numbers::wired(scenario)];
     for link in routes.pairs().flatten().flatten() {

@@ -1,9 +1,10 @@
 //! Lookahead: packets and endpoints that are processed before the simulated time of their events.
 //!
-//! The term is that of parallel discrete-event simulation: an event may be processed as soon as no other event can
-//! change its effect. If the arrival of a packet at its endpoint is known ([`eligibility`]), the endpoint reacts
-//! immediately: a segment is acknowledged and the ACK continues, the ACK lets the sender send. A round trip through one
-//! bottleneck is then one event, the entry into it:
+//! The term comes from parallel discrete-event simulation: an event may be processed early if no
+//! other event can change its effect. If the arrival of a packet at its endpoint is known in
+//! advance ([`eligibility`]), the endpoint reacts immediately. A segment is acknowledged and its
+//! ACK continues; an ACK lets the sender send more segments. A round trip through one bottleneck
+//! then needs only one event, the entry into the bottleneck:
 //!
 //! ```text
 //!   now      +access        +bottleneck, +delay     +delays        +host's link
@@ -12,8 +13,8 @@
 //!  entry ---> BOTTLENECK ------> receiver -- ACK ---> sender -- segments ---> next event: their entry
 //! ```
 //!
-//! Each arrival counts as the event that it would be at its own time. No measured value changes (the tests compare with
-//! `by_events`), because
+//! Each arrival is counted as one event, as without lookahead. No measured value changes (the tests
+//! compare with `by_events`), because
 //!
 //! - the packets of an endpoint with lookahead arrive in order and leave through its own link, in the same order; on
 //!   later links either an event waits for them, or their order is that of the single link that all have passed;
@@ -24,9 +25,10 @@
 //!   deferred;
 //! - a window that changes before earlier readings ([`super::gauge`]) is noted for these readings first.
 //!
-//! If queues may change whenever a world halts, links have gates: a packet that reaches one after the halt is held
-//! upstream of it. When the world continues, the packet continues at its time before any other event. An ACK that the
-//! receiver sends in reaction may reach another gate with a held packet, and is then held too.
+//! If queues may change whenever a world halts, links have gates. A packet that reaches a gate
+//! after the time of the halt is held in front of the gate. When the world continues, the held
+//! packet continues at the time of its arrival, before any other event. The ACK that a receiver
+//! sends in response may reach another gate with a held packet, and is then held too.
 
 mod deferred;
 mod eligibility;
@@ -42,16 +44,16 @@ use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
 
-/// The result of moving a packet.
+/// What follows the movement of a packet.
 enum Next {
-    /// The reply leaves at this time.
+    /// The reply of the endpoint leaves at this time.
     Reply(Time),
     Step(Step),
 }
 
 impl Network {
-    /// Moves a packet from `at`, which may be later than now, as far as possible. The reply of its endpoint takes its
-    /// place and continues. Returns the next step of the packet.
+    /// Moves a packet as far as possible from time `at`, which may be later than now. The reply of
+    /// its endpoint replaces the packet and continues. Returns the next step of the packet.
     #[inline(always)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) -> Step {
         let mut next = at;
@@ -67,7 +69,7 @@ impl Network {
     fn advance(&mut self, at: Time, packet: &mut Packet) -> Next {
         let now = self.clock.now;
         let mut at = at;
-        let mut carrier = 0; // no link yet; set before `at` changes
+        let mut carrier = 0; // no link yet; it is set before `at` changes
         for leg in self.wires.routes.legs(packet) {
             if at > now && !leg.lookahead {
                 break;
@@ -102,7 +104,7 @@ impl Network {
         Next::Step(Step::UnderWay)
     }
 
-    /// Processes a packet that entered link number `link` at `at` and does not pass it, or not yet.
+    /// Processes a packet that entered link number `link` at `at`, and is lost or waits there.
     #[inline(never)]
     fn stop_at(&mut self, at: Time, link: usize, fate: Transit) -> Step {
         match fate {
@@ -115,8 +117,8 @@ impl Network {
         Step::UnderWay
     }
 
-    /// Processes the arrival of a packet at an endpoint with lookahead at `at`, by link number `carrier`. The ACK, if it
-    /// leaves immediately, takes its place.
+    /// Processes the arrival of a packet at an endpoint with lookahead at time `at`, over link
+    /// number `carrier`. If the endpoint sends an ACK immediately, the ACK replaces the packet.
     #[inline(always)]
     fn reach(&mut self, at: Time, carrier: usize, packet: &mut Packet) -> Next {
         if !packet.is_data() {
@@ -155,8 +157,8 @@ impl Network {
         }
     }
 
-    /// Returns whether an ACK is the next to change its sender although something else comes before it. If not, the ACK
-    /// is deferred.
+    /// Returns whether the ACK may be processed now. If the earlier events do not change the
+    /// sender, processes these events first and returns true. Otherwise defers the ACK.
     #[inline(never)]
     fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
         let index = ack.flow as usize;
@@ -193,7 +195,7 @@ impl Network {
         let flow = &mut self.flows.states[index];
         flow.take_ack(at, ack);
         while let Some(mut packet) = flow.next_packet(at, ack.flow) {
-            // through the link of its host, after which an event waits for it
+            // the segment goes through the link of its host, and waits for an event after it
             let leg = self.wires.routes.legs(&packet)[0];
             let arrives = match leg.host() {
                 Some(link) => self.wires.links[link as usize].pass_host(at, &packet),
@@ -209,7 +211,7 @@ impl Network {
         }
     }
 
-    /// Notes the window of flow `index` for the readings before `at`.
+    /// Records the window of flow `index` for the readings before `at`.
     fn note_window(&mut self, at: Time, index: usize) {
         let Endpoints::Tcp(tcp) = &self.flows.states[index].endpoints else {
             return;
@@ -233,7 +235,7 @@ impl Network {
         self.flows.deferred.acks[ack.flow as usize].push_back((at, ack));
     }
 
-    /// Processes the deferred ACKs of flow `index` after an event that they may have waited for.
+    /// Processes the deferred ACKs of flow `index` after an event for which they may have waited.
     pub(super) fn take_deferred(&mut self, index: usize) {
         while let Some(&(at, ack)) = self.flows.deferred.acks[index].front() {
             if !self.may_take(at, index) {
@@ -247,10 +249,11 @@ impl Network {
         self.flows.states[index].has_deferred = false;
     }
 
-    /// Sets the safe time, and processes the ACKs that were deferred until then.
+    /// Sets the safe time to `until`, and processes the deferred ACKs that are due before it.
     pub(super) fn set_safe_time(&mut self, until: Time) {
         self.flows.deferred.safe_until = until;
-        // first all that are due: a flow that also waits for its timer is due again
+        // first collects all flows that are due: a flow that also waits for its timer becomes due
+        // again
         let mut due = std::mem::take(&mut self.flows.deferred.due);
         while let Some(flow) = self.flows.deferred.next_due(until) {
             due.push(flow);
@@ -262,11 +265,12 @@ impl Network {
     }
 }
 
-/// Holds a packet that reaches a gate only at `at`, with the `lead` of its leg, until the world continues.
+/// Holds a packet that reaches a gate at `at` until the world continues. `lead` is the delay at the
+/// beginning of its leg.
 #[cold]
 #[inline(never)]
 fn hold(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
-    packet.hop -= 1; // its leg is still to come
+    packet.hop -= 1; // the packet has not passed this leg yet
     let place = gate.held.partition_point(|other| other.arrives <= at);
     let held = Held {
         arrives: at,

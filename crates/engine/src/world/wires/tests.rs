@@ -1,4 +1,4 @@
-//! The shortcut against the plain network, and what a network must deliver.
+//! Compares networks with and without lookahead, and checks the results that a network must have.
 
 mod random;
 
@@ -25,17 +25,17 @@ fn scenario(text: &str) -> Scenario {
     }
 }
 
-/// How far packets go at once.
+/// The extent of lookahead.
 #[derive(Clone, Copy, PartialEq)]
 enum Shortcut {
     None,
-    /// Through links.
+    /// Lookahead through links.
     Links,
-    /// Through links and endpoints.
+    /// Lookahead through links and endpoints.
     Endpoints,
 }
 
-/// What is measured, and the number of events.
+/// Returns the measured values and the number of events.
 fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
     outcome(Running::of(
         world(scenario, shortcut),
@@ -44,7 +44,8 @@ fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
     ))
 }
 
-/// The same where the world halts at every `stride`, after each of which queues have the next of the `limits`.
+/// Returns the measured values and the number of events of a run that halts once per `stride`.
+/// After each halt, queues have the next of the `limits`.
 fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]) -> (String, u64) {
     let world = world(scenario, shortcut);
     let mut run = Running::of(world, true, crate::Detail::Means).gated();
@@ -67,7 +68,8 @@ fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]
     outcome(run)
 }
 
-/// The same where the world halts once, at `at`, and nothing is changed.
+/// Returns the measured values and the number of events of a run that halts once, at `at`, without
+/// a change.
 fn halted(scenario: &Scenario, at: Time) -> (String, u64) {
     let world = world(scenario, Shortcut::Endpoints);
     let mut run = Running::of(world, true, crate::Detail::Means).gated();
@@ -144,7 +146,8 @@ fn entering_ahead_of_time_saves_events_and_changes_nothing() {
     assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
 }
 
-/// With flows whose timers expire, readings closer than a round trip, and samples or none.
+/// Networks have flows whose timers expire, readings at intervals shorter than a round trip, and
+/// samples or no samples.
 #[test]
 fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be() {
     for (queue, rtt, samples) in [(3, 10, false), (40, 40, true), (40, 300, false)] {
@@ -185,11 +188,11 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
     let cases = [
         // (settings of flows, receivers, senders)
         ("access = \"2 Mbps\"\ndelayed_ack = false", [true, true]),
-        // a delayed ACK has a timer
+        // a receiver with delayed ACKs has a timer, and therefore no lookahead
         ("access = \"2 Mbps\"", [false, true]),
         // hosts at the same distance enter the bottleneck without an event
         ("delayed_ack = false", [true, false]),
-        // ACKs of both kinds of receivers meet
+        // the ACKs of both kinds of receivers meet
         (
             "access = \"2 Mbps\"\ndelayed_ack = false\n[flow.other]",
             [false, true],
@@ -213,9 +216,10 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
     }
 }
 
-/// Without jitter fractions of a packet time in the round-trip times decide who finds a drop-tail queue
-/// full; 0.4 ms are two thirds of one at 20 Mb/s. With it they change nothing: over 20 replications near
-/// flows get 14.4 to 14.6 Mb/s with a standard deviation of 0.3, without it 12.1 and 16.8.
+/// Without jitter, differences of the round-trip times below a packet time decide which flows find
+/// a drop-tail queue full. 0.4 ms are two thirds of a packet time at 20 Mb/s. With jitter these
+/// differences have no effect: over 20 replications near flows get 14.4 to 14.6 Mb/s with a
+/// standard deviation of 0.3 Mb/s. Without jitter they get 12.1 and 16.8 Mb/s.
 #[test]
 fn jitter_undoes_phase_effects() {
     let gained = |jitter: &str| {
@@ -243,8 +247,8 @@ flow.far = {{ count = 5, rtt = "{far}" }}
     );
 }
 
-/// Calls over a link of 3 ms, from hosts with nothing but a jitter, or with a rate or a delay too. Their
-/// datagrams are 20 ms apart, so that none waits for the one in front.
+/// Calls over a link of 3 ms. Hosts have only a jitter, or also a rate or a delay. The datagrams
+/// are 20 ms apart, so that no datagram waits for an earlier one.
 #[test]
 fn jitter_adds_its_setting_on_average() {
     let delay_s = |hosts: &str| {
@@ -261,8 +265,9 @@ flow.call = {{ {hosts}count = 20, from = "a", to = "b", udp = {{ rate = "64 kbps
     for hosts in ["access = \"10 Mbps\", ", "rtt = \"40 ms\", ", ""] {
         let plain = delay_s(hosts);
         let late = delay_s(&format!("{hosts}jitter = \"4 ms\", "));
-        // two parts, each uniform up to 4 ms, one of them drawn 200 x 20 times: its standard deviation is
-        // 4 ms / sqrt(12 x 4000) = 0.02 ms, and the other part's less; five of them
+        // There are two delays, each uniform up to 4 ms. One of them is drawn 200 x 20 times, so
+        // that its standard deviation is 4 ms / sqrt(12 x 4000) = 0.02 ms; that of the other delay
+        // is smaller. The bound is five standard deviations.
         let added = late - plain;
         assert!((added - 4e-3).abs() < 1e-4, "{hosts}{added}");
     }
@@ -300,7 +305,7 @@ fn a_finite_flow_that_was_stopped_is_unfinished() {
     assert!(of("whole", "completion_s") < 2.0);
 }
 
-/// Two of four flows of a class are done before the warm-up's end, and get nothing after it.
+/// Two of four flows of a class end before the end of the warm-up, and have no throughput after it.
 #[test]
 fn fairness_is_that_of_flows_that_last() {
     let measures = run(r#"
@@ -354,7 +359,8 @@ flow.file = { count = 2, segments = 100, start = "6 s" }
         let of_one = |k| value(&measures, "flows", &format!("call-{k}"), quantity);
         [1, 2, 3].map(of_one).iter().sum::<f64>() / 3.0
     };
-    // the calls send equally often: the mean over packets is that over calls, to a packet of 750
+    // the calls send at equal rates: the mean over packets equals the mean over calls, except for
+    // one packet in 750
     let (delay, mean) = (of("call", "one_way_delay_s"), each("one_way_delay_s"));
     assert!((delay / mean - 1.0).abs() < 1e-3, "{delay} and {mean}");
     assert!(delay > 0.02 && of("flow", "rtt_s") > 0.04);
@@ -373,8 +379,8 @@ fn a_full_bottleneck_delivers_its_rate() {
     let payload_rate = 20e6 * 1460.0 / 1500.0;
     assert!(goodput > 0.97 * payload_rate, "{goodput}");
     let utilisation = value(&measures, "links", "bottleneck", "utilisation");
-    // what is delivered in the time measured may have left the bottleneck before, up to 20 ms or
-    // as long as a gap in the sequence kept it from the application
+    // data delivered in the measured period may have left the bottleneck before the period: up to
+    // 20 ms earlier, or as long as a gap in the sequence delayed its delivery to the application
     let difference = goodput / payload_rate - utilisation;
     assert!(difference.abs() < 5e-3, "{difference}");
     assert!(value(&measures, "queues", "bottleneck", "occupancy_max_packets") <= 40.0);
@@ -382,7 +388,8 @@ fn a_full_bottleneck_delivers_its_rate() {
 
 #[test]
 fn a_lone_segment_takes_the_round_trip_of_the_links() {
-    // access 1500 B at 2 Mbps, bottleneck at 20 Mbps, 40 ms; an ACK of 40 B back over both
+    // a segment of 1500 B passes the access link at 2 Mbps and the bottleneck at 20 Mbps, and an
+    // ACK of 40 B returns over both links; the delays sum to 40 ms
     let measures = run(r#"
 duration = "10 s"
 warmup = "0 s"
@@ -410,7 +417,8 @@ fn the_threshold_policy_is_a_small_drop_tail_queue() {
     assert_eq!(with(QueueSetting::drop_tail(15)), with(threshold));
 }
 
-/// Number of random networks, smaller in debug builds. `make test-long PART=rust` runs all of them.
+/// Number of random networks. It is smaller in debug builds; `make test-long PART=rust` runs all
+/// networks.
 const CASES: u32 = if cfg!(debug_assertions) { 50 } else { 200 };
 
 proptest! {
@@ -453,8 +461,8 @@ proptest! {
     }
 }
 
-/// A single flow fills the link of its host, seconds ahead of time, so that its segments and its ACKs stand in
-/// front of gates together.
+/// A single flow fills the link of its host, seconds ahead of time, so that its segments and ACKs
+/// wait in front of gates together.
 #[test]
 fn what_stands_in_front_of_several_gates_goes_on_in_its_order() {
     let scenario = scenario(
@@ -472,8 +480,9 @@ dumbbell = { flows = 1, access = "2 Mbps", bottleneck = "30 Mbps", rtt = "10 ms"
     }
 }
 
-/// RED marks the segments of flows with ECN, and drops those of others as often: the former lose
-/// nothing and send nothing again, hold the queue as well and fill the link.
+/// RED marks the segments of flows with ECN as often as it drops the segments of flows without ECN.
+/// Flows with ECN lose and retransmit no segment, hold the queue at the same length, and fill the
+/// link.
 #[test]
 fn flows_with_ecn_are_slowed_by_marks_alone() {
     let text = r#"
@@ -531,7 +540,7 @@ tcp = { window = 1000, ecn = ECN }
     );
 }
 
-/// Every packet touches several: none lies across two cache lines.
+/// Every packet uses several links. No link should be in two cache lines.
 #[test]
 fn a_link_takes_64_bytes() {
     assert_eq!(size_of::<super::WiredLink>(), 64);

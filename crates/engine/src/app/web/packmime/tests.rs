@@ -1,8 +1,9 @@
-//! The distributions against their formulas, and against draws of ns-2.35.
+//! Compares the distributions with their formulas, and with draws of ns-2.35.
 //!
-//! The values of ns-2 are from 400,000 draws of its RandomVariable/PackMimeHTTP... at 50
-//! connections per second, seed 7. Each test compares means of blocks of independent sources, whose
-//! deviation gives the standard error; that of ns-2's values is from 20 blocks of its one sequence.
+//! The values of ns-2 come from 400,000 draws of its RandomVariable/PackMimeHTTP... at 50
+//! connections per second, with seed 7. Each test compares means of blocks of independent sources.
+//! The deviation of these means gives the standard error. The standard error of the values of ns-2
+//! comes from 20 blocks of its single sequence.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -10,7 +11,7 @@ use crate::kernel::streams::Streams;
 const BLOCKS: usize = 100;
 const BLOCK: usize = 500;
 
-/// Returns the mean of `of` over the draws, and its standard error.
+/// Returns the mean of `of` over the draws, with its standard error.
 fn estimate(draws: &[f64], of: impl Fn(f64) -> f64) -> (f64, f64) {
     let block = |block: &[f64]| block.iter().map(|&x| of(x)).sum::<f64>() / block.len() as f64;
     let means: Vec<f64> = draws.chunks_exact(BLOCK).map(block).collect();
@@ -20,8 +21,8 @@ fn estimate(draws: &[f64], of: impl Fn(f64) -> f64) -> (f64, f64) {
     (mean, libm::sqrt(squares / (n * (n - 1.0))))
 }
 
-/// Asserts that the estimate is within 3 standard errors of the expected value; the errors of both
-/// count.
+/// Asserts that the estimate is within 3 standard errors of the expected value. The standard error
+/// combines the errors of the estimate and of the expected value.
 fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error: f64, what: &str) {
     let (mean, error) = estimate(draws, of);
     let error = libm::sqrt(error * error + own_error * own_error);
@@ -31,8 +32,8 @@ fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error:
     );
 }
 
-/// Returns the fractions of the draws that ns-2's quantiles exceed: (quantile, fraction, standard
-/// error).
+/// Asserts that the expected fractions of the draws exceed the quantiles of ns-2. Each entry is a
+/// quantile, a fraction and its standard error.
 fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     for &(quantile, part, error) in quantiles {
         let below = |x| f64::from(u8::from(x <= quantile));
@@ -40,7 +41,7 @@ fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     }
 }
 
-/// Returns blocks of draws, each from its own source.
+/// Returns blocks of draws. Each block comes from a separate source.
 fn draws<S>(source: impl Fn(Stream) -> S, next: impl Fn(&mut S) -> f64) -> Vec<f64> {
     let mut all = Vec::new();
     for block in 0..BLOCKS {
@@ -120,7 +121,7 @@ fn responses_are_as_long_as_those_of_ns2() {
     assert_near(&lengths, libm::log2, 10.188, 0.004, "mean log2 of response");
 }
 
-/// The largest values are the last quantiles: 61.6 MB and 887 kB.
+/// The largest values are the last quantiles of the tables: 61.6 MB and 887 kB.
 #[test]
 fn no_length_lies_beyond_the_last_quantile() {
     let longest = |given| libm::exp2(quantile(given, -60.0));
@@ -130,7 +131,7 @@ fn no_length_lies_beyond_the_last_quantile() {
     assert_eq!(quantile(NOT_CHANGED, 0.4445), 135.60);
 }
 
-/// E ceil(W) = sum over k >= 0 of P(W > k).
+/// The expected length of a run is E ceil(W) = sum over k >= 0 of P(W > k).
 #[test]
 fn runs_of_answers_are_weibull() {
     let mut responses = Responses::new(50.0, stream());
@@ -148,7 +149,8 @@ fn runs_of_answers_are_weibull() {
     }
 }
 
-/// E min(1 / W, 0.1) by quadrature over the quantiles of W; its median is 5.9 ms.
+/// The expected delay is E min(1 / W, 0.1), computed by quadrature over the quantiles of W. Its
+/// median is 5.9 ms.
 #[test]
 fn servers_take_the_inverse_of_a_weibull_at_most_a_tenth_of_a_second() {
     let delays = draws(|stream| stream, server_delay_s);

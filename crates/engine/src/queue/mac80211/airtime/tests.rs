@@ -1,4 +1,4 @@
-//! Turns and limits in calculated traces: one rule of the kernel per test.
+//! Airtime fairness and limits in calculated traces, with one rule of the Linux kernel per test.
 
 use super::*;
 
@@ -10,7 +10,7 @@ const SETTING: Mac80211Setting = Mac80211Setting {
     ..super::super::tests::SETTING
 };
 
-/// A byte takes 1 us.
+/// Estimate with which each byte takes 1 us.
 const ESTIMATE: Estimate = Estimate {
     rate_bps: 8_000_000,
     each: Span(0),
@@ -32,7 +32,7 @@ fn airtime(setting: Mac80211Setting, stations: u32) -> Airtime {
     airtime
 }
 
-/// Gives the device packets of this air time for a station.
+/// Adds packets with this air time to the device for a station.
 fn hold(airtime: &mut Airtime, station: u32, air_us: u64) {
     airtime.holds(
         party(station),
@@ -58,10 +58,12 @@ fn a_station_stays_in_front_until_it_is_in_debt() {
     for station in 0..2 {
         airtime.list(Time::ZERO, party(station), true);
     }
-    // the last station that came is first, and the round is over when it meets this station again
+    // the station that was added last is first, and the round is over when this station would be
+    // next again
     assert_eq!(round(&mut airtime, Time::ZERO), [1]);
     assert_eq!(round(&mut airtime, Time::ZERO), [1]);
-    // 256 - 1000 = -744 us: with one weight it moves to the end, and the other station has its turn
+    // the deficit is 256 - 1000 = -744 us: the station gets one weight and moves to the end, and
+    // the other station is next
     airtime.charge(Time::ZERO, party(1), Span(1_000 * US));
     assert_eq!(round(&mut airtime, Time::ZERO), [0]);
     assert_eq!(airtime.accounts[1].deficit, -488_000);
@@ -83,7 +85,7 @@ fn debts_are_paid_by_one_weight_a_turn_and_air_times_become_equal() {
         airtime.charge(Time::ZERO, party(station), cost);
         air[station as usize] += cost.0;
     }
-    // equal within one PPDU and the largest debt: the longest PPDU and a weight
+    // air times are equal to within one PPDU and the largest debt: the longest PPDU and a weight
     let (least, most) = (air.iter().min().unwrap(), air.iter().max().unwrap());
     assert!(most - least <= 2 * (4_000 + 256) * US, "{air:?}");
 }
@@ -94,7 +96,7 @@ fn what_the_device_holds_is_part_of_the_debt() {
     for station in 0..2 {
         airtime.list(Time::ZERO, party(station), true);
     }
-    // its limits allow more, but 256 - 3000 us is below zero
+    // the limits of the station allow more packets, but 256 - 3000 us is below zero
     hold(&mut airtime, 1, 3_000);
     assert!(airtime.may_take(party(1)));
     assert_eq!(round(&mut airtime, Time::ZERO), [0]);
@@ -120,7 +122,8 @@ fn without_fairness_stations_take_turns_whatever_they_have_sent() {
 #[test]
 fn limits_of_what_the_device_holds_are_low_high_and_the_radios() {
     let mut airtime = airtime(SETTING, 4);
-    // below low: independent of the other stations; below high: while the radio has less than its limit
+    // below the low limit the other stations have no effect; below the high limit the radio must be
+    // below its limit
     hold(&mut airtime, 0, 11_999);
     assert!(airtime.may_take(party(0)));
     hold(&mut airtime, 0, 12_000);
@@ -162,7 +165,7 @@ fn a_station_without_packets_stays_listed_while_it_is_in_debt() {
     airtime.charge(Time::ZERO, party(0), Span(500 * US));
     airtime.list(Time(10 * MS), party(0), false);
     assert!(airtime.accounts[0].listed, "-244 us, and active 10 ms ago");
-    // the next turn pays the debt, and the station has left
+    // the next turn pays the debt, and the station has left the list
     airtime.begin_round(0);
     assert_eq!(airtime.next(0), Some(0));
     airtime.list(Time(10 * MS), party(0), false);

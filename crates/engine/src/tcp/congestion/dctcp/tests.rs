@@ -2,8 +2,8 @@ use super::*;
 use crate::kernel::time::Time;
 use crate::tcp::congestion::tests::Driver;
 
-/// Returns the report of an ACK of `acked` segments up to `snd_una`, of which `marked` are marked, while ten
-/// segments are outstanding.
+/// Returns the report of an ACK of `acked` segments up to `snd_una`. `marked` segments are marked,
+/// and ten segments are outstanding.
 pub(in crate::tcp::congestion) fn report(snd_una: u32, acked: u32, marked: u32) -> MarkReport {
     MarkReport {
         now: Time::ZERO,
@@ -15,8 +15,8 @@ pub(in crate::tcp::congestion) fn report(snd_una: u32, acked: u32, marked: u32) 
     }
 }
 
-/// RFC 8257, section 3.3, with g = 1/16: windows with none, half, all and none of their segments marked. The first ACK
-/// ends a window of its own.
+/// RFC 8257, section 3.3, with g = 1/16: in successive windows none, half, all and none of the
+/// segments are marked. The first ACK ends a window that consists of one segment.
 #[test]
 fn alpha_worked_by_hand() {
     let mut dctcp = Dctcp::new();
@@ -27,10 +27,10 @@ fn alpha_worked_by_hand() {
         dctcp.on_marks(&report(una, acked, marked));
         alphas.push(dctcp.fraction.alpha());
     };
-    ack(1, 0); // 1 - 1/16; the window ends with 11
+    ack(1, 0); // 1 - 1/16; the window of data ends with segment 11
     ack(5, 0);
-    ack(5, 5); // up to 11, which is not beyond it
-    ack(2, 2); // up to 13: 7 of 12, and it ends with 23
+    ack(5, 5); // up to segment 11, which does not end the window of data
+    ack(2, 2); // up to segment 13: 7 of 12 are marked, and the next window of data ends with 23
     ack(12, 12); // all
     ack(12, 0); // none
     let second = 15.0 / 16.0 * 0.9375 + 7.0 / 12.0 / 16.0;
@@ -64,6 +64,6 @@ fn what_marks_leave() {
     assert_eq!(left(&mut driver), Some(40.0 * (1.0 - 0.9375 / 2.0)));
     driver.window.cwnd = 2.5;
     assert_eq!(left(&mut driver), Some(2.0));
-    // a loss halves, whatever alpha is
+    // a loss halves the window for any alpha
     assert_eq!(driver.algorithm.decrease(&driver.window, 40), 20.0);
 }

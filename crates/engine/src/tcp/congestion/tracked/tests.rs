@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::tcp::congestion::{CongestionSign, MarkReport, NewAck, RecoveryAck};
 
-/// Notes the departure number of each transmission in its state, and what becomes of it.
+/// A control that stores the departure number of each transmission in its state, and records what
+/// happens to the transmission.
 #[derive(Clone, Debug, Default)]
 struct Recorder {
     departures: u32,
@@ -71,8 +72,8 @@ impl Bench {
         self.tracked.on_sent(&mut self.window, &sent);
     }
 
-    /// Delivers an ACK, and returns the number of segments that it is the first to report and the departure
-    /// number of the newest.
+    /// Delivers an ACK. Returns the number of segments that it reports for the first time, and the
+    /// departure number of the newest of these segments.
     fn ack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Option<(u32, u32)> {
         let mut all = Blocks::default();
         all[..blocks.len()].copy_from_slice(blocks);
@@ -89,7 +90,7 @@ fn each_transmission_is_returned_once() {
     (0..6).for_each(|number| bench.send(number, false));
     assert_eq!(bench.ack(1, &[]), Some((1, 1)));
     assert_eq!(bench.ack(1, &[(3, 5)]), Some((2, 5)));
-    assert_eq!(bench.ack(1, &[(2, 5)]), Some((1, 3))); // 3 and 4 have been reported
+    assert_eq!(bench.ack(1, &[(2, 5)]), Some((1, 3))); // 3 and 4 were reported before
     bench.send(1, false);
     assert_eq!(bench.tracked.control.lost, [2]);
     assert_eq!(bench.ack(1, &[(2, 6)]), Some((1, 6)));
@@ -107,7 +108,7 @@ fn a_probe_is_no_loss_and_the_newest_is_the_last_to_leave() {
     assert!(bench.tracked.control.lost.is_empty());
     bench.send(0, false);
     assert_eq!(bench.tracked.control.lost, [1]);
-    assert_eq!(bench.ack(3, &[]), Some((3, 5))); // of 0, which left last
+    assert_eq!(bench.ack(3, &[]), Some((3, 5))); // transmission 5 is that of segment 0, which left last
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! Traces worked by hand; see `sender/tests.rs` for how to read them.
+//! Traces worked by hand. The format is explained in `sender/tests.rs`.
 
 use crate::tcp::CongestionAlgorithm::{Dctcp, NewReno, Prague, Tahoe};
 use crate::tcp::TcpSettings;
@@ -13,8 +13,8 @@ fn from_ten() -> TcpSettings {
     }
 }
 
-/// The receiver echoes a mark until CWR arrives, a window later, so that there is one halving. The next
-/// halving is for a mark on a segment sent after that.
+/// The receiver echoes a mark until CWR arrives, a window later, so that the window is halved once.
+/// It is halved again by a mark on a segment sent after that.
 #[test]
 fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
     let sender = check(
@@ -40,7 +40,8 @@ fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 0));
 }
 
-/// Segment 2 is marked, and 7 of the same window is lost: the loss is repaired without a further reduction.
+/// Segment 2 is marked, and segment 7 of the same window is lost. The loss is repaired without a
+/// further reduction.
 #[test]
 fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     check(
@@ -63,8 +64,8 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     );
 }
 
-/// The next new segment reports any reduction of the window. A mark on a segment sent before a loss was
-/// detected does not reduce it further.
+/// The next new segment reports any reduction of the window. A mark on a segment that was sent
+/// before a loss was detected does not reduce the window further.
 #[test]
 fn losses_and_timeouts_are_reported_by_cwr() {
     check(
@@ -88,7 +89,7 @@ fn losses_and_timeouts_are_reported_by_cwr() {
     );
 }
 
-/// A mark halves Tahoe's window. There is no slow start, because nothing is lost.
+/// A mark halves the window of Tahoe. There is no slow start, because no segment is lost.
 #[test]
 fn tahoe_does_not_start_slowly_for_a_mark() {
     check(
@@ -104,8 +105,9 @@ fn tahoe_does_not_start_slowly_for_a_mark() {
     );
 }
 
-/// Segments 2 and 3 are marked. alpha is 15/16 at the first report, and at the end of the window 15/16 of this
-/// plus 1/16 of 2/10. A window has one reduction by marks. A loss and a mark each cause their own reduction.
+/// Segments 2 and 3 are marked. alpha is 15/16 at the first report. At the end of the window it is
+/// 15/16 of this value plus 1/16 of 2/10. A window of data has one reduction by marks. A loss and a
+/// mark each cause a separate reduction.
 #[test]
 fn a_sender_reduces_by_half_of_alpha_once_a_window() {
     let settings = TcpSettings {
@@ -133,8 +135,8 @@ fn a_sender_reduces_by_half_of_alpha_once_a_window() {
     assert_eq!(sender.fast_retransmits(), 1);
 }
 
-/// Marks are counted, and growth continues while they arrive. The first mark halves the window: alpha is 1 less
-/// 15/16 of a 16th.
+/// Marks are counted, and growth continues while they arrive. The first mark halves the window,
+/// because alpha is 1 at that time.
 #[test]
 fn a_sender_grows_between_marks() {
     let settings = TcpSettings {

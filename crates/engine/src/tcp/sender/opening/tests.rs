@@ -1,4 +1,4 @@
-//! Handshakes by hand.
+//! Handshakes worked by hand.
 
 use super::super::tests::check;
 use super::*;
@@ -13,7 +13,7 @@ fn opened() -> TcpSettings {
     }
 }
 
-/// Returns the events of a pipe of 100 ms, except arrivals.
+/// Returns the events of a pipe with a delay of 100 ms, without arrivals.
 fn log_of(settings: &TcpSettings, mut is_lost: impl FnMut(Packet) -> bool) -> Vec<String> {
     let mut pipe = Pipe::new(settings, |packet| {
         (!is_lost(packet)).then_some(Span(50 * MS))
@@ -39,7 +39,7 @@ syn-ack|                    | 2.000 | 42.0 |  2  # one that is late
 ack 1|2 3                 | 3.000 | 42.0 |  3
 ",
     );
-    // a sample of the handshake and one of the segment: RTO = 100 + 4 (3/4 50)
+    // with one sample of the handshake and one of the segment: RTO = 100 + 4 (3/4 50)
     assert_eq!(sender.rtt.rto(), Span(250 * MS));
     assert_eq!(sender.timeouts(), 0);
 }
@@ -113,7 +113,8 @@ syn-ack|                    | 2.000 | 42.0 |  0
     assert_eq!(sender.deadline(), Time::NEVER);
 }
 
-/// Ten segments over 100 ms: a round trip for the handshake, then windows of 2, 4 and the rest.
+/// Ten segments at a round-trip time of 100 ms: one round trip for the handshake, then windows of 2
+/// and 4, then the rest.
 #[test]
 fn ten_segments_take_four_round_trips() {
     let ten = TcpSettings {
@@ -131,8 +132,8 @@ fn ten_segments_take_four_round_trips() {
     assert_eq!(log_of(&without, |_| false).last().unwrap(), "300 acked 10");
 }
 
-/// The SYN is lost, then the SYN-ACK: 1 s and 2 s pass (RFC 6298, rules 2.1 and 5.5), then one segment
-/// is sent, which is also lost: 3 s.
+/// First the SYN is lost, then the SYN-ACK: timeouts of 1 s and 2 s pass (RFC 6298, rules 2.1 and
+/// 5.5). Then one segment is sent and is also lost: a timeout of 3 s passes.
 #[test]
 fn losses_of_a_handshake_take_what_the_rfcs_say() {
     let (mut syns, mut answers, mut segments) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! Traces worked by hand: one row per event, with the segments sent and the window after it.
+//! Traces worked by hand: each row is an event, with the segments sent and the window after it.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -10,7 +10,8 @@ use crate::tcp::limit::Limit;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {
-    /// Returns the number of segments whose state the congestion control has given out and not got back.
+    /// Returns the number of segments whose state the congestion control has attached and not
+    /// received again.
     pub(in crate::tcp) fn pending(&self) -> u32 {
         self.congestion.pending()
     }
@@ -38,7 +39,8 @@ impl Sender {
         }
     }
 
-    /// Asserts after a poll that windows and data allow the limit that was met.
+    /// Asserts after a poll that the windows and the data are consistent with the limit that was
+    /// met.
     pub(in crate::tcp) fn check_limit(&self) {
         let (cwnd, receive) = (self.congestion.cwnd(), self.congestion.receive_window());
         let sent_all = self.snd_max == self.limit;
@@ -64,8 +66,8 @@ impl Sender {
         }
     }
 
-    /// Returns the limit of segments in the network when the next segment leaves, or `None` for the first
-    /// segment of a recovery, for rate reduction and without SACK.
+    /// Returns the maximum number of segments in the network when the next segment leaves. Returns
+    /// `None` for the first segment of a recovery, for rate reduction, and without SACK.
     pub(in crate::tcp) fn room(&self) -> Option<u32> {
         let board = match self.scoreboard.as_deref()? {
             Board::Timed(timed) => return timed.room(self.congestion.usable()),
@@ -77,12 +79,12 @@ impl Sender {
     }
 }
 
-/// Plays the events of a table and compares each row with the sender.
+/// Executes the events of a table and compares the sender with each row.
 ///
-/// A row reads `event | segments sent, ' if again | cwnd | ssthresh | pipe  # why`. Events are
-/// 10 ms apart: `open`, `close`, `ack N` (N is expected next; the echo is 100 ms old) with the
-/// segments that its blocks report, first and last, and `ece` for the echo of a mark, and `timeout`,
-/// at the deadline of the timer.
+/// A row reads `event | segments sent, ' if again | cwnd | ssthresh | pipe  # why`. Events are 10
+/// ms apart. They are `open`, `close`, `ack N`, `ece` for the echo of a mark, and `timeout` at the
+/// deadline of the timer. In `ack N`, N is the next segment expected, and the first and last
+/// segment of each SACK block follow; the echo is 100 ms old.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut now = Time(1_000 * MS);
@@ -133,7 +135,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
     sender
 }
 
-/// Ten segments leave together.
+/// Returns settings with which the first ten segments leave together.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,
@@ -142,7 +144,7 @@ fn from_ten() -> TcpSettings {
     }
 }
 
-/// Both holes are repaired in the round trip after their loss, with one halving.
+/// Both holes are repaired in the round trip after their loss. The window is halved once.
 #[test]
 fn two_losses_of_a_window_are_repaired_in_one_round_trip() {
     let sender = check(
@@ -171,7 +173,8 @@ fn two_losses_of_a_window_are_repaired_in_one_round_trip() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Six of ten are lost: all segments that IsLost() returns leave immediately, within the window.
+/// Six of ten segments are lost. All segments for which IsLost() is true are retransmitted
+/// immediately, within the window.
 #[test]
 fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
     check(
@@ -194,8 +197,8 @@ fn a_burst_of_losses_is_repaired_in_a_burst_within_the_window() {
     );
 }
 
-/// The same losses with proportional rate reduction: one leaves for each that arrives, and two
-/// while the ACKs are safe, up to ssthresh.
+/// The same six segments are lost, with proportional rate reduction. One segment leaves per segment
+/// that arrives, and two while the ACKs are safe, up to ssthresh.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
@@ -219,8 +222,8 @@ fn a_burst_of_losses_with_rate_reduction() {
     );
 }
 
-/// RFC 6937, section 3.1, first figure: 20 segments, the first is lost. The RFC counts limited
-/// transmit in FlightSize (ssthresh 11) where RFC 5681 forbids it (10).
+/// RFC 6937, section 3.1, first figure: the first of 20 segments is lost. The RFC includes limited
+/// transmit in FlightSize (ssthresh 11), although RFC 5681 forbids this (10).
 #[test]
 fn rate_reduction_spreads_the_silence_of_half_a_window() {
     let twenty = TcpSettings {
@@ -250,15 +253,17 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
         }
         sent
     };
-    // cwnd 10: of 18 in the network after the retransmission 9 must arrive before the next leaves
+    // cwnd is 10: 18 segments are in the network after the retransmission, and 9 must arrive before
+    // the next one leaves
     assert_eq!(sent_with(false), "NNR.........NNNNNNNNN");
-    // rows of the figure: NNR.........NNNNNNNN (cwnd 11: on ACK 12) and NNR.N.N.N.N.N.N..NN
+    // rows of the figure: NNR.........NNNNNNNN (with cwnd 11 from ACK 12 on) and
+    // NNR.N.N.N.N.N.N..NN
     assert_eq!(sent_with(true), "NNR.N.N.N.N.N.N.N..NN");
 }
 
-/// The retransmission is lost: SACK does not show this (RFC 6675 has no such detection), and the
-/// timer repairs it. What was SACKed is not sent again; ACKs mean no further loss until all that
-/// was sent before has arrived.
+/// The retransmission is lost. SACK does not show this (RFC 6675 cannot detect it), and the timer
+/// repairs it. SACKed segments are not retransmitted. ACKs do not indicate a further loss until all
+/// segments sent before have arrived.
 #[test]
 fn a_lost_retransmission_is_repaired_by_the_timer() {
     let sender = check(
@@ -289,7 +294,7 @@ fn a_lost_retransmission_is_repaired_by_the_timer() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// After a timeout the holes are sent again in slow start, without the SACKed segments.
+/// After a timeout the holes are retransmitted in slow start, without the SACKed segments.
 #[test]
 fn a_timeout_sends_only_the_holes_again() {
     check(
@@ -310,7 +315,8 @@ fn a_timeout_sends_only_the_holes_again() {
     );
 }
 
-/// Two segments overtake another: fewer than three duplicate ACKs, nothing is sent again.
+/// Two segments overtake another one. There are fewer than three duplicate ACKs, and nothing is
+/// retransmitted.
 #[test]
 fn mild_reordering_is_no_loss() {
     let sender = check(
@@ -329,8 +335,8 @@ fn mild_reordering_is_no_loss() {
     assert_eq!(sender.fast_retransmits(), 0);
 }
 
-/// Three segments overtake another: it is sent again for nothing and the window halved. The late
-/// original ends the recovery only when all that was sent before has arrived.
+/// Three segments overtake another one. It is retransmitted unnecessarily, and the window is
+/// halved. The late original ends the recovery only when all segments sent before have arrived.
 #[test]
 fn reordering_by_three_halves_the_window_once() {
     let sender = check(
@@ -356,8 +362,8 @@ fn reordering_by_three_halves_the_window_once() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// The last segments of a flow are lost with one before them: the rescue retransmission (rule 4)
-/// is of the highest, once, and brings the ACK that tells of the rest.
+/// The last segments of a flow and one segment before them are lost. The rescue retransmission
+/// (rule 4) repeats the highest segment, once. Its ACK reports the other losses.
 #[test]
 fn a_lost_tail_is_rescued_once() {
     let eight = TcpSettings {
@@ -383,7 +389,8 @@ fn a_lost_tail_is_rescued_once() {
     assert_eq!(sender.deadline(), Time::NEVER);
 }
 
-/// 12 and 13 are sent in the recovery from the loss of 0 and get lost: the next one, and a halving.
+/// 12 and 13 are sent in the recovery from the loss of 0, and are lost. They cause another recovery
+/// and another halving.
 #[test]
 fn a_loss_in_recovery_is_another_event() {
     let sender = check(
@@ -411,8 +418,8 @@ fn a_loss_in_recovery_is_another_event() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (2, 0));
 }
 
-/// 12 and 13 are lost and sent again while the recovery from the loss of 0 and 9 lasts. They start
-/// the next one and cost a halving, but are not sent a third time.
+/// 12 and 13 are lost, and are retransmitted during the recovery from the loss of 0 and 9. They
+/// start the next recovery and halve the window, but are not sent a third time.
 #[test]
 fn a_recovery_that_follows_on_another_repeats_nothing() {
     let sender = check(
@@ -440,8 +447,8 @@ fn a_recovery_that_follows_on_another_repeats_nothing() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (2, 0));
 }
 
-/// An ACK that reports three segments at once starts the recovery without waiting for two more
-/// (step 2): ACKs got lost.
+/// An ACK that reports three segments starts the recovery immediately, without two more ACKs (step
+/// 2): ACKs were lost.
 #[test]
 fn one_ack_with_three_sacked_segments_is_enough() {
     check(
@@ -453,7 +460,7 @@ fn one_ack_with_three_sacked_segments_is_enough() {
     );
 }
 
-/// The receive window limits the outstanding segments, SACKed or not.
+/// The receive window limits the number of outstanding segments, SACKed or not.
 #[test]
 fn the_receive_window_holds_while_the_pipe_is_short() {
     check(
@@ -472,7 +479,8 @@ fn the_receive_window_holds_while_the_pipe_is_short() {
     );
 }
 
-/// A algorithm of its own decrease keeps it: CUBIC leaves 0.7 of FlightSize.
+/// An algorithm with a separate decrease keeps this decrease: CUBIC reduces the window to 0.7
+/// FlightSize.
 #[test]
 fn the_law_of_growth_says_what_a_loss_leaves() {
     let cubic = TcpSettings {
@@ -509,8 +517,8 @@ fn old_acks_and_repeated_reports_change_nothing() {
     assert_eq!(format!("{sender:?}"), before);
 }
 
-/// A mark and a loss in one window cost one reduction; the loss is repaired as ever, and the ACKs
-/// that echo the mark start no other.
+/// A mark and a loss in one window cause one reduction. The loss is repaired as usual, and the ACKs
+/// that echo the mark cause no other reduction.
 #[test]
 fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     let sender = check(
@@ -537,7 +545,8 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// While all segments arrive in order the sender does not use the scoreboard. This changes nothing.
+/// While all segments arrive in order, the sender does not use the scoreboard. Using it would
+/// change nothing.
 #[test]
 fn the_scoreboard_has_nothing_to_say_before_a_loss_and_after_its_repair() {
     let mut losses = 0;
@@ -545,7 +554,7 @@ fn the_scoreboard_has_nothing_to_say_before_a_loss_and_after_its_repair() {
         let mut play = |looks| {
             let mut draws = Streams::new(seed, 0).stream("fates");
             let fate = move |_| {
-                let late = 30 * u64::from(draws.chance(0.01)); // overtaken by a few
+                let late = 30 * u64::from(draws.chance(0.01)); // overtaken by a few segments
                 (!draws.chance(0.02)).then_some(Span((50 + late) * MS))
             };
             let settings = TcpSettings {

@@ -1,17 +1,18 @@
-//! Traces worked by hand: one row per event, with the segments sent, the window after it and the timer.
+//! Traces worked by hand: each row is an event, with the segments sent, the window and the timer
+//! after it.
 
 use super::*;
 use crate::packet::EcnEcho;
 use crate::tcp::CongestionAlgorithm::NewReno;
 use crate::tcp::pipe::{MS, settings};
 
-/// Plays the events of a table and compares each row with the sender.
+/// Executes the events of a table and compares the sender with each row.
 ///
-/// A row reads `time event | segments sent, ' if again | cwnd | in the network | timer  # why`, times in ms.
-/// Events are `open`, `more N` (so many further segments), `close`, `ack N` (N is expected next) with the
-/// segments that its blocks report, first and last, and `timer`, at its deadline. An ACK echoes a time 100 ms
-/// ago, or the one behind `@`. The timer is R for reordering, P for a probe, T for retransmission, with its
-/// deadline.
+/// A row reads `time event | segments sent, ' if again | cwnd | in the network | timer  # why`.
+/// Times are in ms. Events are `open`, `more N` (N further segments), `close`, `ack N` and `timer`,
+/// at its deadline. In `ack N`, N is the next segment expected, and the first and last segment of
+/// each SACK block follow. An ACK echoes the time 100 ms ago, or the time after `@`. The timer is R
+/// for reordering, P for a probe or T for retransmission, with its deadline.
 fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
     let mut actual = Vec::new();
@@ -71,7 +72,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
         };
         let timer = match at {
             Time::NEVER => String::new(),
-            at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3), // SRTT is cut to whole ns
+            at => format!(" {}", (at.0 as f64 / 1e3).round() / 1e3), // SRTT is rounded down to whole ns
         };
         actual.push(format!(
             "{event}|{}|{:.3}|{}|{letter}{timer}",
@@ -86,21 +87,21 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
     sender
 }
 
-/// A row without the blanks around its bars.
+/// Returns a row without the spaces around its bars.
 fn squeezed(row: &str) -> String {
     row.split('|').map(str::trim).collect::<Vec<_>>().join("|")
 }
 
 impl Timed {
-    /// Returns the limit of segments in the network when the next segment leaves, or `None` for a probe and for
-    /// the first segment of a recovery.
+    /// Returns the maximum number of segments in the network when the next segment leaves, or
+    /// `None` for a probe and for the first segment of a recovery.
     pub(in crate::tcp) fn room(&self, cwnd: u32) -> Option<u32> {
         let free = self.probes || self.first && self.rack.has_lost();
         (!free).then(|| self.reduction.map_or(cwnd, |reduction| reduction.cwnd))
     }
 }
 
-/// Ten segments leave together.
+/// Returns settings with which the first ten segments leave together.
 fn from_ten() -> TcpSettings {
     TcpSettings {
         sack: true,
@@ -110,8 +111,8 @@ fn from_ten() -> TcpSettings {
     }
 }
 
-/// Without reordering three SACKed segments are enough, as for RFC 6675; before that a loss waits for a
-/// quarter of the least round-trip time.
+/// Without reordering three SACKed segments indicate a loss, as in RFC 6675. With fewer SACKed
+/// segments a loss is detected after a quarter of the minimum round-trip time.
 #[test]
 fn three_sacked_segments_close_the_window() {
     let sender = check(
@@ -138,7 +139,7 @@ fn three_sacked_segments_close_the_window() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// With two SACKed segments RFC 6675 detects no loss, but the timer does.
+/// With two SACKed segments RFC 6675 detects no loss, but the reordering timer does.
 #[test]
 fn a_quarter_of_the_round_trip_later_it_is_lost() {
     let five = TcpSettings {
@@ -160,8 +161,8 @@ fn a_quarter_of_the_round_trip_later_it_is_lost() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// 1 arrives after 2: from then on a segment may be late by a quarter of the round trip, whatever is
-/// SACKed.
+/// 1 arrives after 2. From then on a segment may be late by a quarter of the round-trip time,
+/// whatever is SACKed.
 #[test]
 fn who_has_seen_reordering_waits() {
     let sender = check(
@@ -183,7 +184,8 @@ fn who_has_seen_reordering_waits() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// The retransmission is lost, and a segment sent after it shows this. RFC 6675 waits for the timeout.
+/// The retransmission is lost, and the arrival of a segment sent after it shows this. RFC 6675
+/// would wait for the timeout.
 #[test]
 fn a_retransmission_that_gets_lost_is_sent_again() {
     let sender = check(
@@ -203,7 +205,8 @@ fn a_retransmission_that_gets_lost_is_sent_again() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// The last three segments of a flow are lost. The probe repeats the last one, and its ACK shows the others.
+/// The last three segments of a flow are lost. The probe repeats the last segment, and its ACK
+/// shows the loss of the other two.
 #[test]
 fn a_lost_tail_is_probed() {
     let ten = TcpSettings {
@@ -226,8 +229,8 @@ fn a_lost_tail_is_probed() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// The last segment alone gets lost: the probe repairs that, and the window pays once more has been
-/// acknowledged.
+/// Only the last segment is lost. The probe repairs this loss, and the window is reduced once more
+/// segments have been acknowledged.
 #[test]
 fn a_repair_by_probe_costs_a_halving() {
     let sender = check(
@@ -245,7 +248,7 @@ fn a_repair_by_probe_costs_a_halving() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// Both the original and the probe arrive: no loss.
+/// Both the original and the probe arrive: there is no loss.
 #[test]
 fn a_needless_probe_costs_nothing() {
     let sender = check(
@@ -263,7 +266,7 @@ fn a_needless_probe_costs_nothing() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 0));
 }
 
-/// New data waits for the window: the probe is the next segment.
+/// New data waits for the window. The probe is the next new segment.
 #[test]
 fn a_probe_is_new_data_if_there_is_some() {
     check(
@@ -278,7 +281,7 @@ fn a_probe_is_new_data_if_there_is_some() {
     );
 }
 
-/// The probe gets lost as well: the timer expires an RTO after it.
+/// The probe is lost as well. The retransmission timer expires an RTO after the probe.
 #[test]
 fn a_timeout_follows_a_lost_probe() {
     let sender = check(
@@ -295,7 +298,8 @@ fn a_timeout_follows_a_lost_probe() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 1));
 }
 
-/// Section 6.3: segments that left at most a round trip ago are not sent again after a timeout.
+/// Section 6.3: after a timeout, segments that left at most one round trip ago are not
+/// retransmitted.
 #[test]
 fn a_timeout_spares_what_was_sent_lately() {
     let sender = check(
@@ -315,7 +319,8 @@ fn a_timeout_spares_what_was_sent_lately() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// As above, by segments: of the fifteen that the last ACK acknowledges eleven had been SACKed.
+/// With byte counting: of the fifteen segments that the last ACK acknowledges, eleven had been
+/// SACKed.
 #[test]
 fn what_was_sacked_does_not_count_again() {
     let counting = TcpSettings {
@@ -337,8 +342,8 @@ fn what_was_sacked_does_not_count_again() {
     );
 }
 
-/// The ACK that ends fast recovery counts by segments: of the eleven that the last ACK acknowledges, three had been
-/// SACKed; eight are more than the window of five.
+/// The ACK that ends fast recovery is counted by segments. Of the eleven segments that the last ACK
+/// acknowledges, three had been SACKed. The other eight are more than the window of five.
 #[test]
 fn the_ack_that_ends_recovery_counts_by_segments() {
     let counting = TcpSettings {
@@ -358,7 +363,8 @@ fn the_ack_that_ends_recovery_counts_by_segments() {
     );
 }
 
-/// As [`super::super::selective`] has it with counting: one leaves for each that arrives.
+/// The trace is that of [`super::super::selective`] with counting: one segment leaves per segment
+/// that arrives.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
     let prr = TcpSettings {
@@ -382,7 +388,8 @@ fn a_burst_of_losses_with_rate_reduction() {
     );
 }
 
-/// 1 is sent again for nothing. The D-SACK of that doubles the window from then on.
+/// 1 is retransmitted unnecessarily. The D-SACK that reports this doubles the reordering window
+/// from then on.
 #[test]
 fn a_dsack_widens_the_window() {
     check(
@@ -408,7 +415,7 @@ fn undoing() -> TcpSettings {
     }
 }
 
-/// As above, 1 is late: the ACK echoes the time of its original.
+/// 1 is late and is retransmitted unnecessarily. The ACK echoes the time of the original.
 #[test]
 fn a_needless_recovery_is_undone() {
     let sender = check(
@@ -425,8 +432,8 @@ fn a_needless_recovery_is_undone() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// 1 was lost: the ACK echoes the time of the retransmission, and that is that. Another one later changes
-/// nothing.
+/// 1 was lost. The ACK echoes the time of the retransmission, which decides the matter. A later ACK
+/// changes nothing.
 #[test]
 fn a_needed_recovery_is_not_undone() {
     check(
@@ -441,7 +448,8 @@ fn a_needed_recovery_is_not_undone() {
     );
 }
 
-/// The first retransmission of a recovery has arrived: the original was lost, although the timer was early.
+/// The first retransmission of a recovery has arrived: the original was lost, although the timer
+/// expired too early.
 #[test]
 fn an_early_timeout_does_not_undo_the_recovery_before_it() {
     let sender = check(
@@ -457,7 +465,8 @@ fn an_early_timeout_does_not_undo_the_recovery_before_it() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
-/// Nothing comes for 600 ms, the timer expires, and then all that was sent at first is acknowledged.
+/// No ACK arrives for 600 ms and the timer expires. Then all segments of the first transmission are
+/// acknowledged.
 #[test]
 fn a_needless_timeout_is_undone() {
     let sender = check(

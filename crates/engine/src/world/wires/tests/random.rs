@@ -1,4 +1,4 @@
-//! Random networks of links, and random hot-spots behind them.
+//! Random networks of links, and random hot-spots connected to links.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::scenario::{
     RedForm, RedSetting, RedWeight, Scenario, Trace,
 };
 
-/// A queue of any discipline that decides on arrival.
+/// Generates a queue with any discipline that decides at arrivals.
 fn queue() -> impl Strategy<Value = QueueSetting> {
     let red = (2..20_u32, 1..40_u32, any::<bool>(), any::<bool>());
     let red = red.prop_map(|(min_th, more, gentle, bytes)| {
@@ -67,7 +67,7 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
     })
 }
 
-/// A trace with opportunities at once and up to 9 ms apart.
+/// Generates a trace whose transmission opportunities are simultaneous or up to 9 ms apart.
 fn trace() -> impl Strategy<Value = Trace> {
     prop::collection::vec(0..10_u32, 1..9).prop_map(|gaps| {
         let each = gaps.iter().scan(1, |ms, gap| {
@@ -78,7 +78,7 @@ fn trace() -> impl Strategy<Value = Trace> {
     })
 }
 
-/// A random network: two or three routers in a row, classes of any kind across it.
+/// Generates a random network: two or three routers in a row, and classes of any kind between them.
 pub(super) fn network() -> impl Strategy<Value = Scenario> {
     let rate = prop_oneof![Just(1_u32), Just(2), 3..20_u32];
     let shape = (rate, 0..5_u32, 1..4_usize).prop_map(|(rate, delay, hops)| {
@@ -149,7 +149,7 @@ pub(super) fn network() -> impl Strategy<Value = Scenario> {
     )
 }
 
-/// A random hot-spot behind wires, with stations that sleep.
+/// Generates a random hot-spot behind wires, with sleeping stations.
 pub(super) fn hotspot() -> impl Strategy<Value = Scenario> {
     let awake = prop_oneof![
         Just("\"off\"".to_owned()),
