@@ -23,7 +23,7 @@ use crate::server::Server;
 use crate::session::Memory;
 use crate::settings::{ClientSettings, MemorySettings, Settings};
 
-/// Fraction of the memory for sent and unacknowledged data, as the divisor of the whole memory.
+/// Divisor of a relay's memory: the quotient is the budget for sent and unacknowledged data.
 const KEPT_PART: usize = 3;
 /// Maximum number of unread notes. Further notes are dropped.
 const MOST_NOTES: usize = 256;
