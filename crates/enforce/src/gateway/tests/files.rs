@@ -385,7 +385,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
          group.unlisted.max = \"6 Mbps\"",
         "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
         "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
-        "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"", // its MAC address is looked up
+        "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"", // its MAC is looked up
     ] {
         assert_eq!(said_of(more), "", "{more}");
     }
