@@ -1,12 +1,14 @@
-//! How a station answers echo requests: late, not always, and how that changes during a run.
+//! The station's replies to echo requests: their delay, their loss, and how both change during a
+//! run.
 //!
 //! ```text
 //!  request at the station --loss--> no answer
 //!                         --delay--> answer, into the station's queue
 //! ```
 //!
-//! Only the virtual shared bottleneck pings ([`crate::bottleneck`]). Hosts answer late when they are busy,
-//! now and then when they limit the rate of answers, and not at all behind a firewall.
+//! Only the virtual shared bottleneck sends echo requests ([`crate::bottleneck`]). Busy hosts reply
+//! late. Hosts that limit their replies reply only to some requests. Hosts behind a firewall never
+//! reply.
 
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -17,7 +19,7 @@ use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, S, duration, keys, number, tables};
 use crate::table;
 
-/// Longest delay of an answer. [ns]
+/// Longest delay of a reply. [ns]
 const LONGEST_DELAY: u64 = 100 * S;
 
 table! {
@@ -44,26 +46,26 @@ table! {
     }
 }
 
-/// How a station answers echo requests.
+/// How a station replies to echo requests.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Echo {
-    /// Time from a request to its answer, beyond those in queues and on the air.
+    /// Time from a request to its reply, in addition to the time in queues and on the air.
     pub delay: Span,
-    /// Probability that a request is not answered.
+    /// Probability that a request gets no reply.
     pub loss: f64,
 }
 
-/// How a station answers from some instant on.
+/// A change of a station's replies during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EchoChange {
-    /// When it begins, after the start of the run.
+    /// Time of the change, after the start of the run.
     pub at: Span,
-    /// How it answers from then on, until the next change.
+    /// How the station replies from this change to the next.
     pub echo: Echo,
 }
 
 impl Echo {
-    /// Checks what a table of stations says of its answers in a run of this `duration`.
+    /// Checks the settings of a station's replies in a run of this `duration`.
     pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
         let mut instants = Instants::within(duration);
         for (name, change) in station.tables(EchoKeys::pings) {
@@ -80,7 +82,7 @@ impl Echo {
         }
     }
 
-    /// How the station of a table answers.
+    /// Returns how a station replies at the start of the run.
     ///
     /// # Errors
     /// A value has been refused.
@@ -92,7 +94,7 @@ impl Echo {
         })
     }
 
-    /// The changes of that, in order of time.
+    /// Returns the changes of a station's replies, in order of time.
     ///
     /// # Errors
     /// A value has been refused.
@@ -112,17 +114,18 @@ impl Echo {
     }
 }
 
-/// A station at work, as far as it answers echo requests.
+/// The part of a running station that replies to echo requests.
 #[derive(Clone, Debug)]
 pub struct Responder {
-    /// How it answers at first, then its changes.
+    /// How the station replies at the start, followed by the changes.
     schedule: Vec<EchoChange>,
-    /// Draws which requests are not answered.
+    /// Random numbers that decide which requests get no reply.
     draws: Stream,
 }
 
 impl Responder {
-    /// The station called `name`, which answers as `echo` says until the first of the `changes`.
+    /// Returns the station called `name`, which replies as in `echo` until the first of the
+    /// `changes`.
     pub fn new(name: &str, echo: Echo, changes: &[EchoChange], streams: &Streams) -> Responder {
         let at = Span::ZERO;
         let first = std::iter::once(EchoChange { at, echo });
@@ -132,11 +135,12 @@ impl Responder {
         }
     }
 
-    /// How long after a request, which came at `now`, the answer is sent; `None`: it is not.
+    /// Returns the delay of the reply to a request that arrived at `now`; `None` if there is no
+    /// reply.
     pub fn answers_after(&mut self, now: Time) -> Option<Span> {
         let since = |change: &EchoChange| Time::ZERO + change.at <= now;
         let place = self.schedule.partition_point(since);
-        let Echo { delay, loss } = self.schedule[place - 1].echo; // the first holds from the start on
+        let Echo { delay, loss } = self.schedule[place - 1].echo; // the first applies from the start
         (!self.draws.chance(loss)).then_some(delay)
     }
 }
@@ -196,7 +200,7 @@ mod tests {
         };
         let mut station = responder(echo, &[]);
         let lost = (0..10_000).filter(|_| station.answers_after(Time(1)).is_none());
-        // standard deviation 46
+        // the standard deviation is 46
         assert!((2_860..3_140).contains(&lost.count()));
     }
 }

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 const ROUNDING: f64 = 1e-9;
 
 /// Virtual buffer sharing of paper 000, section V. It computes blocking probabilities of classes,
-/// with which a queue holds `occupancy_packets` on average. Each class gets its share in `targets`
-/// of these packets.
+/// with which a queue holds `occupancy_packets`. Each class gets its share in `targets` of these
+/// packets.
 ///
 /// Call `step` at every arrival or at regular instants, and drop packets of each class with the
 /// probability that `step` returns. `algorithm` is "corrected", "printed", "regulated" or
