@@ -6,7 +6,7 @@ use super::problem::Problems;
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
 
-/// The times of the changes that have been checked.
+/// The times of all changes that have been checked.
 pub(crate) struct Instants<'a> {
     duration: Option<Span>,
     seen: Vec<(Span, &'a str)>,
@@ -19,7 +19,7 @@ impl<'a> Instants<'a> {
         Instants { duration, seen }
     }
 
-    /// Checks that a `change` is before the end, and not at the time of another change.
+    /// Checks that `change` is before the end, and not at the time of another change.
     pub(crate) fn check(&mut self, change: &'a Section, at: KeyOf<Span>, problems: &mut Problems) {
         let Some(at) = change.said(at) else {
             return;

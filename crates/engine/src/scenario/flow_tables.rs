@@ -35,8 +35,8 @@ pub(super) fn made<T>(
     keys.into_iter().filter_map(table)
 }
 
-/// Returns the settings of a station's TCP connections. Their own table, if there is one, comes
-/// first.
+/// Returns the TCP settings of a station's connections, from the nearest of these tables: their own
+/// table, the station's table and the root table.
 pub(super) fn tcp_of(
     root: &Section,
     station: &Section,
@@ -50,7 +50,8 @@ pub(super) fn tcp_of(
     TcpSettings::read(&Layers(&layers))
 }
 
-/// Returns the settings of datagram sources. Their own table, if there is one, comes first.
+/// Returns the settings of datagram sources, from the nearest of these tables: their own table and
+/// the root table.
 pub(super) fn udp_of(root: &Section, own: Option<&Section>) -> Result<UdpSettings, Refused> {
     let layers: Vec<&Section> = own.into_iter().chain(root.inside(RootKeys::udp)).collect();
     UdpSettings::read(&Layers(&layers))
