@@ -1,14 +1,12 @@
-//! The station's replies to echo requests: their delay, their loss, and how both change during a
-//! run.
+//! How a station answers echo requests: late, not always, and how that changes during a run.
 //!
 //! ```text
 //!  request at the station --loss--> no answer
 //!                         --delay--> answer, into the station's queue
 //! ```
 //!
-//! Only the virtual shared bottleneck sends echo requests ([`crate::bottleneck`]). Busy hosts reply
-//! late. Hosts that limit their replies reply only to some requests. Hosts behind a firewall never
-//! reply.
+//! Only the virtual shared bottleneck pings ([`crate::bottleneck`]). Hosts answer late when they are busy,
+//! now and then when they limit the rate of answers, and not at all behind a firewall.
 
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -19,7 +17,7 @@ use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, S, duration, keys, number, tables};
 use crate::table;
 
-/// Longest delay of a reply. [ns]
+/// Longest delay of an answer. [ns]
 const LONGEST_DELAY: u64 = 100 * S;
 
 table! {
@@ -46,26 +44,26 @@ table! {
     }
 }
 
-/// How a station replies to echo requests.
+/// How a station answers echo requests.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Echo {
-    /// Time from a request to its reply, in addition to the time in queues and on the air.
+    /// Time from a request to its answer, beyond those in queues and on the air.
     pub delay: Span,
-    /// Probability that a request gets no reply.
+    /// Probability that a request is not answered.
     pub loss: f64,
 }
 
-/// A change of a station's replies during a run.
+/// How a station answers from some instant on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EchoChange {
-    /// Time of the change, after the start of the run.
+    /// When it begins, after the start of the run.
     pub at: Span,
-    /// How the station replies from this change to the next.
+    /// How it answers from then on, until the next change.
     pub echo: Echo,
 }
 
 impl Echo {
-    /// Checks the settings of a station's replies in a run of this `duration`.
+    /// Checks what a table of stations says of its answers in a run of this `duration`.
     pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
         let mut instants = Instants::within(duration);
         for (name, change) in station.tables(EchoKeys::pings) {
@@ -82,7 +80,7 @@ impl Echo {
         }
     }
 
-    /// Returns how a station replies at the start of the run.
+    /// How the station of a table answers.
     ///
     /// # Errors
     /// A value has been refused.
@@ -94,7 +92,7 @@ impl Echo {
         })
     }
 
-    /// Returns the changes of a station's replies, in order of time.
+    /// The changes of that, in order of time.
     ///
     /// # Errors
     /// A value has been refused.
@@ -114,18 +112,17 @@ impl Echo {
     }
 }
 
-/// The part of a running station that replies to echo requests.
+/// A station at work, as far as it answers echo requests.
 #[derive(Clone, Debug)]
 pub struct Responder {
-    /// How the station replies at the start, followed by the changes.
+    /// How it answers at first, then its changes.
     schedule: Vec<EchoChange>,
-    /// Random numbers that decide which requests get no reply.
+    /// Draws which requests are not answered.
     draws: Stream,
 }
 
 impl Responder {
-    /// Returns the station called `name`, which replies as in `echo` until the first of the
-    /// `changes`.
+    /// The station called `name`, which answers as `echo` says until the first of the `changes`.
     pub fn new(name: &str, echo: Echo, changes: &[EchoChange], streams: &Streams) -> Responder {
         let at = Span::ZERO;
         let first = std::iter::once(EchoChange { at, echo });
@@ -135,12 +132,11 @@ impl Responder {
         }
     }
 
-    /// Returns the delay of the reply to a request that arrived at `now`; `None` if there is no
-    /// reply.
+    /// How long after a request, which came at `now`, the answer is sent; `None`: it is not.
     pub fn answers_after(&mut self, now: Time) -> Option<Span> {
         let since = |change: &EchoChange| Time::ZERO + change.at <= now;
         let place = self.schedule.partition_point(since);
-        let Echo { delay, loss } = self.schedule[place - 1].echo; // the first applies from the start
+        let Echo { delay, loss } = self.schedule[place - 1].echo; // the first holds from the start on
         (!self.draws.chance(loss)).then_some(delay)
     }
 }
@@ -200,7 +196,7 @@ mod tests {
         };
         let mut station = responder(echo, &[]);
         let lost = (0..10_000).filter(|_| station.answers_after(Time(1)).is_none());
-        // the standard deviation is 46
+        // standard deviation 46
         assert!((2_860..3_140).contains(&lost.count()));
     }
 }

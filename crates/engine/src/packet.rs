@@ -17,21 +17,20 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketKind {
-    /// A TCP segment with payload.
+    /// TCP segment with payload.
     Segment,
-    /// A UDP datagram.
+    /// UDP datagram.
     Datagram,
-    /// A TCP segment that opens a connection.
+    /// TCP segment that opens a connection.
     Syn,
-    /// A TCP segment that only acknowledges.
+    /// Pure TCP acknowledgement.
     Ack,
-    /// A TCP segment that acknowledges a SYN.
+    /// The acknowledgement of a SYN.
     SynAck,
 }
 
 impl PacketKind {
-    /// Returns true for packets in the direction of the flow's data, and false for packets in the
-    /// opposite direction.
+    /// Returns true for packets in the direction of the flow's data, and false for packets in the other direction.
     #[inline(always)]
     pub fn is_data(self) -> bool {
         (self as u8) < PacketKind::Ack as u8
@@ -41,46 +40,41 @@ impl PacketKind {
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not-ECT: the packet's transport does not support marks.
+    /// Not-ECT: its transport does not support marks.
     #[default]
     NotCapable,
-    /// ECT(0): a queue may mark the packet instead of dropping it.
+    /// ECT(0): a queue may mark it instead of dropping it.
     Capable,
-    /// ECT(1): a queue may mark the packet. Its sender reacts to the fraction of marked packets, as
-    /// in L4S (RFC 9331).
+    /// ECT(1): a queue may mark it, and its sender reacts to the fraction of marks: L4S (RFC 9331).
     Scalable,
-    /// CE: a queue has marked the packet.
+    /// CE: a queue has marked it.
     Experienced,
 }
 
 impl Ecn {
-    /// Returns whether a queue treats the packet as L4S: ECT(1), or CE, because its earlier value
-    /// is unknown (RFC 9331, section 5.1).
+    /// Returns whether a queue treats it as L4S: ECT(1), or CE, whose earlier value is unknown (RFC 9331, section 5.1).
     #[inline]
     pub fn is_l4s(self) -> bool {
         matches!(self, Ecn::Scalable | Ecn::Experienced)
     }
 }
 
-/// Congestion flags and counters in the TCP header of a segment or an ACK. Without ECN, they are
-/// not set.
+/// Congestion flags and counters in the TCP header of a segment or an ACK. They are not set without ECN.
 ///
-/// | bits | meaning |
+/// | bits | of a connection that |
 /// |---|---|
-/// | 0 | ECE of an ACK, CWR of a segment |
-/// | 1 to 6 | number of marked segments, modulo 64, if bit 7 is set |
-/// | 1, with bit 7 not set | always set if the connection echoes each mark as it comes (RFC 8257, section 3.2); not set if it echoes a mark until the window is reduced (RFC 3168, section 6.1) |
-/// | 7 | set if the connection counts marks (RFC 9768) |
+/// | 0: ECE of an ACK, CWR of a segment | echoes a mark until the window was reduced (RFC 3168, section 6.1), or each as it comes (RFC 8257, section 3.2) |
+/// | 1: always set | does the latter |
+/// | 1 to 6: how many have been marked, 7: always set | counts marks (RFC 9768) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EcnEcho(u8);
 
 impl EcnEcho {
-    /// Cleared flag of a connection without ECN, or of a connection that echoes marks until the
-    /// window is reduced.
+    /// The cleared flag of a connection that echoes marks until the window is reduced, or that has no ECN.
     pub const NONE: EcnEcho = EcnEcho(0);
-    /// Set flag of a connection that echoes marks until the window is reduced.
+    /// The flag of a connection that echoes marks until the window is reduced.
     pub const SET: EcnEcho = EcnEcho(1);
-    /// Modulus of the counts of marked segments.
+    /// Counts are modulo this number.
     pub const MODULUS: u32 = 64;
 
     const EACH: u8 = 1 << 1;
@@ -97,25 +91,24 @@ impl EcnEcho {
         EcnEcho(EcnEcho::EACH | is_set as u8)
     }
 
-    /// Returns the field of a connection that has received `marked` marked segments.
+    /// Returns the count of marked segments.
     pub const fn count(marked: u32) -> EcnEcho {
         EcnEcho(EcnEcho::COUNTS | ((marked % EcnEcho::MODULUS) as u8) << 1)
     }
 
-    /// Returns whether the field carries information: a set flag, or any flag of a connection that
-    /// echoes each mark.
+    /// Returns whether it has information: a set flag, or any flag of a connection that echoes each mark.
     #[inline(always)]
     pub const fn speaks(self) -> bool {
         self.0 != 0
     }
 
-    /// Returns whether the flag is set. A count has no flag.
+    /// Returns whether its flag is set. A count has no flag.
     #[inline(always)]
     pub const fn is_set(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// Returns the number of marked segments modulo [`EcnEcho::MODULUS`], if the field is a count.
+    /// Returns the number of marked segments modulo [`EcnEcho::MODULUS`], if it is a count.
     pub const fn counted(self) -> Option<u32> {
         if self.0 & EcnEcho::COUNTS == 0 {
             return None;
@@ -129,38 +122,35 @@ impl EcnEcho {
 pub struct Packet {
     /// Index of the flow.
     pub flow: u32,
-    /// Number of a segment or datagram. For an ACK, it is the next segment expected. In a
-    /// handshake, it is 0.
+    /// Segment or datagram number; for an ACK the next segment expected; 0 in a handshake.
     pub number: u32,
-    /// Send time of a segment or datagram. For an ACK, it is the echoed send time.
+    /// Send time of a segment or datagram; for an ACK the echoed send time.
     pub stamp: Time,
-    /// Time at which the packet entered its present queue.
+    /// Time at which it entered its present queue.
     pub queued: Time,
     /// IP length. [bytes]
     pub bytes: u16,
-    /// Number of legs of its route that the packet has begun.
+    /// Number of legs of its route that it has begun.
     pub hop: u8,
-    /// Kind of the packet.
+    /// Its kind.
     pub kind: PacketKind,
-    /// ECN field: whether a queue may mark the packet, and whether one has marked it.
+    /// Whether a queue may mark it, and has done so.
     pub ecn: Ecn,
-    /// Congestion flags and counters of TCP. An ACK reports marks, and a segment reports a reduced
-    /// window.
+    /// Congestion flags and counters of TCP: an ACK reports marks, a segment reports a reduced window.
     pub echo: EcnEcho,
     /// Number of an ACK's SACK option, modulo 2^16; 0 without a SACK option.
     pub sack: u16,
 }
 
 impl Packet {
-    /// Returns true for packets in the direction of the flow's data, and false for packets in the
-    /// opposite direction.
+    /// Returns true for packets in the direction of the flow's data, and false for packets in the other direction.
     #[inline(always)]
     pub fn is_data(&self) -> bool {
         self.kind.is_data()
     }
 
-    /// Marks the packet instead of dropping it. Returns false if the packet cannot carry a mark,
-    /// and must be dropped. A mark is never removed (RFC 3168, section 5).
+    /// Marks the packet instead of dropping it. Returns false if it cannot carry a mark, so that it must be
+    /// dropped. A mark is never removed (RFC 3168, section 5).
     pub fn mark(&mut self) -> bool {
         if self.ecn == Ecn::NotCapable {
             return false;
@@ -171,7 +161,7 @@ impl Packet {
 }
 
 impl Packet {
-    /// A packet without content, to be overwritten.
+    /// A packet that is still to be written.
     pub const BLANK: Packet = Packet {
         flow: 0,
         number: 0,
@@ -246,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Queues copy packets, so a packet must fit into half a cache line.
+    /// Queues copy packets: half a cache line each.
     #[test]
     fn a_packet_takes_32_bytes() {
         assert_eq!(size_of::<Packet>(), 32);
