@@ -73,7 +73,7 @@ fn compile(library: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the file, or all files of the directory tree in the order of their names.
+/// Returns the file at `path`, or all files in the directory tree at `path`, ordered by name.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(path.exists().then(|| path.to_owned()).into_iter().collect());

@@ -24,7 +24,7 @@ impl Writer {
         Writer { pieces, thread }
     }
 
-    /// Passes `pending` to the thread, if it is long enough.
+    /// Passes `pending` to the thread, if `pending` is long enough.
     pub(crate) fn take(&self, pending: &mut Vec<u8>) {
         if pending.len() >= PIECE {
             self.send(pending);

@@ -92,7 +92,7 @@ impl Batch {
         }
     }
 
-    /// Adds `delivery`, or returns it if it must begin the next batch.
+    /// Adds `delivery` to the batch. Returns `delivery` if it must begin the next batch.
     pub(crate) fn join(&mut self, delivery: Delivery) -> Option<Delivery> {
         let segment = self.merges.then(|| Segment::of(&delivery.bytes)).flatten();
         if let Some(first) = self.packets.first() {

@@ -38,7 +38,7 @@ pub struct Network<'a> {
     now: Time,
     places: Places,
     programs: Programs,
-    /// Number of each web source, after the places of programs, by its flow.
+    /// Number of each web source, by flow. Web sources are numbered after the places of programs.
     webs: HashMap<u32, usize>,
     /// Packets in the network, by number.
     inside: Vec<Inside>,

@@ -73,9 +73,9 @@ fn system(what: &'static str) -> impl FnOnce(Errno) -> EmulatorError {
 }
 
 impl Descriptors {
-    /// Duplicates descriptors of this process by their numbers: the servers first, then each
-    /// station in order, a descriptor that becomes readable when the run is to stop, and the file
-    /// of a capture.
+    /// Duplicates descriptors of this process, which are given by their numbers. `nodes` are the
+    /// servers, then each station in order, and then the further nodes. `stop` becomes readable when
+    /// the run is to stop. `capture` is the file of a capture.
     ///
     /// # Errors
     /// If a number is not a descriptor of this process.

@@ -100,8 +100,8 @@ impl Histogram {
     }
 
     /// Returns the quantile of the fraction `part`: the end of the first cell up to which at least
-    /// this fraction of the durations is, or the longest duration if it is shorter. The value is
-    /// never below the exact quantile, and it is exact if all durations are equal. [s]
+    /// this fraction of the durations is. The value is at most the longest duration. It is never
+    /// below the exact quantile, and it is exact if all durations are equal. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;

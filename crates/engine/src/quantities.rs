@@ -42,7 +42,7 @@ macro_rules! registry {
             };
         )*
 
-        /// All quantities, in the order in which results give them.
+        /// All quantities, in their order in results.
         pub const QUANTITIES: &[Quantity] = &[$($constant),*];
     };
 }

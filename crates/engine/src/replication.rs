@@ -110,7 +110,8 @@ impl<'a> Running<'a> {
         Ok(Running::of(world, replication == 0, detail))
     }
 
-    /// Returns the replication of `world` before its first event, recorded if `records`.
+    /// Returns the replication of `world` before its first event. It is recorded if `records` is
+    /// true.
     pub(crate) fn of(mut world: World<'a>, records: bool, detail: Detail) -> Running<'a> {
         let scenario = world.scenario();
         let interval = scenario.record.series_interval.filter(|_| records);

@@ -150,7 +150,7 @@ pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>
     Some(settings)
 }
 
-/// Returns the settings that give these TCP flows another value of a key of `tcp`.
+/// Returns the settings that change a key of `tcp` for these TCP flows.
 ///
 /// Without tables that override the key, this is one setting of the table `tcp`.
 pub fn tcp_settings(

@@ -54,11 +54,11 @@ pub enum Kind {
     Sensor,
 }
 
-/// A flow of the scenario, with its measured values if the result has any.
+/// A flow of the scenario, with its measured values if the result contains the flow.
 pub struct Flow<'a> {
     /// Name in results.
     pub name: &'a str,
-    /// Name of the table of the scenario from which it comes.
+    /// Name of the scenario's table that defines the flow.
     pub class: &'a str,
     /// Name of the station; `None` between wired nodes.
     pub station: Option<&'a str>,

@@ -68,7 +68,7 @@ impl Remedy {
         }
     }
 
-    /// Returns the remedy with its place.
+    /// Returns the remedy with this place.
     pub fn at(self, place: &str) -> Remedy {
         Remedy {
             place: place.into(),

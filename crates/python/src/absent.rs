@@ -11,7 +11,7 @@ fn absent<T>(feature: &str) -> PyResult<T> {
     Err(UserError::new_err(message))
 }
 
-/// Defines functions that raise `UserError`, each with the name of its feature.
+/// Defines functions that raise `UserError`. The error names the missing feature.
 macro_rules! absent {
     ($($name:ident: $feature:literal),*) => {$(
         /// Raises `UserError`, because this build does not have the feature.

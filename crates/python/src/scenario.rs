@@ -116,7 +116,8 @@ impl Scenario {
         &self.source
     }
 
-    /// Files that the text or a setting names, each with its content or the reason why it cannot be read.
+    /// Files that the text or a setting names. Each has its content, or the reason why the file
+    /// cannot be read.
     #[getter]
     fn files(&self) -> Vec<Named> {
         let each = self.files.iter();

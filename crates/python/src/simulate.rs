@@ -170,7 +170,7 @@ pub fn simulate(
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     run_in_detail(scenario, jobs, detail, &|p| watch.report(p))
                 }));
-                // The receiver outlives this thread: it waits for exactly this message.
+                // the receiver outlives this thread, because the receiver waits for this message
                 drop(done.send(outcome));
             });
             wait(&finished, watch, progress.as_ref())
@@ -179,7 +179,8 @@ pub fn simulate(
     let result = match (finished, stopped) {
         (Err(panic), _) => return Err(python::EngineError::new_err(panic_message(&*panic))),
         (Ok(Ok(result)), None) => result,
-        // Ctrl-C keeps what is finished; an exception of `progress` is the caller's own.
+        // Ctrl-C keeps the finished replications; an exception of `progress` is passed to the
+        // caller
         (Ok(Ok(result)), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => result,
         (Ok(_), Some(error)) => return Err(error),
         (Ok(Err(EngineError::Interrupted)), None) => {
@@ -226,7 +227,8 @@ impl Watch {
     }
 }
 
-/// Waits for the engine; returns its outcome and the Python exception that stopped it, if any.
+/// Waits for the engine. Returns the outcome, and the Python exception that stopped the engine, if
+/// any.
 fn wait(
     finished: &Receiver<Finished>,
     watch: &Watch,

@@ -56,7 +56,7 @@ pub const REFUSED: u8 = 5;
 /// Code of a target that has not replied in time.
 pub const TIMED_OUT: u8 = 6;
 
-/// Code of a stream for which the server has no room. SOCKS has no code for it.
+/// Code of a stream for which the server has no room. SOCKS has no such code.
 pub const NO_ROOM: u8 = 128;
 
 /// Returns the meaning of a code.

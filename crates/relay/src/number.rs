@@ -205,7 +205,7 @@ impl Number {
         self.probed.rtt(now)
     }
 
-    /// Returns T of the interval that ends, if it was measured. [s]
+    /// Returns T of the interval that ends, if T was measured. [s]
     fn rtt_s(&mut self, now: Duration) -> Option<f64> {
         let (sum, count) = self.rtts;
         let probed = self.probed.step();

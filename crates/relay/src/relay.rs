@@ -1,4 +1,4 @@
-//! A relay that runs on its own thread, as a program controls it.
+//! A relay that runs on a separate thread, and the methods by which a program controls it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};

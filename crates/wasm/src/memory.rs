@@ -15,7 +15,7 @@ use lasthop_engine::{Detail, EngineError, Replication, Running};
 
 use crate::{Bench, Written};
 
-/// A replication in progress that owns its scenario.
+/// A replication in progress, together with the scenario that it reads.
 pub struct Owned {
     /// Replication that reads `scenario`. It is dropped before `scenario`.
     running: ManuallyDrop<Running<'static>>,

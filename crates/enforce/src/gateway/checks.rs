@@ -48,7 +48,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     effect::check(gateway, problems);
 }
 
-/// Checks that each bottleneck has a sufficient rate.
+/// Checks that the rate of each bottleneck is high enough.
 fn check_rates(gateway: &Section, problems: &mut Problems) {
     let own = gateway.inside(GatewayTable::wce);
     check_rates_of(gateway, own, problems);

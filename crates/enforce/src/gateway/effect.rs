@@ -34,7 +34,7 @@ const SOURCES: &[&str] = &[
 ];
 const NOTHING: Keys = (&[], &[]);
 
-/// Tables, and keys in them.
+/// Tables, and names of keys in these tables.
 type Keys<'a> = (&'a [&'a Section], &'a [&'a str]);
 
 /// A rule about settings that may have no effect.

@@ -163,7 +163,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks the fairness: groups share bytes of stations, so each station needs its own leaf.
+/// Checks that each station has a separate leaf, because groups share the bytes of stations.
 fn check_fairness(gateway: &Section, problems: &mut Problems) {
     if gateway.tables(GatewayTable::group).is_empty() {
         return;

@@ -26,7 +26,7 @@ pub enum At {
 pub enum Carrier {
     /// TCP.
     Tcp,
-    /// UDP, and every other protocol.
+    /// UDP, or any protocol other than TCP.
     Udp,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Instants<'a> {
 }
 
 impl<'a> Instants<'a> {
-    /// Returns an empty list for a run of this `duration`, if it is known.
+    /// Returns an empty list for a run of this `duration`, which may be unknown.
     pub(crate) fn within(duration: Option<Span>) -> Instants<'a> {
         let seen = Vec::new();
         Instants { duration, seen }

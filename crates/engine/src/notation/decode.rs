@@ -207,7 +207,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Returns the table that a bare value describes by its key `main`.
+    /// Returns the table that a bare value represents, in which the key `main` has this value.
     fn bare(&mut self, node: &Item, table: &'static Table, main: &str, path: String) -> Section {
         let empty = Item::empty(node.origin);
         let mut section = self.section(&empty, table, path.clone());
@@ -299,8 +299,8 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// Returns the hint for a word in place of a value, if it is the name of a table that has an effect by its
-/// presence, such as the discipline of a queue.
+/// Returns the hint for a word in place of a value, if the word is the name of a table. Only the
+/// names of optional tables give a hint, such as the discipline of a queue.
 fn table_meant(section: &Section, added: &Added, node: &Item) -> Option<String> {
     let text = node.text()?;
     if section.path.is_empty() {
@@ -407,7 +407,7 @@ pub struct Said<'a, T> {
 }
 
 impl<'a, T> Said<'a, Option<T>> {
-    /// Returns the value, unless it is a word.
+    /// Returns the value; `None` if it is a word in place of a value.
     pub fn present(self) -> Option<Said<'a, T>> {
         let entry = self.entry;
         self.value.map(|value| Said { value, entry })
@@ -433,7 +433,7 @@ impl Section {
         problems: &mut Problems,
     ) {
         for entry in keys.iter().filter_map(|key| self.given(key)) {
-            // a value is refused only once
+            // a value is refused at most once
             if (!overruled || entry.is_set()) && !problems.concern(&entry.path) {
                 entry.refuse_value(format!("has no effect; expected {needed}"), problems);
             }
@@ -506,7 +506,7 @@ impl Section {
         T::of(&self.entry(key.name())?.value)
     }
 
-    /// Returns the value of this key with its place, unless it is a word.
+    /// Returns the value of this key with its place; `None` if it is a word in place of a value.
     pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Said<'_, T>> {
         self.said(key)?.present()
     }

@@ -32,10 +32,10 @@ macro_rules! words {
 
         #[allow(dead_code, reason = "every such enum has these")]
         impl $name {
-            /// All of them, in the order of the documentation.
+            /// All variants, in the order of the documentation.
             pub const ALL: [$name; [$( $word ),+].len()] = [$( $name::$variant ),+];
 
-            /// Returns the word for it in files and results.
+            /// Returns the word of the variant in files and results.
             pub const fn name(self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+

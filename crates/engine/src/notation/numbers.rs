@@ -21,7 +21,7 @@ pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal { fault, hint })
 }
 
-/// Returns the number, if it is finite.
+/// Returns the number of a finite value. Other values are refused.
 pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
     match &node.data {
         Data::Number(number) if number.value.is_finite() => Ok(number),
@@ -36,7 +36,7 @@ pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
     }
 }
 
-/// Returns the whole number, if it is in `range`.
+/// Returns the whole number in `range`. Other values are refused.
 pub(super) fn integer(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
     let number = finite(node)?;
     if number.value < 0.0 {
@@ -50,7 +50,7 @@ pub(super) fn integer(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, R
     }
 }
 
-/// Returns the value, if it is in `range`.
+/// Returns `value` if `range` contains it. Otherwise the value is refused.
 pub(super) fn in_range<N: PartialOrd>(value: N, range: &RangeInclusive<N>) -> Result<N, Refusal> {
     if value < *range.start() {
         refuse("is too small")

@@ -1,4 +1,4 @@
-//! Problems of a scenario file, with their places.
+//! The problems of a scenario file, each with its place in the file.
 
 use std::fmt;
 

@@ -110,7 +110,7 @@ pub struct ByNetwork {
 }
 
 impl ByNetwork {
-    /// Returns both defaults as the documentation of a key shows them.
+    /// Returns the text of both defaults for the documentation of a key.
     pub(crate) fn description(&self) -> String {
         let [modern, older] = [self.modern, self.older].map(Default::shown);
         format!("{modern} {}; otherwise {older}", self.networks)
@@ -198,11 +198,11 @@ pub enum Kind {
     Length(RangeInclusive<u64>),
     /// A list of names.
     Names,
-    /// A list of times in order. [ms]
+    /// A list of times in ascending order. [ms]
     Times,
-    /// The name of a file of such times.
+    /// The name of a file with times in ascending order. [ms]
     TimesFile,
-    /// A command of the shell, or a list of them.
+    /// A shell command, or a list of shell commands.
     Commands,
     /// A list of points of a curve.
     Points(&'static Curve),
@@ -219,7 +219,7 @@ pub struct Inner {
     pub table: fn() -> &'static Table,
     /// The key of the table that a bare value sets, if the table may be written as a bare value.
     pub bare: Option<&'static str>,
-    /// Whether the key has several tables, each with a name of its own.
+    /// Whether the key has several tables, each under a free name.
     pub is_named: bool,
 }
 
@@ -239,7 +239,7 @@ impl Inner {
 pub struct Listed {
     /// Name of these rates: "rate", "control rate".
     pub what: &'static str,
-    /// The presets, each with its rates. [bit/s]
+    /// Function that returns the presets, each with its rates. [bit/s]
     pub rates: fn() -> Vec<(&'static str, &'static [u64])>,
 }
 
@@ -247,9 +247,9 @@ pub struct Listed {
 pub struct Curve {
     /// Largest number of points.
     pub most: usize,
-    /// The points it accepts, as a noun phrase that follows the word `expected`.
+    /// Accepted points, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
-    /// Returns the fault of the points, as a phrase that follows the value.
+    /// Function that returns the fault of points, as a phrase that follows the value.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
@@ -269,7 +269,7 @@ pub struct AddedWord {
 #[derive(Clone, Default)]
 pub struct Added {
     keys: Vec<AddedKey>,
-    /// Words with the names of their keys.
+    /// Plugin words, each with the name of its key.
     words: Vec<(&'static str, AddedWord)>,
 }
 

@@ -127,7 +127,7 @@ pub(super) fn named(node: &Item, names: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    /// Returns the times or the fault of a file with this content.
+    /// Returns the times in a file with this content, or the fault of the file.
     fn of(content: &[u8]) -> Result<Vec<u32>, String> {
         let files = Files::from([("x".to_owned(), Ok(content.to_vec()))]);
         match of_file("x", &files) {

@@ -5,7 +5,7 @@ use super::problem::{Origin, one_line};
 /// Maximum depth of nested tables. Deeper tables are cut off. The grammar needs four levels.
 pub(crate) const DEEPEST: usize = 16;
 
-/// A value with the place of its key.
+/// A value of the tree, and the place of its key in the file.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub(crate) origin: Origin,
@@ -60,7 +60,7 @@ impl Item {
         Item { origin, data }
     }
 
-    /// Returns the value as an error message shows it.
+    /// Returns the text of the value for error messages.
     pub(crate) fn show(&self) -> String {
         match &self.data {
             Data::Table(_) => "a table".to_owned(),

@@ -32,7 +32,7 @@ pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added, files: &'a Fil
     }
 }
 
-/// Returns the physical layer of a file, if it is known.
+/// Returns the physical layer that a file sets, if it is a known one.
 fn preset(root: &Item) -> Option<&'static str> {
     let name = root.get("cell")?.get("phy")?.text()?;
     PhyKind::WORDS.iter().copied().find(|word| *word == name)

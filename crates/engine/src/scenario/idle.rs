@@ -160,7 +160,7 @@ fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Refuses keys of pings unless a bottleneck estimates its rate.
+/// Refuses keys of pings if no bottleneck estimates its rate.
 fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let bottleneck = scenario.bottleneck.as_ref();
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {

@@ -15,9 +15,9 @@ impl Scenario {
         self.with(links, flows)
     }
 
-    /// Returns exactly the text of `to_json`. It takes two thirds of the time, and needs neither a
-    /// tree of all links and flows nor a second copy of the text. Consecutive flows with the same
-    /// transport settings share the text of these settings.
+    /// Returns exactly the text of `to_json`, in two thirds of its time. This function needs neither
+    /// a tree of all links and flows nor a second copy of the text. Transport settings are converted
+    /// to text only once for consecutive flows with the same settings.
     pub fn to_json_text(&self) -> String {
         let mut known: Option<(Transport, String)> = None;
         let flows = self.flows.iter().map(|flow| {

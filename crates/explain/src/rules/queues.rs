@@ -55,7 +55,7 @@ fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
     queues
 }
 
-/// Returns the table of the normalised scenario that has a queue's settings.
+/// Returns the table of the normalised scenario that contains the settings of a queue.
 fn settings<'a>(facts: &Facts<'a>, queue: &str) -> &'a serde_json::Value {
     let scenario = facts.scenario;
     if queue.starts_with("wire/") {

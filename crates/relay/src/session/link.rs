@@ -15,7 +15,7 @@ const MOST_KEPT: usize = 256;
 /// else after this time.
 const ACKNOWLEDGE: (u64, usize, Duration) = (64, 131_072, Duration::from_millis(500));
 
-/// A message that has been sent and is not acknowledged.
+/// A message that was sent and is not yet acknowledged.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) message: Message,

@@ -438,7 +438,7 @@ impl Session {
         Some(id)
     }
 
-    /// Answers [`Event::Asked`].
+    /// Replies to the request of an [`Event::Asked`].
     pub fn answer(&mut self, id: StreamId, code: u8) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
