@@ -280,8 +280,8 @@ impl CapacityEstimator {
         Ok(reply.map(|(_, probes)| pairs(&probes)))
     }
 
-    /// Stations that do not reply to pings. Measure the round-trip times of their segments that
-    /// leave the bottleneck before the next tick.
+    /// Returns the stations that do not reply to pings. Measure the round-trip times of their segments
+    /// that leave the bottleneck before the next tick.
     fn listening(&self) -> Vec<u32> {
         self.capacity.listening().to_vec()
     }

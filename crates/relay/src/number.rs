@@ -46,11 +46,12 @@ pub(crate) enum Rounding {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "by")]
 pub(crate) enum Asked {
-    /// k times the round-trip time (paper 001, 5.1).
+    /// k times the round-trip time T (paper 001, 5.1).
     Rtt { k: f64 },
-    /// The optimum of an alpha-fair utility (5.29).
+    /// The number that maximises an alpha-fair utility (paper 001, 5.29).
     Utility { k: f64, fairness: f64, weight: f64 },
-    /// The optimum with marks as the price, and losses as errors.
+    /// k T sqrt(1 + losses / marks), for a channel that also loses packets: marks are the price, and
+    /// losses are channel errors.
     Marks { k: f64 },
     /// The smallest number that the bounds allow.
     Fixed,

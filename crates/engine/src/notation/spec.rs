@@ -134,7 +134,7 @@ impl<T> Spec<T> {
     }
 }
 
-/// Functions that return the specification of a kind.
+/// Defines one function per kind, which returns the specification of the kind.
 macro_rules! kinds {
     ($( $(#[doc = $doc:literal])+ $name:ident($( $range:ident: $type:ty )?) = $kind:expr; )+) => { $(
         $(#[doc = $doc])+
