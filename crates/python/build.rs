@@ -1,7 +1,7 @@
-//! Passes the fingerprint of the engine and the library for user-mode Linux to the extension.
+//! Passes the fingerprint of the engine, and the library for user-mode Linux, to the extension.
 //!
-//! Stored results are reused if and only if the same engine made them. The fingerprint does not
-//! depend on the machine that compiled the engine.
+//! Stored results are reused only if the same engine made them. The fingerprint does not depend on
+//! the machine that compiled the engine.
 
 use std::env;
 use std::fs;
@@ -35,7 +35,7 @@ fn main() -> io::Result<()> {
 
 /// Compiles the library that is preloaded into user-mode Linux.
 ///
-/// Targets other than x86-64 Linux have no user-mode Linux. For these targets, and without the emulator, the file is
+/// User-mode Linux needs Linux on x86-64. For other targets, and without the emulator, the file is
 /// empty.
 fn compile_preload() -> io::Result<()> {
     println!("cargo::rerun-if-changed={PRELOAD}");
@@ -73,7 +73,7 @@ fn compile(library: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the file, or all files of the directory tree in the order of their names.
+/// Returns the file at `path`, or all files in the directory tree at `path`, ordered by name.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(path.exists().then(|| path.to_owned()).into_iter().collect());

@@ -1,4 +1,5 @@
-//! A capture of the air with the packets of hosts. A thread of its own writes it, because a disk may be slow.
+//! A capture of the air with the packets of hosts. A separate thread writes the file, because a
+//! disk may be slow.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,24 +7,24 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
-/// Smallest piece that is passed to the thread. [bytes]
+/// Smallest number of bytes that is passed to the thread. [bytes]
 const PIECE: usize = 1 << 16;
 
-/// A file that is being written.
+/// The writer of a capture file.
 pub(crate) struct Writer {
     pieces: Sender<Vec<u8>>,
     thread: JoinHandle<io::Result<()>>,
 }
 
 impl Writer {
-    /// Writes into `file` from now on.
+    /// Starts the thread that writes into `file`.
     pub(crate) fn begin(file: impl Write + Send + 'static) -> Writer {
         let (pieces, coming) = channel();
         let thread = thread::spawn(move || write(&coming, file));
         Writer { pieces, thread }
     }
 
-    /// Passes `pending` to the thread, if it is long enough.
+    /// Passes `pending` to the thread, if `pending` is long enough.
     pub(crate) fn take(&self, pending: &mut Vec<u8>) {
         if pending.len() >= PIECE {
             self.send(pending);
@@ -31,12 +32,12 @@ impl Writer {
     }
 
     fn send(&self, pending: &mut Vec<u8>) {
-        // a thread that is over has met an error, which it says in the end
+        // a thread that has ended has met an error, which `finish` reports
         let _ = self.pieces.send(std::mem::take(pending));
     }
 
-    /// Takes the rest; says whether all of it is in the file, with how many `frames`, and whether there was
-    /// no room for more (`full`).
+    /// Writes the remaining bytes. Returns the number of `frames` in the file, whether the frame
+    /// limit was reached (`full`), and the error if the file is incomplete.
     pub(crate) fn finish(self, pending: &mut Vec<u8>, frames: u64, full: bool) -> Value {
         self.send(pending);
         drop(self.pieces);

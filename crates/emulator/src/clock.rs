@@ -4,29 +4,30 @@ use std::time::Instant;
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Time for which the clock need not be read in simulated time. Each sleep can last less than 1 us longer, while
-/// programs read the clock.
+/// Longest time for which the clock is not read in simulated time. While programs read the clock,
+/// each sleep can end up to 1 us late.
 const LONGEST_UNREAD: Span = Span(1_000_000);
 
-/// How time passes in an emulation.
+/// The kind of time in which an emulation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// In real time.
+    /// Real time.
     Real,
-    /// In simulated time, in which work takes no time.
+    /// Simulated time, in which computation takes no time.
     Simulated,
 }
 
 /// The clock of the loop.
 ///
-/// In user-mode Linux, each reading is a system call, and system calls are most of the cost of an emulation. In
-/// simulated time, the clock is read only after an arrival: else the current time is known.
+/// In user-mode Linux, each reading of the clock is a system call, and system calls are most of the
+/// cost of an emulation. In simulated time, the clock is therefore read only after an arrival. At
+/// other times the current time is known.
 pub(crate) struct Clock {
     timing: Timing,
     started: Instant,
-    /// When the loop woke.
+    /// Time at which the loop woke.
     pub(crate) woke: Time,
-    /// When the clock was read last.
+    /// Time of the last reading of the clock.
     read: Time,
 }
 
@@ -41,7 +42,7 @@ impl Clock {
         }
     }
 
-    /// The current time.
+    /// Returns the current time.
     pub(crate) fn now(&mut self) -> Time {
         if self.timing == Timing::Simulated {
             return self.woke;
@@ -55,8 +56,9 @@ impl Clock {
         self.read
     }
 
-    /// The loop woke: after it slept until this time, or by an arrival. Events of the network at that time are over
-    /// right after it.
+    /// Records that the loop woke: after a sleep until `slept_until`, or at an arrival. In
+    /// simulated time, the loop continues 1 ns after `slept_until`, when all events of that time
+    /// are due.
     pub(crate) fn wake(&mut self, slept_until: Option<Time>) {
         let known = slept_until
             .filter(|_| self.timing == Timing::Simulated)

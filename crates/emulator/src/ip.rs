@@ -1,4 +1,4 @@
-//! The little of IPv4, TCP and UDP that the emulator reads and writes (RFC 791, 3168, 9293).
+//! The parts of IPv4, TCP and UDP that the emulator reads and writes (RFC 791, 3168, 9293).
 
 use lasthop_engine::packet::Ecn;
 use lasthop_engine::pcapng;
@@ -9,29 +9,29 @@ const HEADER: usize = 20;
 const PORTS: usize = 4;
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-/// Flags of a TCP header.
+/// ACK flag of a TCP header.
 const ACK: u8 = 0x10;
 /// Flags that take a sequence number, or end a connection: FIN, SYN, RST.
 const FIN_SYN_RST: u8 = 0x07;
-/// The two bits of the second byte of an IP header that say of congestion, and their values.
+/// Bits of the ECN field in the second byte of an IP header, and the values of the field.
 const ECN: u8 = 0b11;
 const NOT_CAPABLE: u8 = 0b00;
 const SCALABLE: u8 = 0b01;
 const EXPERIENCED: u8 = 0b11;
 
-/// What the headers of a packet say.
+/// The header fields of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) protocol: u8,
-    /// Ports of sender and receiver, of TCP and UDP.
+    /// Source and destination port, for TCP and UDP.
     pub(crate) ports: Option<(u16, u16)>,
     pub(crate) ecn: Ecn,
 }
 
 impl Header {
-    /// Reads a packet; `None` for what is no whole IPv4 packet.
+    /// Returns the header fields of a packet; `None` unless it is a complete IPv4 packet.
     pub(crate) fn of(packet: &[u8]) -> Option<Header> {
         let first = *packet.first()?;
         let header = usize::from(first & 0x0F) * 4;
@@ -57,7 +57,7 @@ impl Header {
     }
 }
 
-/// Marks a packet as one that has experienced congestion, and corrects the checksum of its header.
+/// Sets the CE mark of a packet, and corrects the checksum of its header.
 pub(crate) fn mark(packet: &mut [u8]) {
     let header = usize::from(packet[0] & 0x0F) * 4;
     packet[1] |= EXPERIENCED;
@@ -66,7 +66,7 @@ pub(crate) fn mark(packet: &mut [u8]) {
     packet[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// What a packet carries: payload of TCP or UDP, or all behind the IP header. [bytes]
+/// Returns the payload of a packet: of TCP or UDP, or else of IP. [bytes]
 pub(crate) fn payload_bytes(packet: &[u8]) -> usize {
     let header = usize::from(packet[0] & 0x0F) * 4;
     let behind = packet.len().saturating_sub(header);
@@ -80,23 +80,23 @@ pub(crate) fn payload_bytes(packet: &[u8]) -> usize {
     behind.saturating_sub(own)
 }
 
-/// Whether a TCP packet does nothing but acknowledge.
+/// Returns whether a TCP packet is a pure ACK.
 pub(crate) fn is_pure_ack(packet: &[u8]) -> bool {
     let header = usize::from(packet[0] & 0x0F) * 4;
     let flags = packet.get(header + 13).copied().unwrap_or_default();
     flags & ACK != 0 && flags & FIN_SYN_RST == 0 && payload_bytes(packet) == 0
 }
 
-/// What a TCP segment says of sequence numbers.
+/// The sequence numbers of a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// The number behind its last byte, if it carries any.
+    /// Sequence number after the last byte of the segment, if the segment has data.
     pub(crate) end: Option<u32>,
-    /// The next byte that its sender expects.
+    /// Sequence number that the sender expects next.
     pub(crate) ack: Option<u32>,
 }
 
-/// Reads a packet; `None` for what is not TCP.
+/// Returns the sequence numbers of a packet; `None` unless it is a TCP segment.
 pub(crate) fn segment(packet: &[u8]) -> Option<Segment> {
     let header = usize::from(*packet.first()? & 0x0F) * 4;
     let tcp = packet.get(header..)?;
@@ -137,7 +137,7 @@ mod tests {
     fn ect_0_and_ect_1_are_told_apart() {
         let mut packet = tcp((SERVER, FIRST_PORT), (STATIONS + 3, 999), 60);
         let ecns = [0b00, 0b01, 0b10, 0b11].map(|ecn| {
-            packet[1] = 0b1011_1000 | ecn; // beside a traffic class
+            packet[1] = 0b1011_1000 | ecn; // in addition to a traffic class
             Header::of(&packet).map(|header| header.ecn)
         });
         let expected = [

@@ -1,19 +1,20 @@
-//! Lateness of delivered packets: a histogram whose length does not depend on the number of packets.
+//! Lateness of delivered packets: a histogram of fixed size, whatever the number of packets.
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Number of buckets of each power of two, and the inverse of the largest relative error of a quantile.
+/// Number of buckets per power of two. Its inverse is the largest relative error of a quantile.
 const FINE: u32 = 64;
 const FINE_BITS: u32 = FINE.ilog2();
-/// Buckets of all powers of two, and those of the numbers below the first that has so many.
+/// Number of all buckets: those of the powers of two, and those of the smallest numbers.
 const BUCKETS: usize = ((u64::BITS - FINE_BITS + 1) * FINE) as usize;
 
-/// Lateness of packets.
+/// Histogram of the lateness of packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Lateness {
     counts: Vec<u64>,
     count: u64,
-    /// When the last packet was due, how many were due then, and the most that were due in one instant.
+    /// Due time of the last packet, number of packets with this due time, and largest number of
+    /// packets with the same due time.
     due: Time,
     now: u64,
     most: u64,
@@ -46,8 +47,8 @@ impl Lateness {
         self.most
     }
 
-    /// Returns the lateness that a part `quantile` of the packets does not exceed, rounded up to the end of a bucket;
-    /// `None` without packets.
+    /// Returns the lateness that the fraction `quantile` of the packets does not exceed, rounded up
+    /// to the end of a bucket. Returns `None` without packets.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<Span> {
         let wanted = (quantile * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -58,7 +59,8 @@ impl Lateness {
     }
 }
 
-/// The bucket of a number: as many for each power of two as for the numbers below [`FINE`], which have one each.
+/// Returns the bucket of a number. Each number below twice [`FINE`] has its own bucket, and each
+/// larger power of two has [`FINE`] buckets.
 fn bucket(number: u64) -> usize {
     let Some(power) = number.checked_ilog2() else {
         return 0;
@@ -67,7 +69,7 @@ fn bucket(number: u64) -> usize {
     (u64::from(shift * FINE) + (number >> shift)) as usize
 }
 
-/// The largest number of a bucket.
+/// Returns the largest number of a bucket.
 fn last_of(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     let fine = u64::from(FINE);

@@ -1,8 +1,9 @@
-//! The engine's world by the clock of the system: packets come from descriptors and go to descriptors, and in
-//! between they wait and contend as in a simulation.
+//! Runs the engine's world in the time of the system. Packets come from file descriptors and go to
+//! file descriptors. Between them, packets wait in queues and contend for the medium as in a
+//! simulation.
 //!
-//! [`Network`] is the part without I/O; [`run`] drives it by the clock. Who made the descriptors, and in
-//! which network namespaces, is not known here.
+//! [`Network`] is the part without I/O, and [`run`] drives it. The caller creates the descriptors
+//! and their network namespaces.
 
 mod capture;
 mod clock;

@@ -1,9 +1,9 @@
-//! Merges segments that are due simultaneously into one packet for a host, as generic receive offload in the driver of a
-//! network card (net/ipv4/tcp_offload.c, `tcp_gro_receive`). The TCP of the host processes and acknowledges them
-//! together.
+//! Merges segments that are due simultaneously into one packet for a host, like generic receive
+//! offload in the driver of a network card (net/ipv4/tcp_offload.c, `tcp_gro_receive`). The host's
+//! TCP processes and acknowledges the merged segments together.
 //!
-//! Differs from Linux in: only successive packets of one connection are merged; at most 32 packets of one instant are
-//! merged (NAPI: 64 per turn).
+//! Differs from Linux: only successive packets of one connection are merged, and at most 32 packets
+//! of one instant (NAPI: 64 per turn).
 
 use std::io::IoSlice;
 
@@ -18,36 +18,37 @@ use crate::offload::{HEADER, TCP_CHECKSUM, WHOLE, of_several, pseudo_header};
 const LONGEST: usize = 65_535;
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
-/// Offsets in a TCP header: sequence number, acknowledgement, length of the header, flags.
+/// Offsets in a TCP header: sequence number, acknowledgement number, header length and flags.
 const SEQUENCE: usize = 4;
 const ACKNOWLEDGED: usize = 8;
 const OFFSET: usize = 12;
 const FLAGS: usize = 13;
-/// Checksum in an IP header; fragments are not merged.
+/// Position of the checksum in an IP header. Fragments are not merged.
 const IP_CHECKSUM: std::ops::Range<usize> = 10..12;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 
-/// Packets that are delivered to a node together: one packet, or successive segments of a connection.
+/// Packets that are delivered to a node together: either one packet, or successive segments of one
+/// connection.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// Whether segments are merged at all.
+    /// Whether segments are merged.
     merges: bool,
     packets: Vec<Delivery>,
-    /// Length of the IP and TCP headers of all of them. [bytes]
+    /// Length of the IP and TCP headers of each segment. [bytes]
     headers: usize,
-    /// Data of the first segment, the largest. [bytes]
+    /// Payload of the first segment, which no later segment exceeds. [bytes]
     size: usize,
-    /// Sequence number of the next segment.
+    /// Expected sequence number of the next segment.
     next: u32,
-    /// Length of all together. [bytes]
+    /// Length of the merged packet. [bytes]
     bytes: usize,
-    /// Whether another segment may join.
+    /// Whether another segment may be added.
     is_open: bool,
 }
 
-/// Properties of a segment that decide about merging.
+/// Properties of a segment that decide whether it is merged.
 struct Segment {
     ip: usize,
     headers: usize,
@@ -57,8 +58,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// Reads a TCP segment with data. Returns `None` for other packets, fragments, and segments with flags that prevent
-    /// merging.
+    /// Reads a TCP segment with data. Returns `None` for other packets, for fragments, and for
+    /// segments with flags that prevent merging.
     fn of(packet: &[u8]) -> Option<Segment> {
         let ip = usize::from(*packet.first()? & 0x0F) * 4;
         let is_fragment = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]) & 0x3FFF != 0;
@@ -83,7 +84,7 @@ impl Segment {
 }
 
 impl Batch {
-    /// Creates an empty batch. If it `merges`, successive segments become one packet.
+    /// Returns an empty batch. If it `merges`, successive segments become one packet.
     pub(crate) fn new(merges: bool) -> Batch {
         Batch {
             merges,
@@ -91,7 +92,7 @@ impl Batch {
         }
     }
 
-    /// Adds `delivery`, or returns it if it must begin the next batch.
+    /// Adds `delivery` to the batch. Returns `delivery` if it must begin the next batch.
     pub(crate) fn join(&mut self, delivery: Delivery) -> Option<Delivery> {
         let segment = self.merges.then(|| Segment::of(&delivery.bytes)).flatten();
         if let Some(first) = self.packets.first() {
@@ -115,7 +116,7 @@ impl Batch {
         None
     }
 
-    /// Returns whether a segment continues the last segment, with the same headers.
+    /// Returns whether a segment continues the last segment of the batch, with the same headers.
     fn takes(&self, segment: &Segment, first: &Delivery, delivery: &Delivery) -> bool {
         let (own, other) = (&first.bytes, &delivery.bytes);
         let ip = segment.ip;
@@ -126,11 +127,11 @@ impl Batch {
             && segment.sequence == self.next
             && segment.data <= self.size
             && self.bytes + segment.data <= LONGEST
-            // type of service with its mark of congestion; lifetime and protocol; addresses and ports
+            // type of service with the ECN field; time to live and protocol; addresses and ports
             && same(1..2)
             && same(8..10)
             && same(12..ip + SEQUENCE)
-            // acknowledgement, window and options
+            // acknowledgement number, window and options
             && same(ip + ACKNOWLEDGED..ip + FLAGS)
             && same(ip + FLAGS + 1..ip + FLAGS + 3)
             && same(ip + TCP_HEADER..self.headers)
@@ -141,16 +142,16 @@ impl Batch {
         self.packets.iter().map(|packet| packet.due)
     }
 
-    /// Returns whether it has no packets.
+    /// Returns whether the batch has no packets.
     pub(crate) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// Passes the packets of the batch to `write`, as a header and the pieces of one packet for a node, and empties the
-    /// batch. Does nothing if the batch is empty.
+    /// Passes the batch to `write`, as a header and the pieces of one packet for a node, and
+    /// empties the batch. Does nothing if the batch is empty.
     ///
     /// # Errors
-    /// Those of `write`.
+    /// Returns the errors of `write`.
     pub(crate) fn hand_over<E>(
         &mut self,
         write: impl FnOnce(u32, &[IoSlice<'_>]) -> Result<(), E>,
@@ -175,7 +176,8 @@ impl Batch {
         written
     }
 
-    /// The header for the kernel; the first of several packets has the headers of all.
+    /// Returns the header for the kernel. With several packets, also completes the headers of the
+    /// first packet for all.
     fn headed(&mut self) -> [u8; HEADER] {
         let [first, .., last] = &mut self.packets[..] else {
             return WHOLE;

@@ -18,10 +18,10 @@ use crate::ip::{self, Header};
 use crate::places::{Of, Places};
 use crate::programs::{Programs, Tag};
 
-/// A packet that reaches a node.
+/// A packet that is delivered to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Time at which it is due at the node.
+    /// Time at which the packet is due at the node.
     pub due: Time,
     /// Number of the node.
     pub node: u32,
@@ -31,19 +31,19 @@ pub struct Delivery {
 
 /// All nodes, queues and links of a scenario.
 pub struct Network<'a> {
-    /// The scenario without flows of programs.
+    /// The scenario without the flows of programs.
     scenario: &'a Scenario,
     live: Live<'a>,
-    /// Time up to which it has run.
+    /// Time up to which the network has run.
     now: Time,
     places: Places,
     programs: Programs,
-    /// Number of each web source, after the places of programs, by its flow.
+    /// Number of each web source, by flow. Web sources are numbered after the places of programs.
     webs: HashMap<u32, usize>,
-    /// Packets in the network by number.
+    /// Packets in the network, by number.
     inside: Vec<Inside>,
     free: Vec<u32>,
-    /// Packets whose arrival is known, by their due time and the order of events.
+    /// Packets with a known arrival, by their due time and the order of events.
     deliveries: BTreeMap<(Time, u64), (u32, Vec<u8>)>,
     arrived: u64,
     /// Packets lost in queues, on links and on the air, since the start.
@@ -61,24 +61,24 @@ struct Air {
     frames: u64,
 }
 
-/// A packet in the network.
+/// A packet that is in the network.
 #[derive(Clone, Debug, Default)]
 struct Inside {
-    /// Its destination.
+    /// Node of the destination.
     to: u32,
     bytes: Vec<u8>,
-    /// Its connection, if it belongs to a program.
+    /// Connection of the packet, if it belongs to a program.
     tag: Option<Tag>,
 }
 
 impl<'a> Network<'a> {
-    /// Creates the idle network of `scenario`, in which programs run at `places`. `opened` is the scenario with their
-    /// flows ([`open`]).
+    /// Returns the idle network of `scenario`, in which programs run at `places`. `opened` is the
+    /// scenario with the flows of these programs ([`open`]).
     ///
     /// [`open`]: lasthop_engine::live::open
     ///
     /// # Errors
-    /// As [`Live::new`].
+    /// Returns the errors of [`Live::new`].
     pub fn new(
         scenario: &'a Scenario,
         opened: &'a Scenario,
@@ -133,20 +133,21 @@ impl<'a> Network<'a> {
         self.air.as_mut().map(|air| &mut air.pending)
     }
 
-    /// Returns the number of captured frames; an aggregate counts as its number of MPDUs.
+    /// Returns the number of captured frames. An A-MPDU counts as its number of MPDUs.
     pub(crate) fn frames(&self) -> u64 {
         self.air.as_ref().map_or(0, |air| air.frames)
     }
 
-    /// Returns whether there was no room for more frames.
+    /// Returns whether the limit of captured frames was reached.
     pub(crate) fn frames_full(&self) -> bool {
         self.live.frames_full()
     }
 
     /// Adds the outside as the last node.
     ///
-    /// Packets from the place of a program to an address of no place reach the outside through the network, and packets
-    /// from the outside reach the place. Packets between the outside and its `neighbours` bypass the network.
+    /// A packet from the place of a program to an unknown address reaches the outside through the
+    /// network. A packet from the outside to the place also passes the network. Packets between the
+    /// outside and its `neighbours` bypass the network.
     pub fn open_outside(&mut self, neighbours: &[u32]) {
         self.places.open_outside(neighbours);
     }
@@ -163,10 +164,10 @@ impl<'a> Network<'a> {
         arrives.min(self.live.due())
     }
 
-    /// Processes the events before `now`, which never goes back.
+    /// Processes the events before `now`, which never decreases.
     ///
     /// # Errors
-    /// As [`Live::run_until`].
+    /// Returns the errors of [`Live::run_until`].
     pub fn run_until(&mut self, now: Time) -> Result<(), EngineError> {
         self.live.run_until(now)?;
         self.now = now;
@@ -185,7 +186,7 @@ impl<'a> Network<'a> {
         Some(Delivery { due, node, bytes })
     }
 
-    /// Sends `bytes` from node `from`, at the time up to which the network has run.
+    /// Sends `bytes` from node `from`, at the network's present time.
     pub fn send(&mut self, from: u32, bytes: &[u8]) {
         if let Some(to) = self.neighbour(from, bytes) {
             self.arrived += 1;
@@ -214,8 +215,8 @@ impl<'a> Network<'a> {
         (is_there && self.places.are_beside(from, to)).then_some(to)
     }
 
-    /// Returns a packet as the engine sees it, its destination, and its connection if it belongs to a program. `None` is
-    /// a packet without a destination.
+    /// Returns a packet in the form of the engine, its destination, and its connection if it
+    /// belongs to a program. Returns `None` for a packet without a destination.
     fn read(&mut self, from: u32, bytes: &[u8]) -> Option<(Sent, u32, Option<Tag>)> {
         let header = Header::of(bytes)?;
         if self.places.node_of(header.from)? != from {
@@ -225,7 +226,7 @@ impl<'a> Network<'a> {
         let (flow, kind, tag) = match self.places.of(&header) {
             Some(Of { flow, is_data }) if self.webs.contains_key(&flow) => {
                 let web = self.webs[&flow];
-                // whoever talks to one end, the client has a port for each connection
+                // the client has one port per connection
                 let (from_port, to_port) = header.ports?;
                 let client = if is_data { to_port } else { from_port };
                 let is_ack = ip::is_pure_ack(bytes);
@@ -337,12 +338,13 @@ impl<'a> Network<'a> {
         self.programs.begin_to_measure();
     }
 
-    /// Returns the number of flows with an item of their own; web sources have one item per class.
+    /// Returns the number of flows with their own item in the result. Web sources have one item per
+    /// class.
     pub(crate) fn flows_told(&self) -> usize {
         flows(self.scenario).len() - self.webs.len()
     }
 
-    /// Returns the rows of the connections of programs.
+    /// Returns one row per connection of programs.
     pub(crate) fn of_programs(&self) -> Vec<Value> {
         self.programs.rows()
     }
@@ -352,8 +354,8 @@ impl<'a> Network<'a> {
         self.live.measures()
     }
 
-    /// Returns the number of packets that were delivered or lost since the start, including packets that wait for their
-    /// node.
+    /// Returns the number of packets that were delivered or lost since the start. Packets that wait
+    /// for their node are included.
     pub(crate) fn carried(&self) -> u64 {
         self.arrived + self.lost
     }

@@ -1,20 +1,22 @@
-//! Packets as a TUN interface with offloads gives and takes them: behind a header that says what the kernel has
-//! left to its device (`virtio_net_hdr`: VirtIO 1.2, section 5.1.6; linux/virtio_net.h).
+//! Packets in the format of a TUN interface with offloads. Each packet follows a header with the
+//! work that the kernel leaves to the device (`virtio_net_hdr`: VirtIO 1.2, section 5.1.6;
+//! linux/virtio_net.h).
 //!
-//! The kernel hands over what TCP sends at once as one packet without checksum, instead of cutting and summing it
-//! itself. Here it is cut as a device would (segmentation offload, section 5.1.6.2): packets inside are whole, as
-//! they would be on a wire.
+//! The kernel does not cut a large TCP packet into segments or compute its checksum. This module
+//! cuts the packet as a device would (segmentation offload, section 5.1.6.2). Packets in the
+//! network are therefore complete, as on a wire.
 
 use lasthop_engine::pcapng::{folded, sum_of};
 
 /// Length of the header. [bytes]
 pub(crate) const HEADER: usize = 10;
 
-/// Header of a packet that is whole.
+/// Header of a packet that is complete.
 pub(crate) const WHOLE: [u8; HEADER] = [0; HEADER];
 
-/// Header of a packet with several segments of TCP, each with `size` bytes of data at most, behind the `headers` of
-/// the first; the sum of the pseudo-header stands in the place of the checksum.
+/// Returns the header of a packet with several TCP segments. Each segment has at most `size` bytes
+/// of data, and `headers` is the length of the first segment's headers. The checksum field holds
+/// the sum of the pseudo-header.
 pub(crate) fn of_several(headers: usize, size: usize) -> [u8; HEADER] {
     let mut header = WHOLE;
     (header[0], header[1]) = (NEEDS_CHECKSUM, TCP_IPV4);
@@ -25,27 +27,28 @@ pub(crate) fn of_several(headers: usize, size: usize) -> [u8; HEADER] {
     header
 }
 
-/// Most bytes of one read: header and the longest IP packet.
+/// Largest number of bytes per read: the header and the longest IP packet.
 pub(crate) const MOST: usize = HEADER + 65_535;
 
 const NEEDS_CHECKSUM: u8 = 1;
-/// Kinds of packets to cut; the first bit of all says that one has a mark of congestion.
+/// Kinds of packets that must be cut. The highest bit of the kind means that a packet has an ECN
+/// mark.
 const NONE: u8 = 0;
 const TCP_IPV4: u8 = 1;
 const HAS_ECN: u8 = 0x80;
 
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
-/// The longest headers of IPv4 and TCP together. [bytes]
+/// Largest total length of the IPv4 and TCP headers. [bytes]
 const LONGEST_HEADERS: usize = 120;
 /// Offset of the checksum in a TCP header.
 pub(crate) const TCP_CHECKSUM: usize = 16;
-/// Flags of TCP that the last of several segments has, and those that the first has.
+/// TCP flags that only the last of several segments has, and flags that only the first has.
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// Gives the packets of what was `read` to `take`, one after another, and says how many there were. What no kernel
-/// sends has none.
+/// Passes the packets in `read` to `take`, one after another. Returns the number of packets, which
+/// is 0 for data that no kernel sends.
 pub(crate) fn each_packet(read: &mut [u8], mut take: impl FnMut(&[u8])) -> usize {
     let Some((header, packet)) = read.split_at_mut_checked(HEADER) else {
         return 0;
@@ -70,20 +73,23 @@ pub(crate) fn each_packet(read: &mut [u8], mut take: impl FnMut(&[u8])) -> usize
     }
 }
 
-/// Completes a checksum: of what begins at `start`, where the sum of the pseudo-header stands at `offset` behind.
+/// Completes the checksum of the bytes from `start` on. The checksum field is `offset` bytes after
+/// `start`, and holds the sum of the pseudo-header.
 fn complete(packet: &mut [u8], start: usize, offset: usize) -> Option<()> {
     let summed = packet.get_mut(start..)?;
     let sum = !folded(sum_of(summed));
-    // zero says that there is none (RFC 768)
+    // a zero would mean that there is no checksum (RFC 768)
     let sum = if sum == 0 { 0xFFFF } else { sum };
     let place = summed.get_mut(offset..offset + 2)?;
     place.copy_from_slice(&sum.to_be_bytes());
     Some(())
 }
 
-/// Cuts a TCP packet into segments of `size` bytes of data; `None` if it is none.
+/// Cuts a TCP packet into segments of `size` bytes of data. Returns `None` if it is not a TCP
+/// packet.
 ///
-/// The headers of each are written over the end of the one before, which has been taken.
+/// The headers of each segment overwrite the end of the previous segment, which `take` has already
+/// received.
 fn cut(packet: &mut [u8], size: usize, mut take: impl FnMut(&[u8])) -> Option<usize> {
     let ip = usize::from(*packet.first()? & 0x0F) * 4;
     let tcp = usize::from(*packet.get(ip + 12)? >> 4) * 4;
@@ -135,7 +141,7 @@ fn cut(packet: &mut [u8], size: usize, mut take: impl FnMut(&[u8])) -> Option<us
     Some(count)
 }
 
-/// Sum over addresses, protocol and length (RFC 9293, section 3.1).
+/// Returns the sum of the pseudo-header: addresses, protocol and length (RFC 9293, section 3.1).
 pub(crate) fn pseudo_header(packet: &[u8], length: usize) -> u64 {
     sum_of(&packet[12..20]) + u64::from(packet[9]) + length as u64
 }

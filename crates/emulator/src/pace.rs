@@ -1,18 +1,18 @@
-//! Load of the loop: packets per second, and the part of the time in which it works.
+//! Load of the loop: packets per second, and the fraction of the time in which the loop works.
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Load of the loop since an instant.
+/// Load of the loop since `since`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     since: Time,
-    /// Packets carried up to `since`.
+    /// Number of packets carried up to `since`.
     carried: u64,
     asleep: Span,
 }
 
 impl Pace {
-    /// Begins at `since`, when this number of packets had been carried.
+    /// Returns the load from `since` on, when `carried` packets had been carried.
     pub(crate) fn from(since: Time, carried: u64) -> Pace {
         Pace {
             since,
@@ -33,7 +33,8 @@ impl Pace {
         (length_s > 0.0).then(|| (carried - self.carried) as f64 / length_s)
     }
 
-    /// Returns the part of the time until `now` in which the loop was not asleep; `None` if no time has passed.
+    /// Returns the fraction of the time until `now` in which the loop was not asleep; `None` if no
+    /// time has passed.
     pub(crate) fn at_work(&self, now: Time) -> Option<f64> {
         let length_s = now.since(self.since).seconds();
         let part = (1.0 - self.asleep.seconds() / length_s).max(0.0);

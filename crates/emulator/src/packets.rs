@@ -1,6 +1,6 @@
 //! Packets for tests.
 
-/// A TCP packet of `bytes` from one address and port to another.
+/// Returns a TCP packet of `bytes` from one address and port to another.
 pub(crate) fn tcp((from, from_port): (u32, u16), (to, to_port): (u32, u16), bytes: u16) -> Vec<u8> {
     let mut packet = vec![0; usize::from(bytes)];
     packet[0] = 0x45;

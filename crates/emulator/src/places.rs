@@ -1,46 +1,51 @@
-//! Addresses of a scenario's hosts, and the flow of a packet between two of them.
+//! Addresses of a scenario's hosts, and the flow of a packet between two hosts.
 
 use lasthop_engine::live::{At, Place, flows};
 use lasthop_engine::scenario::{Direction, Ends, Flow, Scenario, Transport};
 
 use crate::ip::Header;
 
-/// 10.0.0.0: station k is this plus k. All places are in 10.0.0.0/8.
+/// Base address 10.0.0.0 of the stations: station k has this address plus k. All places are in
+/// 10.0.0.0/8.
 pub const STATIONS: u32 = 0x0A00_0000;
-/// 10.64.0.0: the source of flow k between wired nodes is this plus k + 1.
+/// Base address 10.64.0.0 of the sources between wired nodes: the source of flow k has this address
+/// plus k + 1.
 pub const SOURCES: u32 = 0x0A40_0000;
-/// 10.128.0.0: its sink is this plus k + 1.
+/// Base address 10.128.0.0 of the sinks between wired nodes: the sink of flow k has this address
+/// plus k + 1.
 pub const SINKS: u32 = 0x0A80_0000;
-/// 10.255.0.1: the servers.
+/// Address 10.255.0.1 of the servers.
 pub const SERVER: u32 = 0x0AFF_0001;
-/// Port of the first flow at its server or sink, of web traffic at its source; flow k has this plus k.
+/// Port of flow 0. Flow k has this port plus k, at its server or sink, or at its source for web
+/// traffic.
 pub const FIRST_PORT: u16 = 20_000;
 
-/// The nodes that have a descriptor: the servers, the stations, and where there are flows between wired nodes
-/// all their sources and all their sinks; those of programs; the outside, if there is a way there.
+/// The nodes that have a descriptor: the servers and the stations. Flows between wired nodes add
+/// one node for all sources and one for all sinks. Programs add their hosts, and the outside is the
+/// last node, if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// Address of the data's source and of its destination, by flow, and whether the source is where the
-    /// flow's port is.
+    /// Address of the data's source, address of its destination, and whether the flow's port is at
+    /// the source, by flow.
     ends: Vec<(u32, u32, bool)>,
     stations: u32,
     has_wired: bool,
-    /// Flows between wired nodes whose hosts are nodes of their own, for programs.
+    /// Flows between wired nodes whose two hosts are separate nodes, because programs run there.
     apart: Vec<u32>,
     /// Neighbours of the outside, if there is an outside.
     neighbours: Option<Vec<u32>>,
 }
 
-/// Flow of a packet.
+/// The flow of a packet, and the packet's direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Of {
     pub(crate) flow: u32,
-    /// Whether it travels in the direction of the flow's data.
+    /// Whether the packet travels in the direction of the flow's data.
     pub(crate) is_data: bool,
 }
 
 impl Places {
-    /// The places of a scenario, and of programs at `places`.
+    /// Returns the places of a scenario, with programs at `places`.
     pub(crate) fn new(scenario: &Scenario, places: &[Place]) -> Places {
         let ends = |(index, flow): (usize, &Flow)| match flow.ends {
             Ends::Station { station, direction } => {
@@ -51,7 +56,7 @@ impl Places {
                 }
             }
             Ends::Wired => {
-                // clients of the web are sinks: they connect to what answers
+                // web clients are sinks: they connect to the sources
                 let is_web = matches!(flow.transport, Transport::Web(_));
                 (SOURCES + index as u32 + 1, SINKS + index as u32 + 1, is_web)
             }
@@ -66,8 +71,8 @@ impl Places {
         }
     }
 
-    /// Adds the outside, a node that has each address of no place. Packets between it and its `neighbours` bypass the
-    /// network.
+    /// Adds the outside: a node with every address that belongs to no place. Packets between it and
+    /// its `neighbours` bypass the network.
     pub(crate) fn open_outside(&mut self, neighbours: &[u32]) {
         self.neighbours = Some(neighbours.to_vec());
     }
@@ -86,7 +91,7 @@ impl Places {
         self.neighbours.is_some() && self.node_of(address) == Some(self.outside())
     }
 
-    /// Addresses of a place of programs, and of what it talks to.
+    /// Returns the address of a place of programs, and the address of its peer.
     pub(crate) fn of_programs(place: &Place) -> (u32, u32) {
         match place.at {
             At::Station(station) => (STATIONS + station as u32 + 1, SERVER),
@@ -99,7 +104,7 @@ impl Places {
         self.outside() + u32::from(self.neighbours.is_some())
     }
 
-    /// Returns the number of the outside, if there is an outside.
+    /// Returns the number that the outside has, or would have.
     fn outside(&self) -> u32 {
         self.first_apart() + 2 * self.apart.len() as u32
     }
@@ -115,7 +120,7 @@ impl Places {
         place.or_else(|| leads_out().then(|| self.outside()))
     }
 
-    /// Returns the node of a place with an address.
+    /// Returns the node of the place with this address.
     fn place_of(&self, address: u32) -> Option<u32> {
         let (sources, sinks) = (self.stations + 1, self.stations + 2);
         let flows = 1..=self.ends.len() as u32;
@@ -167,13 +172,13 @@ impl Places {
     }
 }
 
-/// Whether an address can be a single host's elsewhere: neither 0.0.0.0/8, loopback, multicast nor reserved
-/// (RFC 6890).
+/// Returns whether an address may belong to a single host on the Internet. It is not in 0.0.0.0/8,
+/// and neither loopback, multicast nor reserved (RFC 6890).
 fn is_of_a_host(address: u32) -> bool {
     !matches!(address >> 24, 0 | 127 | 224..)
 }
 
-/// The flow whose hosts are to be nodes of their own.
+/// Returns the flow whose hosts must be separate nodes for the programs of a place.
 fn apart(place: &Place) -> Option<u32> {
     match place.at {
         At::Station(_) => None,

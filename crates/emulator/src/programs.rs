@@ -1,5 +1,6 @@
-//! Packets of programs, which belong to no flow of the scenario. They have flows of their own between a place and its
-//! peer, and are counted by connection: protocol, addresses and ports.
+//! Packets of programs, which belong to no flow of the scenario. The engine carries them in
+//! additional flows between a place and its peer. They are counted by connection: protocol,
+//! addresses and ports.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -11,16 +12,16 @@ use serde_json::{Value, json};
 
 use crate::ip::{self, Header, TCP, UDP};
 
-/// Protocol of a connection, and address and port of the place and of its peer.
+/// Protocol of a connection, address and port of the place, and address and port of the peer.
 type Key = (u8, (u32, u16), (u32, u16));
 
-/// Counters of one direction of a connection, since counting began.
+/// Counters of one direction of a connection, since the measurements began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     sent: u64,
     arrived: u64,
     lost: u64,
-    /// Payload of TCP or UDP, or of IP, that has arrived, including retransmissions. [bytes]
+    /// Payload that has arrived, of TCP, UDP or IP, retransmissions included. [bytes]
     payload_bytes: u64,
 }
 
@@ -28,7 +29,7 @@ struct Counts {
 struct Connection {
     place: usize,
     key: Key,
-    /// Number among the connections of the place with the same carrier.
+    /// Number among the connections of the place with the same transport protocol.
     number: usize,
     /// Packets from the place, and packets to the place.
     counts: [Counts; 2],
@@ -42,7 +43,7 @@ pub(crate) struct Tag {
     payload_bytes: usize,
 }
 
-/// A packet of a program as the engine sees it.
+/// A packet of a program in the form of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Of {
     pub(crate) flow: u32,
@@ -53,11 +54,11 @@ pub(crate) struct Of {
 /// Connections of all programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    /// Places, each with its own address and that of its peer.
+    /// Places, each with its address and that of its peer.
     places: Vec<(Place, u32, u32)>,
     by_key: HashMap<Key, usize>,
     connections: Vec<Connection>,
-    /// Number of connections that each place has begun, by carrier.
+    /// Number of connections that each place has begun, by transport protocol.
     begun: HashMap<(usize, Carrier), usize>,
 }
 
@@ -69,8 +70,9 @@ impl Programs {
         }
     }
 
-    /// Returns a packet as the engine sees it, or `None` for a packet without a destination. `scenario` has no flows of
-    /// programs. Packets from and to the outside pass the network between a place and its peer.
+    /// Returns a packet in the form of the engine, or `None` for a packet without a destination.
+    /// `scenario` does not contain the flows of programs. Packets from and to the outside cross the
+    /// network between a place and its peer.
     pub(crate) fn of(
         &mut self,
         scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! Measurements of the world, and those that only an emulation has.
+//! The measurements of the world, and the measurements that only an emulation has.
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -32,7 +32,7 @@ pub(crate) fn report(
     measures.lists.retain(|(list, _)| *list != "totals");
     let run = vec![Item::new("run", totals)];
     measures.lists.push(("totals", run));
-    // flows of programs are told by connection
+    // flows of programs are reported by connection
     let own = network.flows_told();
     for (list, items) in &mut measures.lists {
         if *list == "flows" {

@@ -1,4 +1,5 @@
-//! The loop of an emulation: reads packets of nodes, writes packets to nodes, and sleeps in between.
+//! The loop of an emulation: it reads packets from nodes, writes packets to nodes, and sleeps in
+//! between.
 
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -24,41 +25,42 @@ use crate::offload::{MOST, each_packet};
 use crate::pace::Pace;
 use crate::report::report;
 
-/// Number of packets that are read from a node, or delivered, before other nodes are served. The first packets of an
-/// aggregate are acknowledged while the others are delivered.
+/// Number of packets that are read from a node, or delivered, before other nodes are served. The
+/// limit lets a host acknowledge the first packets of an aggregate while the rest is delivered.
 const AT_ONCE: usize = 32;
 
 /// Longest sleep.
 const LONGEST_SLEEP: Span = Span(50_000_000);
 
-/// Descriptors that do not block. A write has one packet, and a read one packet or several segments of TCP, each after a
-/// header (`virtio_net_hdr`).
+/// Non-blocking descriptors. A write takes one packet. A read returns one packet or several TCP
+/// segments. Each has a header before it (`virtio_net_hdr`).
 #[derive(Debug)]
 pub struct Descriptors {
-    /// Descriptors of the nodes by number: the servers, each station, sources and sinks between wired nodes, hosts of
-    /// programs, the outside.
+    /// Descriptors of the nodes by number: the servers, each station, sources and sinks between
+    /// wired nodes, hosts of programs, and the outside.
     nodes: Vec<OwnedFd>,
-    /// Readable when the run is to stop: with a result if there is a byte, otherwise without.
+    /// Descriptor that becomes readable when the run is to stop. If it has a byte, the run returns
+    /// a result.
     stop: OwnedFd,
-    /// File of a capture of the air, if one is requested.
+    /// File of a capture of the air, if a capture is requested.
     capture: Option<OwnedFd>,
 }
 
-/// Reason for which an emulation did not finish.
+/// The reason why an emulation did not finish.
 #[derive(Debug, Error)]
 pub enum EmulatorError {
-    /// The system refused.
+    /// The operating system refused a call.
     #[error("{what}: {error}")]
     System {
         /// The attempted operation.
         what: &'static str,
-        /// The error of the system.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// The engine refused, or a conservation law was violated.
+    /// The engine returned an error, such as a violated conservation law.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Asked to stop.
+    /// The caller stopped the emulation.
     #[error("stopped before the end")]
     Stopped,
 }
@@ -71,11 +73,12 @@ fn system(what: &'static str) -> impl FnOnce(Errno) -> EmulatorError {
 }
 
 impl Descriptors {
-    /// Duplicates descriptors of this process by their numbers: the servers first, then each station in order, a
-    /// descriptor that becomes readable when the run is to stop, and the file of a capture.
+    /// Duplicates descriptors of this process, which are given by their numbers. `nodes` are the
+    /// servers, then each station in order, and then the further nodes. `stop` becomes readable when
+    /// the run is to stop. `capture` is the file of a capture.
     ///
     /// # Errors
-    /// A number that is no descriptor of this process.
+    /// If a number is not a descriptor of this process.
     pub fn of_this_process(
         nodes: &[i32],
         stop: i32,
@@ -96,11 +99,12 @@ impl Descriptors {
     }
 }
 
-/// Emulates `scenario` between `descriptors` for its duration.
+/// Emulates `scenario` between `descriptors` for the scenario's duration.
 ///
-/// Returns the measurements after the warm-up, lists of items as in a result, and the outcome of a capture of the air,
-/// whose largest number of frames is in the scenario. With `neighbours` the outside can be reached
-/// ([`Network::open_outside`]). If it `merges`, nodes get segments that are due simultaneously as one packet.
+/// Returns the measurements after the warm-up as lists of items, like a result, and the outcome of
+/// a capture of the air. The scenario limits the number of captured frames. With `neighbours`, the
+/// outside can be reached ([`Network::open_outside`]). If it `merges`, a node gets simultaneous
+/// segments as one packet.
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.
@@ -125,7 +129,7 @@ pub fn run(
         _ => None,
     };
     let mut clock = Clock::start(timing);
-    // A read that finds nothing costs as much as another look at all nodes.
+    // a read that finds no data costs as much as another check of all nodes
     let reads = match timing {
         Timing::Real => AT_ONCE,
         Timing::Simulated => 1,
@@ -213,7 +217,8 @@ pub fn run(
     Ok(measured)
 }
 
-/// Sleeps for a time, and returns whether a node has sent a packet, or the run is to stop, before its end.
+/// Sleeps for a time. Returns whether a node sent a packet, or the run must stop, before the time
+/// has passed.
 fn wait(watched: &mut [PollFd<'_>], time: Span) -> Result<bool, EmulatorError> {
     let timeout = Timespec {
         tv_sec: 0,

@@ -1,4 +1,4 @@
-//! Forms of text that others define: addresses, interface names, paths.
+//! Text formats that other standards define: addresses, interface names, paths.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -86,7 +86,7 @@ pub(crate) static FILE: Form = Form {
     pattern: "^/.*$",
 };
 
-/// Where to listen, for this machine alone.
+/// Address and port at which to listen, on this machine only.
 pub(crate) static LOOPBACK: Form = Form {
     expected: "\"off\" or a port of this machine only, such as \"127.0.0.1:9464\"",
     fault: |text| match text.parse::<SocketAddr>() {
@@ -99,14 +99,14 @@ pub(crate) static LOOPBACK: Form = Form {
     pattern: r"^(off|127\.[0-9.]+:\d+|\[::1\]:\d+)$",
 };
 
-/// Where an SNMP agent answers.
+/// Address and port of an SNMP agent.
 pub(crate) static AGENT: Form = Form {
     expected: "an IP address, with or without a port, such as \"192.168.4.2\" or \"192.168.4.2:161\"",
     fault: |text| agent(text).is_none().then(|| "is no IP address".to_owned()),
     pattern: r"^[0-9A-Fa-f:.\[\]]+$",
 };
 
-/// A word that is sent as it is.
+/// A word that is sent unchanged.
 pub(crate) static COMMUNITY: Form = Form {
     expected: "an SNMP community of 1 to 64 printable ASCII characters",
     fault: |text| {
@@ -117,21 +117,21 @@ pub(crate) static COMMUNITY: Form = Form {
     pattern: "^[ -~]{1,64}$",
 };
 
-/// Places from which the data rates of stations are read, separated by blanks or commas.
+/// Sources from which the data rates of stations are read, separated by blanks or commas.
 pub(crate) static RATE_SOURCES: Form = Form {
     expected: "sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
     fault: |text| fault_of_each(text, |word| rate_source(word).err()).or_else(|| repeated(text)),
     pattern: r"^\s*(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+)([\s,]+(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+))*\s*$",
 };
 
-/// The column of addresses of an access point's stations.
+/// SNMP column with the addresses of an access point's stations.
 pub(crate) static OID: Form = Form {
     expected: "an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
     fault: fault_of_oid,
     pattern: PATTERN_OF_OID,
 };
 
-/// The column of data rates of an access point's stations.
+/// SNMP column with the data rates of an access point's stations.
 pub(crate) static RATES_OID: Form = Form {
     expected: "an object identifier such as \"1.3.6.1.4.1.9.9.273.1.3.1.1.1\"",
     fault: fault_of_oid,
@@ -140,7 +140,7 @@ pub(crate) static RATES_OID: Form = Form {
 
 const PATTERN_OF_OID: &str = r"^\d+(\.\d+){2,}$";
 
-/// Says what is wrong with an SNMP object identifier.
+/// Returns the fault of an SNMP object identifier.
 fn fault_of_oid(text: &str) -> Option<String> {
     let numbers = text.split('.').map(str::parse::<u32>);
     let mut count = 0;
@@ -148,7 +148,7 @@ fn fault_of_oid(text: &str) -> Option<String> {
     (!good || count < 3).then(|| "is no object identifier".to_owned())
 }
 
-/// An address that one host can have.
+/// Returns an address that a single host can have.
 pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text.parse().map_err(|_| "is no IP address".to_owned())?;
     let broadcast = address == IpAddr::from([255, 255, 255, 255]);
@@ -158,7 +158,8 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     Ok(address)
 }
 
-/// Address range of a subnet: whether it is IPv4, its first and its last address as numbers.
+/// The address range of a subnet: whether it is IPv4, the first address and the last address as
+/// numbers.
 pub(crate) type Range = (bool, u128, u128);
 
 /// Returns the address range of a subnet.
@@ -176,7 +177,7 @@ pub(crate) fn overlap(a: IpNet, b: IpNet) -> bool {
     a.contains(&b) || b.contains(&a)
 }
 
-/// Reads a subnet, whose address has no bits after the prefix.
+/// Returns a subnet. Its address must have no bits after the prefix.
 pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     let fault = || "is no subnet".to_owned();
     let (address, length) = text.split_once('/').ok_or_else(fault)?;
@@ -189,13 +190,13 @@ pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// Returns what `read` accepts in a list; nothing if there is no list.
+/// Returns the words of a list that `read` accepts; an empty list if there is no text.
 pub(crate) fn each<T>(list: Option<&str>, read: fn(&str) -> Result<T, String>) -> Vec<T> {
     let words = words(list.unwrap_or_default());
     words.filter_map(|word| read(word).ok()).collect()
 }
 
-/// Reads a subnet, or an address as a subnet of its own.
+/// Returns a subnet, or a single address as a subnet.
 pub(crate) fn member(text: &str) -> Result<IpNet, String> {
     match text.contains('/') {
         true => subnet(text),
@@ -203,18 +204,18 @@ pub(crate) fn member(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// Reference to a station in a list.
+/// A reference to a station in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Which {
-    /// Its MAC address.
+    /// MAC address of the station.
     Mac(String),
-    /// A subnet that contains one of its addresses.
+    /// Subnet that contains an address of the station.
     Subnet(IpNet),
-    /// Its name in the file.
+    /// Name of the station in the file.
     Name(String),
 }
 
-/// Reads a reference to a station: a MAC address, an IP address, a subnet or a name.
+/// Returns a reference to a station: a MAC address, an IP address, a subnet or a name.
 pub(crate) fn station(text: &str) -> Result<Which, String> {
     if let Ok(mac) = mac(text) {
         return Ok(Which::Mac(mac));
@@ -227,7 +228,8 @@ pub(crate) fn station(text: &str) -> Result<Which, String> {
     }
 }
 
-/// Returns whether a text resembles a MAC address: five to seven parts of up to three hexadecimal digits.
+/// Returns whether a text resembles a MAC address: five to seven groups of up to three hexadecimal
+/// digits.
 fn is_like_mac(text: &str) -> bool {
     let is_part =
         |part: &str| (1..=3).contains(&part.len()) && part.chars().all(|c| c.is_ascii_hexdigit());
@@ -235,7 +237,7 @@ fn is_like_mac(text: &str) -> bool {
     (5..=7).contains(&parts().count()) && parts().all(is_part)
 }
 
-/// A MAC address in lower case, with colons.
+/// Returns a MAC address in lower case, with colons.
 pub(crate) fn mac(text: &str) -> Result<String, String> {
     let fault = || "is no MAC address".to_owned();
     let parts: Vec<&str> = text.split([':', '-']).collect();
@@ -254,7 +256,7 @@ pub(crate) fn mac(text: &str) -> Result<String, String> {
 /// Longest path of a UNIX socket (Linux: `sun_path` without its final zero). [bytes]
 const LONGEST_SOCKET: usize = 107;
 
-/// Says which word of a list occurs twice.
+/// Returns the fault that a word occurs twice in a list.
 fn repeated(text: &str) -> Option<String> {
     let mut seen = BTreeSet::new();
     let word = words(text).find(|word| !seen.insert(*word))?;
@@ -264,13 +266,13 @@ fn repeated(text: &str) -> Option<String> {
 /// A source of the rates of stations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RateSource {
-    /// Program that is asked: `iw` or `hostapd`.
+    /// Program that reports the rates: `iw` or `hostapd`.
     pub kind: String,
-    /// Interface, or path of the socket.
+    /// Interface, or path of the program's socket.
     pub at: String,
 }
 
-/// Reads a source of rates.
+/// Returns a source of rates.
 pub(crate) fn rate_source(text: &str) -> Result<RateSource, String> {
     let unknown = || "is no source of rates".to_owned();
     let (kind, at) = text.split_once(':').ok_or_else(unknown)?;
@@ -287,7 +289,7 @@ pub(crate) fn rate_source(text: &str) -> Result<RateSource, String> {
     fault.map_or(Ok(RateSource { kind, at }), Err)
 }
 
-/// Address and port of an SNMP agent.
+/// Returns the address and port of an SNMP agent.
 pub(crate) fn agent(text: &str) -> Option<SocketAddr> {
     const SNMP: u16 = 161;
     let bare = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, SNMP));

@@ -1,10 +1,10 @@
-//! Tables of a scenario's file that Linux enforces: `[gateway]` and `[interface]`.
+//! Tables of a scenario file that Linux enforces: `[gateway]` and `[interface]`.
 //!
 //! ```text
 //! text --engine's notation--> Section --checks--> assemble --> Tables --to_json--> `lasthop gateway`, `lasthop queue`
 //! ```
 //!
-//! The file may describe a scenario too. The engine reads the scenario, and does not use these tables.
+//! The file may also describe a scenario. The engine reads the scenario and ignores these tables.
 #![doc(html_no_source)]
 
 mod forms;
@@ -26,13 +26,13 @@ use lasthop_engine::scenario::{ExtensionTable, Needed, Scenario};
 const GATEWAY: KeyOf<GatewayTable> = KeyOf::new("gateway");
 const INTERFACE: KeyOf<InterfaceTable> = KeyOf::new("interface");
 
-/// The table of a file that must have a gateway.
+/// The requirement that a file has a gateway.
 pub const NEEDS_GATEWAY: Needed = Needed {
     key: GATEWAY.name(),
     what: "a table [gateway] with at least wan and lan",
 };
 
-/// The table of a file that must have an interface.
+/// The requirement that a file has an interface.
 pub const NEEDS_INTERFACE: Needed = Needed {
     key: INTERFACE.name(),
     what: "a table [interface] with at least name",
@@ -41,14 +41,14 @@ pub const NEEDS_INTERFACE: Needed = Needed {
 /// The tables of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
-    /// A shared bottleneck in front of access points.
+    /// Shared bottleneck in front of access points.
     pub gateway: Option<Gateway>,
-    /// The queue of an interface.
+    /// Queue of a network interface.
     pub interface: Option<Interface>,
 }
 
 impl Tables {
-    /// Returns the tables that the file has as JSON, with their keys.
+    /// Returns the tables of the file as JSON, with their keys.
     pub fn to_json(&self) -> impl Iterator<Item = (&'static str, Json)> {
         let gateway = self.gateway.as_ref().map(Gateway::to_json);
         let interface = self.interface.as_ref().map(Interface::to_json);
@@ -59,7 +59,7 @@ impl Tables {
     }
 }
 
-/// The tables at the root of a scenario's file.
+/// The root tables that this crate adds to scenario files.
 pub static EXTENSION: ExtensionTable<Tables> = ExtensionTable::new(
     || {
         let gateway = "Settings of `lasthop gateway`, which enforces fairness on Linux. Simulations ignore them.";
@@ -90,7 +90,8 @@ pub static EXTENSION: ExtensionTable<Tables> = ExtensionTable::new(
     },
 );
 
-/// Returns the text of `to_json`, faster.
+/// Returns the text of the JSON that [`to_json`] returns, without building the JSON if there are no
+/// tables.
 pub fn to_json_text(scenario: &Scenario, tables: &Tables) -> String {
     if *tables == Tables::default() {
         return scenario.to_json_text();
@@ -103,7 +104,7 @@ pub fn to_json(scenario: &Scenario, tables: &Tables) -> Json {
     with_tables(scenario.to_json(), tables)
 }
 
-/// Returns the normalised scenario with null instead of its long lists.
+/// Returns the normalised scenario, with null in place of its long lists.
 pub fn head_to_json(scenario: &Scenario, tables: &Tables) -> Json {
     with_tables(scenario.head_to_json(), tables)
 }

@@ -1,4 +1,5 @@
-//! Cost of a delivered segment in the seven-station cell: `cargo run --release --example cell_speed`.
+//! Prints the cost of a delivered segment in the seven-station cell: `cargo run --release --example
+//! cell_speed`.
 
 #[path = "../tests/suite/support.rs"]
 mod support;

@@ -1,4 +1,5 @@
-//! A thousand stations in a cell, ten thousand flows: `cargo run --release --example scale`.
+//! Simulates a cell with a thousand stations and ten thousand flows: `cargo run --release --example
+//! scale`.
 
 #[path = "../tests/suite/support.rs"]
 mod support;

@@ -1,11 +1,11 @@
-//! Means over independent replications with 95 % confidence intervals.
+//! Averages of independent replications, with 95 % confidence intervals.
 
 use serde::Serialize;
 
-/// A mean and the half width of its 95 % interval.
+/// A mean and the half width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Mean over replications.
+    /// Mean of the replications.
     pub mean: f64,
     /// Half width of the Student-t interval; `None` with fewer than two replications.
     pub ci95: Option<f64>,
@@ -45,13 +45,13 @@ const T_975: [f64; 30] = [
     2.042_272_456_301_24,
 ];
 
-/// 97.5 % quantile of the normal distribution.
+/// 97.5 % quantile of the standard normal distribution.
 const Z_975: f64 = 1.959_963_984_540_05;
 
-/// 97.5 % quantile of Student's t.
+/// Returns the 97.5 % quantile of Student's t.
 ///
-/// Beyond 30 degrees of freedom by the Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5),
-/// whose error there is below 3e-8.
+/// Above 30 degrees of freedom, it is computed by the Cornish-Fisher expansion (Abramowitz and
+/// Stegun, 26.7.5), whose error is there below 3e-8.
 pub fn student_t_975(degrees_of_freedom: usize) -> f64 {
     if (1..=30).contains(&degrees_of_freedom) {
         return T_975[degrees_of_freedom - 1];
@@ -65,7 +65,7 @@ pub fn student_t_975(degrees_of_freedom: usize) -> f64 {
     z + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n
 }
 
-/// Mean and interval of one value per replication; `None` without values.
+/// Returns the mean and interval of one value per replication; `None` without values.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let count = values.len();
     if count == 0 {

@@ -1,27 +1,28 @@
-//! Quantiles of many durations in fixed memory.
+//! Quantiles of many durations, in memory that does not grow with their number.
 
 use crate::kernel::time::Span;
 
-/// Cells to an octave: a quantile is at most 1 part in 512 above the exact one.
+/// Number of cells per octave. A quantile is at most 1 part in 512 above the exact quantile.
 const CELLS_PER_OCTAVE: u64 = 512;
 
-/// Cells to an octave that are shown.
+/// Maximum number of displayed cells per octave.
 const CELLS_SHOWN: u64 = 32;
 
-/// Counts of durations in cells whose width grows with the duration.
+/// Numbers of durations in cells whose width grows with the duration.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Octave by octave, up to the longest duration seen; without cells where no duration lies.
+    /// Counts by octave and cell, up to the longest duration. An octave without durations has no
+    /// cells.
     counts: Vec<Vec<u64>>,
     count: u64,
     sum_ns: u128,
-    /// The shortest and the longest duration.
+    /// Shortest and longest duration.
     least: Span,
     most: Span,
 }
 
 impl Histogram {
-    /// Without any duration.
+    /// A histogram without durations.
     pub const EMPTY: Histogram = Histogram {
         counts: Vec::new(),
         count: 0,
@@ -64,9 +65,10 @@ impl Histogram {
         self.most = self.most.max(other.most);
     }
 
-    /// Edges of cells, of which at most `CELLS_SHOWN` are an octave, and the count in each: from the first to
-    /// the last that has any. There is an edge more than counts; the first is the shortest duration, the last 1 ns
-    /// above the longest. [ns]
+    /// Returns the edges of the displayed cells, at most `CELLS_SHOWN` per octave, and the count in
+    /// each cell. The cells reach from the first to the last with a duration. There is one more
+    /// edge than counts. The first edge is the shortest duration, and the last edge is 1 ns above
+    /// the longest. [ns]
     pub fn cells(&self) -> (Vec<u64>, Vec<u64>) {
         let merged = (CELLS_PER_OCTAVE / CELLS_SHOWN) as usize;
         let mut counts: Vec<u64> = Vec::new();
@@ -87,18 +89,19 @@ impl Histogram {
         (edges, counts[first..=last].to_vec())
     }
 
-    /// Number of durations.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean of the durations, which is exact. [s]
+    /// Returns the exact mean of the durations. [s]
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }
 
-    /// The end of the first cell up to which at least `part` of the durations lie, or the longest duration if that is
-    /// shorter: never below the exact quantile, and equal to it if all durations are. [s]
+    /// Returns the quantile of the fraction `part`: the end of the first cell up to which at least
+    /// this fraction of the durations is. The value is at most the longest duration. It is never
+    /// below the exact quantile, and it is exact if all durations are equal. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;
@@ -116,23 +119,23 @@ impl Histogram {
     }
 }
 
-/// The octave of a cell, and its number there.
+/// Returns the octave of a cell, and the number of the cell in the octave.
 fn place(cell: usize) -> (usize, usize) {
     let cells = CELLS_PER_OCTAVE as usize;
     (cell / cells, cell % cells)
 }
 
-/// The cell of a duration. [ns]
+/// Returns the cell of a duration. [ns]
 fn cell(ns: u64) -> usize {
     let octave = (ns / CELLS_PER_OCTAVE)
         .checked_ilog2()
         .map_or(0, |log| log + 1);
-    // from the second octave on the top 10 bits count, the first of which is 1
+    // from the second octave on, only the top 10 bits matter, the first of which is 1
     let shift = octave.saturating_sub(1);
     (u64::from(shift) * CELLS_PER_OCTAVE + (ns >> shift)) as usize
 }
 
-/// The least duration of a cell. [ns]
+/// Returns the shortest duration of a cell. [ns]
 fn least(cell: usize) -> u64 {
     let cell = cell as u64;
     let shift = (cell / CELLS_PER_OCTAVE).saturating_sub(1);
@@ -161,7 +164,7 @@ mod tests {
             assert_eq!(cell(first), index);
             assert!(first == 0 || cell(first - 1) == index - 1);
         }
-        // the longest time takes 56 x 512 cells: 229 kB
+        // the longest time needs 56 x 512 cells: 229 kB
         assert_eq!(cell(u64::MAX), 56 * 512 - 1);
     }
 
@@ -194,7 +197,7 @@ mod tests {
         for (pair, &count) in edges.windows(2).zip(&counts) {
             let inside = spans.iter().filter(|&&ns| (pair[0]..pair[1]).contains(&ns));
             assert_eq!(inside.count() as u64, count, "{pair:?}");
-            // 32 to an octave
+            // at most 32 cells per octave
             assert!((pair[1] - pair[0]) * 32 <= pair[0], "{pair:?}");
         }
         assert_eq!(counts.iter().sum::<u64>(), 40);

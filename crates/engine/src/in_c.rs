@@ -1,4 +1,5 @@
-//! The C of `crates/bpf` as a process of this machine, with which tests compare laws.
+//! Compiles the C code of `crates/bpf` into a process of this machine, with which tests compare the
+//! Rust code.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -6,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where the sources are.
+/// Returns the directory of the C sources.
 pub(crate) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf")
 }
 
-/// A program, in a directory that goes with it.
+/// A compiled program, in a directory that is removed with this value.
 pub(crate) struct Compiled {
     directory: PathBuf,
 }
 
 impl Compiled {
-    /// `program` includes `law`.
+    /// Compiles `program`, which includes the source file `law`.
     pub(crate) fn new(program: &str, law: &str) -> Compiled {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -36,7 +37,7 @@ impl Compiled {
         Compiled { directory }
     }
 
-    /// The 64-bit numbers with which it answers what it is told.
+    /// Sends `told` to the program, and returns the 64-bit numbers that the program writes.
     pub(crate) fn answers(&self, told: Vec<u8>) -> Vec<u64> {
         let mut process = Command::new(self.directory.join("law"))
             .stdin(Stdio::piped())

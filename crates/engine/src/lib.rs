@@ -1,7 +1,7 @@
 //! Packet-level engine of lasthop.
 //!
-//! `scenario` text is parsed once into a checked [`scenario::Scenario`]; [`run`] turns it into
-//! a result. No files, sockets, wall clocks or Python in here.
+//! The text of a scenario is parsed once into a checked [`scenario::Scenario`], and [`run`]
+//! computes its result. This crate uses no files, sockets, wall clocks or Python.
 #![doc(html_no_source)]
 #![doc = include_str!("../README.md")]
 

@@ -1,11 +1,13 @@
-//! The network of a scenario between external hosts, which set the time: the common part of simulation and emulation.
+//! The network of a scenario between external hosts, which set the time. It is the code that
+//! simulation and emulation share.
 //!
 //! ```text
 //!   host --send--> World (queues, links, medium, estimator) --arrivals--> host
 //!                    ^ run_until(now)        | due                 losses
 //! ```
 //!
-//! Everything between the hosts is the world of [`crate::run`]. TCP, UDP and their timers are in the hosts.
+//! Everything between the hosts is the world of [`crate::run`]. The hosts have TCP, UDP and their
+//! timers.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +25,7 @@ use crate::scenario::Scenario;
 use crate::world::{self, Watch, World};
 pub use crate::world::{Arrival, Sent};
 
-/// Largest number of connections of a web source at a time.
+/// Maximum number of simultaneous connections of a web source.
 pub const MOST_OPEN: usize = world::MOST_OPEN;
 
 /// A network that carries the packets of external hosts.
@@ -54,7 +56,7 @@ impl<'a> Live<'a> {
         self.world.answer_by(index, flows);
     }
 
-    /// Returns the time of the next event. [`Live::run_until`] is due a nanosecond later.
+    /// Returns the time of the next event. [`Live::run_until`] must be called a nanosecond later.
     pub fn due(&mut self) -> Time {
         self.world.due()
     }
@@ -78,7 +80,7 @@ impl<'a> Live<'a> {
         self.world.run_until(now, &mut watch)
     }
 
-    /// Records frames on the air, at most `limit`.
+    /// Starts recording at most `limit` frames on the air.
     pub fn record(&mut self, limit: u64) {
         let from = Time::ZERO + self.scenario().record.from;
         self.log = Some(FrameLog::new(limit, from));
@@ -90,23 +92,25 @@ impl<'a> Live<'a> {
         self.world.scenario()
     }
 
-    /// Returns whether the world has sent `packet`, and not a host: the pings of the bottleneck.
+    /// Returns whether the world sent `packet`, and not a host. The world sends only the pings of
+    /// the bottleneck.
     pub fn is_of_world(&self, packet: &Packet) -> bool {
         packet.flow as usize >= self.scenario().flows.len()
     }
 
-    /// Returns the frames since the last call, in order of their start. Their packets must be read before the calls of
-    /// arrivals and losses, after which numbers of packets are used again.
+    /// Returns the frames recorded since the last call, in order of their start. Their packets must
+    /// be read before the next call of `arrivals` or `losses`, after which packet numbers are used
+    /// again.
     pub fn frames(&mut self) -> Vec<FrameRecord> {
         self.log.as_mut().map(FrameLog::take).unwrap_or_default()
     }
 
-    /// Returns whether there was no room for more frames.
+    /// Returns whether the limit of recorded frames was reached.
     pub fn frames_full(&self) -> bool {
         self.log.as_ref().is_some_and(FrameLog::is_full)
     }
 
-    /// Sends a packet of a host, at the present time of the world.
+    /// Sends a packet of a host at the present time of the world.
     pub fn send(&mut self, sent: &Sent) {
         self.world.take_from_host(sent);
     }
@@ -121,14 +125,14 @@ impl<'a> Live<'a> {
         self.world.losses()
     }
 
-    /// Begins to measure.
+    /// Begins the measurements.
     pub fn begin_to_measure(&mut self) {
         self.world.begin_to_measure();
         self.start = Some(Snapshot::take(&self.world));
     }
 
-    /// Returns the measures up to now. Of flows, the world knows only the lost packets. The hosts know the rest, and
-    /// the goodput of other items.
+    /// Returns the measurements up to now. For flows, the world only knows the lost packets. The
+    /// hosts know the other quantities of flows, and the goodput of other items.
     ///
     /// # Errors
     /// `Conservation` if a conservation law is violated.
@@ -149,7 +153,7 @@ impl<'a> Live<'a> {
     }
 }
 
-/// Returns whether a quantity of a list does not depend on the hosts.
+/// Returns whether a quantity of a list can be measured without the hosts.
 fn is_of_network(list: &str, name: &str) -> bool {
     list != "totals" && OF_HOSTS.iter().all(|quantity| name != quantity.name)
 }

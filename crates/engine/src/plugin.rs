@@ -1,8 +1,8 @@
-//! Plugins: queue disciplines and congestion controls of other crates in scenario files.
+//! Plugins: queue disciplines and congestion controls that other crates add to scenario files.
 //!
-//! A crate implements an algorithm ([`Policy`], [`ExternalControl`]) and its settings ([`table!`](crate::table)).
-//! Scenarios that are parsed through a [`Registry`] then accept its key or word like any other.
-//! `examples/parts` is such a crate.
+//! A plugin implements an algorithm ([`Policy`], [`ExternalControl`]) and its settings
+//! ([`table!`](crate::table)). Scenarios that are parsed through a [`Registry`] then accept the
+//! plugin's key or word. `examples/parts` is an example.
 
 use crate::notation::setting::FileTable;
 use crate::notation::setting::{KeyOf, Spec, inner};
@@ -13,7 +13,7 @@ use crate::scenario::{self, Format, Problem, Scenario};
 use crate::tcp::{ControlPlugin, TcpSettings};
 pub use crate::tcp::{ExternalControl, NewAck, RttEstimator, Window, WindowAlgorithm};
 
-/// The plugins of other crates.
+/// The plugins that other crates have registered.
 #[derive(Clone, std::default::Default)]
 pub struct Registry {
     added: Added,
@@ -25,7 +25,7 @@ impl Registry {
         Registry::default()
     }
 
-    /// Adds this queue discipline, for every queue.
+    /// Adds a queue discipline for all queues.
     #[must_use]
     pub fn discipline<P: Policy>(mut self) -> Registry {
         let plugin: &'static DisciplinePlugin = const { &DisciplinePlugin::of::<P>() };
@@ -37,8 +37,8 @@ impl Registry {
         self
     }
 
-    /// Adds this congestion control, for every connection. Its settings are a table with its name in every table
-    /// with settings of TCP.
+    /// Adds a congestion control for all connections. Its settings are a table with the name of the
+    /// congestion control, in every table with TCP settings.
     #[must_use]
     pub fn congestion<C: ExternalControl>(mut self) -> Registry {
         let plugin: &'static ControlPlugin = const { &ControlPlugin::of::<C>() };

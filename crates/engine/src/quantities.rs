@@ -1,4 +1,5 @@
-//! The registry of measured quantities: every quantity once, with unit, lists and definition.
+//! The registry of measured quantities. It defines each quantity once, with its unit, lists and
+//! definition.
 
 use std::sync::LazyLock;
 
@@ -7,27 +8,27 @@ use serde::Serialize;
 /// A measured quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quantity {
-    /// Name with unit, as in results.
+    /// Name in results, including the unit.
     pub name: &'static str,
-    /// Unit; `-` if it has none.
+    /// Unit; `-` for a quantity without a unit.
     pub unit: &'static str,
-    /// Whether it is a probability or a part of a total.
+    /// Whether the quantity is a probability or a fraction of a total.
     #[serde(skip)]
     pub(crate) is_fraction: bool,
-    /// Result lists whose items have it.
+    /// Result lists whose items have the quantity.
     pub lists: &'static [&'static str],
-    /// Average or count, over the time after the warm-up.
+    /// Definition of the average or count, which covers the time after the warm-up.
     pub definition: &'static str,
 }
 
 impl Quantity {
-    /// Returns its name with a value, which is `None` if a replication has no value.
+    /// Returns the quantity's name with a value. The value is `None` if a replication has no value.
     pub fn of(&self, value: impl Into<Option<f64>>) -> (&'static str, Option<f64>) {
         (self.name, value.into())
     }
 }
 
-/// Each quantity as a constant, and all of them in this order.
+/// Defines each quantity as a constant, and the list of all quantities in the same order.
 macro_rules! registry {
     ($($constant:ident: $name:literal, $unit:tt, $lists:expr, $definition:literal;)*) => {
         $(
@@ -41,7 +42,7 @@ macro_rules! registry {
             };
         )*
 
-        /// All quantities, in the order in which results give them.
+        /// All quantities, in their order in results.
         pub const QUANTITIES: &[Quantity] = &[$($constant),*];
     };
 }
@@ -56,13 +57,14 @@ macro_rules! unit {
     };
 }
 
-/// Probabilities and parts of a total. The conservation checks assert that each is in [0, 1].
+/// Probabilities and fractions of a total. The conservation checks assert that each is in [0, 1].
 pub static FRACTIONS: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
     let fractions = QUANTITIES.iter().filter(|quantity| quantity.is_fraction);
     fractions.copied().collect()
 });
 
-// name, unit (`fraction`: none, from 0 to 1), lists, and below them the definition
+// name, unit (`fraction` means a number from 0 to 1 without a unit), lists; the definition follows
+// on the next lines
 registry! {
     GOODPUT: "goodput_bps", "bit/s", ["flows", "stations", "cells", "classes"],
         "payload delivered to the application in order, per second, summed over the flows of the item";
@@ -230,13 +232,13 @@ registry! {
 mod tests {
     use super::*;
 
-    /// A new quantity without a unit is a fraction, or is listed here.
+    /// A quantity without a unit must be a fraction, or be listed here.
     #[test]
     fn quantities_without_a_unit_are_fractions_or_listed() {
         let others = [
             FAIRNESS_LEVEL,
             AGGRESSIVENESS,
-            JAIN, // at most 1 but for rounding
+            JAIN, // at most 1, apart from rounding
             JAIN_P05,
             SYNCHRONISATION,
             UPDOWN_RATIO,

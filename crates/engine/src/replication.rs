@@ -1,4 +1,4 @@
-//! A replication: a world is run, observed and measured from outside.
+//! A replication: one run of a world, which is observed and measured from outside.
 //!
 //! ```text
 //!  World::new --run_until--> end of the warm-up --run_until--> ... --run_to_end--> end
@@ -7,7 +7,8 @@
 //!                             to measure        at half the time   measures from snapshot to end
 //! ```
 //!
-//! The world does not depend on this. The code that records and measures reads the world by its methods.
+//! The world does not depend on this module. The code that records and measures only calls the
+//! world's methods.
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -21,39 +22,39 @@ use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::Scenario;
 use crate::world::{Watch, World};
 
-/// The results of a replication.
+/// Results of a replication.
 #[derive(Clone, Debug)]
 pub struct Replication {
-    /// Every measured quantity.
+    /// Values of all measured quantities.
     pub measures: Measures,
-    /// Goodputs in the first and in the second half of the measured time, if there is a measured time.
+    /// Goodputs in the first and the second half of the measured time, if there is a measured time.
     pub halves: Option<[Goodputs; 2]>,
     /// Time series, if the scenario requests them.
     pub series: Option<Series>,
     /// Frames on the air, if the scenario requests them.
     pub frames: Vec<FrameRecord>,
-    /// Whether there was no room for more frames.
+    /// Whether the limit of recorded frames was reached.
     pub frames_full: bool,
-    /// Distributions of round-trip times, delays and waits, with [`Detail::Tails`].
+    /// Distributions of round-trip times, delays and waits, if measured with [`Detail::Tails`].
     pub distributions: Vec<Distribution>,
 }
 
-/// Detail of the measurements.
+/// The detail of the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Only mean values.
     Means,
-    /// Also what means hide: shares of single seconds in a cell, long waits in its queues, round-trip times of
-    /// TCP flows. The series also contains the delays of flows.
+    /// Also quantities that mean values hide: shares of a cell in single seconds, long waits in its
+    /// queues, and round-trip times of TCP flows. The time series also contain the delays of flows.
     Tails,
 }
 
-/// Runs replication number `replication`. The first replication is recorded as the scenario requests. `look` gets
-/// the simulated time now and then, and may stop the run.
+/// Runs replication number `replication`. The first replication is recorded as the scenario
+/// requests. `look` is called with the simulated time now and then, and may stop the run.
 ///
 /// # Errors
-/// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, `TooLong` if
-/// the agenda cannot hold the scenario's duration.
+/// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, and `TooLong`
+/// if the agenda cannot hold the scenario's duration.
 pub fn run_replication(
     scenario: &Scenario,
     replication: u32,
@@ -65,10 +66,10 @@ pub fn run_replication(
     run.finish()
 }
 
-/// Returns the size of the time series of a replication: tracks, and samples of each.
+/// Returns the number of time series of a replication, and the number of samples of each.
 ///
 /// # Errors
-/// As [`Running::new`].
+/// Those of [`Running::new`].
 pub fn sampled(scenario: &Scenario) -> Result<(usize, u64), EngineError> {
     let samples = scenario.record.samples(scenario.duration);
     if samples == 0 {
@@ -79,7 +80,7 @@ pub fn sampled(scenario: &Scenario) -> Result<(usize, u64), EngineError> {
     Ok((tracks, samples))
 }
 
-/// A replication that runs, or has ended.
+/// A replication that is running or has ended.
 pub struct Running<'a> {
     world: World<'a>,
     /// Remaining halts of the world, in order.
@@ -109,7 +110,8 @@ impl<'a> Running<'a> {
         Ok(Running::of(world, replication == 0, detail))
     }
 
-    /// Returns the replication of `world` before its first event, recorded if `records`.
+    /// Returns the replication of `world` before its first event. It is recorded if `records` is
+    /// true.
     pub(crate) fn of(mut world: World<'a>, records: bool, detail: Detail) -> Running<'a> {
         let scenario = world.scenario();
         let interval = scenario.record.series_interval.filter(|_| records);
@@ -145,29 +147,29 @@ impl<'a> Running<'a> {
         self.world.now()
     }
 
-    /// Allows changes where it halts: see [`crate::session`].
+    /// Allows changes at the halts of the replication: see [`crate::session`].
     pub(crate) fn gated(mut self) -> Running<'a> {
         self.world.gate();
         self
     }
 
-    /// Returns the world, where it has halted.
+    /// Returns the world at its present halt.
     pub(crate) fn world(&self) -> &World<'a> {
         &self.world
     }
 
-    /// Returns the world, to change it.
+    /// Returns the world, so that it can be changed.
     pub(crate) fn world_mut(&mut self) -> &mut World<'a> {
         &mut self.world
     }
 
-    /// Returns whether it has ended.
+    /// Returns whether the replication has ended.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Runs to the end. `look` gets the simulated time now and then. If it breaks, the run pauses and may be advanced
-    /// again. The result does not depend on pauses.
+    /// Runs to the end. `look` is called with the simulated time now and then. If `look` breaks,
+    /// the run pauses and may be advanced again. The result does not depend on pauses.
     ///
     /// # Errors
     /// `Interrupted` if `look` breaks.
@@ -178,11 +180,12 @@ impl<'a> Running<'a> {
         self.go(None, look)
     }
 
-    /// Runs to `to`, not after the end, and halts there. Of the events at this time, those of the medium and of links
-    /// have happened, and no others. The result does not depend on halts.
+    /// Runs to `to`, at most to the end, and halts there. Of the events at this time, only those of
+    /// the medium and of links have been processed. The result does not depend on halts.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks. Then the run pauses before `to`, and must continue to `to` at least.
+    /// `Interrupted` if `look` breaks. The run then pauses before `to`, and must continue at least
+    /// to `to`.
     pub fn advance_until(
         &mut self,
         to: Time,
@@ -255,10 +258,11 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Returns its results.
+    /// Returns the results of the replication.
     ///
     /// # Errors
-    /// `Interrupted` if it has not ended, `Conservation` if a conservation law is violated.
+    /// `Interrupted` if the replication has not ended, and `Conservation` if a conservation law is
+    /// violated.
     pub fn finish(self) -> Result<Replication, EngineError> {
         if !self.ended {
             return Err(EngineError::Interrupted);
@@ -293,7 +297,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The reasons of halts of the world, in their order at the same time.
+/// The reasons for halts of the world. Halts at the same time happen in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Halt {
     WarmupEnds,
@@ -302,8 +306,9 @@ enum Halt {
     Sample,
 }
 
-/// Returns the halts of the world, in order: at the end of the warm-up, in the middle of the measured time, for
-/// samples, and, if `windows` is true, at the end of each second after the warm-up.
+/// Returns the halts of the world in order: at the end of the warm-up, in the middle of the
+/// measured time, and at each sample. If `windows` is true, there is also a halt at the end of each
+/// second after the warm-up.
 fn halts(
     scenario: &Scenario,
     interval: Option<Span>,
@@ -319,13 +324,13 @@ fn halts(
     let windows = (1..=windows).map(move |k| (warmup + WINDOW * k, Halt::WindowEnds));
     let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
     let interval = interval.unwrap_or(Span::ZERO);
-    // one sample before the first that is recorded, from which differences are taken
+    // one sample before the first recorded sample, because samples are differences
     let first = (scenario.record.from.0.div_ceil(interval.0.max(1))).saturating_sub(1);
     let samples = (first.max(1)..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
     merged(merged(once, windows), samples)
 }
 
-/// Returns two ordered sequences as an ordered sequence.
+/// Merges two ordered sequences into one ordered sequence.
 fn merged<T: Ord>(
     a: impl Iterator<Item = T>,
     b: impl Iterator<Item = T>,

@@ -1,4 +1,5 @@
-//! Replications put together: means with intervals, in the shape of the command line's `--json`.
+//! The combined result of all replications: means with intervals, in the form of the command line's
+//! `--json`.
 
 use serde_json::{Map, Value, json};
 
@@ -8,32 +9,34 @@ use crate::record::{FrameRecord, Series};
 use crate::replication::Replication;
 use crate::scenario::{FORMAT, Scenario};
 
-/// Version of the engine, part of every result.
+/// Version of the engine, which is part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The result of a scenario's replications.
+/// The result of a scenario, from all its replications.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// The object that `--json` prints: means and half widths of 95 % intervals.
+    /// Object that `--json` prints: means and half widths of 95 % intervals.
     pub summary: Value,
-    /// One value per finished replication: list -> item -> quantity -> values (null: none).
+    /// Values of the finished replications, one per replication: list -> item -> quantity -> values
+    /// (null if missing).
     pub samples: Value,
-    /// Goodputs in the two halves of the measured time, of each finished replication that has them.
+    /// Goodputs in the two halves of the measured time, for each finished replication that has
+    /// them.
     pub halves: Vec<[Goodputs; 2]>,
     /// Time series of replication 0, if recorded.
     pub series: Option<Series>,
     /// Frames on the air of replication 0, if recorded.
     pub frames: Vec<FrameRecord>,
-    /// Whether there was no room for more of them.
+    /// Whether the limit of recorded frames was reached.
     pub frames_full: bool,
-    /// Distributions over all finished replications, if asked for.
+    /// Distributions of all finished replications, if requested.
     pub distributions: Vec<Distribution>,
-    /// Whether the run was stopped before all replications were finished.
+    /// Whether the run was stopped before all replications finished.
     pub interrupted: bool,
 }
 
 impl RunResult {
-    /// Puts together the finished `replications` (at least one, in order).
+    /// Combines the finished `replications`, of which there is at least one, in order.
     pub fn assemble(
         scenario: &Scenario,
         mut replications: Vec<Replication>,
@@ -68,22 +71,23 @@ impl RunResult {
         }
     }
 
-    /// `summary` as indented JSON with a final newline.
+    /// Returns `summary` as indented JSON with a final newline.
     pub fn summary_json(&self) -> String {
         format!("{:#}\n", self.summary)
     }
 
-    /// `summary` as JSON in one line.
+    /// Returns `summary` as JSON in one line.
     pub fn summary_line(&self) -> String {
         self.summary.to_string()
     }
 
-    /// `samples` as JSON.
+    /// Returns `samples` as JSON.
     pub fn samples_json(&self) -> String {
         self.samples.to_string()
     }
 
-    /// `halves` as JSON: direction, half, mean with interval, `null` without. [bit/s]
+    /// Returns `halves` as JSON: for each direction and half, the mean with its interval, or
+    /// `null`. [bit/s]
     pub fn halves_json(&self) -> String {
         if self.halves.is_empty() {
             return Value::Null.to_string();
@@ -100,18 +104,19 @@ impl RunResult {
         .to_string()
     }
 
-    /// `distributions` as JSON.
+    /// Returns `distributions` as JSON.
     pub fn distributions_json(&self) -> String {
         distributions_json(&self.distributions)
     }
 
-    /// `series` as JSON, `null` without.
+    /// Returns `series` as JSON; `null` without time series.
     pub fn series_json(&self) -> String {
         json!(self.series).to_string()
     }
 }
 
-/// Estimates and values of all lists, which every run gives in the same order.
+/// Returns the estimates and the values of all lists. Every run has the same lists in the same
+/// order.
 pub fn put_together(runs: &[&Measures]) -> (Map<String, Value>, Map<String, Value>) {
     let (mut estimates, mut samples) = (Map::new(), Map::new());
     for (position, (list, items)) in runs[0].lists.iter().enumerate() {
@@ -129,8 +134,8 @@ pub fn put_together(runs: &[&Measures]) -> (Map<String, Value>, Map<String, Valu
     (estimates, samples)
 }
 
-/// Estimates and values of one item, which every replication gives in the same order.
-/// A quantity that some replication does not give is absent from the estimates.
+/// Returns the estimates and the values of one item. Every replication has the same quantities in
+/// the same order. A quantity that is missing in some replication has no estimate.
 fn across_replications(same: &[&Item]) -> (Map<String, Value>, Map<String, Value>) {
     let mut estimates = Map::new();
     estimates.insert("name".into(), json!(same[0].name));

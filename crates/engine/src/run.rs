@@ -1,4 +1,4 @@
-//! All replications of a scenario, in parallel.
+//! Runs all replications of a scenario, in parallel.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -10,28 +10,29 @@ use crate::replication::{Detail, Replication, run_replication};
 use crate::result::RunResult;
 use crate::scenario::Scenario;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Replications finished.
+    /// Number of finished replications.
     pub replications_done: u32,
-    /// Replications asked for.
+    /// Number of requested replications.
     pub replications: u32,
-    /// Simulated time, summed over replications. [s]
+    /// Simulated time up to now, as a sum over the replications. [s]
     pub simulated_s: f64,
-    /// The same at the end. [s]
+    /// Simulated time at the end of the run, as a sum over the replications. [s]
     pub total_s: f64,
 }
 
-/// More threads than this only get in each other's way.
+/// Maximum number of threads. More threads would only disturb each other.
 const MOST_THREADS: usize = 256;
 
-/// Runs all replications of `scenario` on `jobs` threads: at least one, at most one for each replication
-/// and at most 256. The result does not depend on `jobs`. `on_progress` is called from the threads now and
-/// then; breaking stops the run, and what is finished is kept.
+/// Runs all replications of `scenario` on `jobs` threads. There is at least one thread, at most one
+/// per replication, and at most 256. The result does not depend on `jobs`. The threads call
+/// `on_progress` now and then. If `on_progress` breaks, the run stops and keeps the finished
+/// replications.
 ///
 /// # Errors
-/// `Interrupted` if nothing was finished, and whatever ends a replication ([`run_replication`]).
+/// `Interrupted` if no replication has finished, and the errors of [`run_replication`].
 pub fn run(
     scenario: &Scenario,
     jobs: usize,
@@ -40,7 +41,8 @@ pub fn run(
     run_in_detail(scenario, jobs, Detail::Means, on_progress)
 }
 
-/// Does the same as [`run`], and measures in more `detail` than the means; the means are the same.
+/// Runs all replications like [`run`], and measures in more `detail` than means. The means are
+/// those of [`run`].
 ///
 /// # Errors
 /// Those of [`run`].
@@ -82,7 +84,7 @@ pub fn run_in_detail(
             count(now.0);
             report()
         })
-        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?; // of the others, too
+        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?; // stops the other replications too
         count(scenario.duration.0);
         done.fetch_add(1, Ordering::Relaxed);
         let _ = report();
@@ -93,7 +95,7 @@ pub fn run_in_detail(
     let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
     let outcomes: Vec<Result<Replication, EngineError>> = match pool {
         Some(Ok(pool)) => pool.install(|| numbers.into_par_iter().map(one).collect()),
-        _ => numbers.map(one).collect(), // one thread, or none to be had beside this one
+        _ => numbers.map(one).collect(), // one thread, or no further thread available
     };
     let mut replications = Vec::with_capacity(outcomes.len());
     let mut interrupted = false;

@@ -1,4 +1,5 @@
-//! A replication that a caller steps: run to a time, read, change a value, continue.
+//! A replication that a caller steps: the caller runs it to a time, reads values, changes values,
+//! and continues.
 //!
 //! ```text
 //!   Session::new --run_until--> halted --run_until--> halted ... --finish--> Replication
@@ -6,10 +7,11 @@
 //!                               | change: C, windows, limits, thresholds
 //! ```
 //!
-//! Readings do not affect the run: a session without changes has exactly the results of
-//! [`crate::run_replication`]. A change applies to events after the halt: packets that enter a queue later, backoffs
-//! that are drawn later, the next packet at a new rate. A limit below the present length of a queue drops no waiting
-//! packet. A change before the first event has the same effect as a change of the scenario.
+//! Readings do not affect the run. A session without changes has exactly the results of
+//! [`crate::run_replication`]. A change applies to events after the halt: packets that enter a
+//! queue later, backoffs that are drawn later, and the next packet at a new rate. A limit below the
+//! present length of a queue drops no waiting packet. A change before the first event has the same
+//! effect as a change of the scenario.
 
 use std::ops::ControlFlow;
 
@@ -24,8 +26,8 @@ use crate::replication::{Detail, Replication, Running};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// Quantities without a value for an interval: those that are recorded only since the end of the warm-up, and the
-/// events of the run.
+/// Quantities without a value for an interval: quantities that are recorded only after the end of
+/// the warm-up, and the number of events of the run.
 const OF_NO_INTERVAL: &[Quantity] = &[
     RTT_P95,
     RTT_P99,
@@ -47,7 +49,7 @@ const OF_NO_INTERVAL: &[Quantity] = &[
     EVENTS,
 ];
 
-/// The error if a value differs that may not change during a run.
+/// The error for a changed value that must not change during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixed;
 
@@ -56,10 +58,10 @@ pub struct Session<'a> {
     run: Running<'a>,
     /// The present scenario.
     scenario: Scenario,
-    /// The previous reading.
+    /// Snapshot at the previous reading.
     since: Snapshot,
     present: Present,
-    /// Intended halt of a run that was interrupted.
+    /// Time of the halt to which an interrupted run must continue.
     towards: Option<Time>,
 }
 
@@ -89,8 +91,8 @@ impl<'a> Session<'a> {
         self.run.now()
     }
 
-    /// Returns the intended halt of a run that was interrupted; [`Time::NEVER`] is the end. The run must continue to
-    /// this time before it is read or changed.
+    /// Returns the time of the halt to which an interrupted run must continue; [`Time::NEVER`] is
+    /// the end. The session can be read or changed only after this time is reached.
     pub fn towards(&self) -> Option<Time> {
         self.towards
     }
@@ -100,7 +102,8 @@ impl<'a> Session<'a> {
         &self.scenario
     }
 
-    /// Runs to `to`, which is neither after the end nor before now, and halts there.
+    /// Runs to `to` and halts there. `to` must be neither before the present time nor after the
+    /// end.
     ///
     /// # Errors
     /// `Interrupted` if `look` breaks; see [`Session::towards`].
@@ -115,9 +118,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Returns the measures since the last reading or the start, and the present values: `time_s`, `interval_s`, the
-    /// lists of results with plain numbers in place of estimates, and `now`, lists of the same form with the values
-    /// that a time series has at a time. Quantities without a value are absent, and so are lists without an interval.
+    /// Returns the measurements since the last reading or the start, and the present values. The
+    /// object has `time_s`, `interval_s`, the lists of results with plain numbers in place of
+    /// estimates, and `now`. `now` has lists of the same form, with the values that time series
+    /// have at an instant. Quantities without a value are absent. Without an interval, the lists of
+    /// measurements are absent too.
     pub fn read(&mut self) -> Value {
         let world = self.run.world();
         let after = Snapshot::take(world);
@@ -145,7 +150,7 @@ impl<'a> Session<'a> {
     /// Changes the scenario to `to` from now on: see [`Scenario::moved_to`].
     ///
     /// # Errors
-    /// A value differs that may not change. Nothing has been changed.
+    /// If a value differs that must not change. Then nothing has been changed.
     pub fn change(&mut self, to: Scenario) -> Result<(), Fixed> {
         if self.scenario.moved_to(&to) != to {
             return Err(Fixed);
@@ -155,10 +160,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Runs to the end, including everything at that time.
+    /// Runs to the end, and processes all events at that time.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks. Then it can only continue to the end.
+    /// `Interrupted` if `look` breaks. The session can then only continue to the end.
     pub fn run_to_end(
         &mut self,
         look: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -167,10 +172,11 @@ impl<'a> Session<'a> {
         self.run.advance(look)
     }
 
-    /// Returns its results.
+    /// Returns the results of the replication.
     ///
     /// # Errors
-    /// `Interrupted` if it has not run to the end, `Conservation` if a conservation law is violated.
+    /// `Interrupted` if the session has not run to the end, and `Conservation` if a conservation
+    /// law is violated.
     pub fn finish(self) -> Result<Replication, EngineError> {
         self.run.finish()
     }
@@ -192,7 +198,8 @@ fn plain(item: &Item) -> Value {
     Value::Object(own)
 }
 
-/// Adds a value to the item of this name in a list. If the item exists, it is the last.
+/// Adds a value to the item of this name in a list. If the item exists, it must be the last one of
+/// the list.
 fn add(lists: &mut Map<String, Value>, (list, name): (&str, &str), quantity: &str, value: f64) {
     let items = lists.entry(list).or_insert_with(|| json!([]));
     let Value::Array(items) = items else {

@@ -1,10 +1,10 @@
-//! Settings that edits and remedies change, as `--set` writes them.
+//! The settings that edits and remedies change, in the form of `--set`.
 
 use serde_json::Value;
 
 use crate::facts::{Facts, Flow, list, named, text};
 
-/// Key path and value of one setting, as `--set KEY=VALUE` writes them.
+/// Key path and value of one setting, in the form of `--set KEY=VALUE`.
 pub type Setting = (String, String);
 
 /// Returns a setting.
@@ -12,7 +12,7 @@ pub fn set(key: impl Into<String>, value: impl ToString) -> Setting {
     (key.into(), value.to_string())
 }
 
-/// Returns the items in order, each once.
+/// Returns the items in order, without repetitions.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for item in items {
@@ -23,24 +23,24 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     distinct
 }
 
-/// Writes a rate. [bit/s]
+/// Returns a rate as text. [bit/s]
 pub fn rate(rate_bps: f64) -> String {
     format!("{} Mbps", rate_bps / 1e6)
 }
 
-/// Writes a time. [s]
+/// Returns a time as text. [s]
 pub fn time(time_s: f64) -> String {
     format!("{} ms", (time_s * 1e6).round() / 1e3)
 }
 
-/// Form in which the scenario gives its wired network.
+/// The form in which the scenario describes its wired network.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Topology {
     /// Table `dumbbell`.
     Dumbbell,
     /// Table `parking_lot`.
     ParkingLot,
-    /// Tables `link`, or none.
+    /// Tables `link`, or no wired network.
     Links,
 }
 
@@ -59,7 +59,7 @@ pub fn topology(facts: &Facts<'_>) -> Topology {
     }
 }
 
-/// Returns the key of the queue with this name in results; none for queues without a setting.
+/// Returns the key of the queue with this name in results; `None` if the queue has no settings.
 pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
     if queue.starts_with("wire/") {
         return Some("wire.queue".into());
@@ -75,7 +75,7 @@ pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
     (!group.is_empty()).then(|| format!("station.{group}.queue"))
 }
 
-/// Returns the place of a queue's setting, in words.
+/// Returns the place of a queue's setting, as a phrase.
 pub fn queue_place(key: &str, queue: &str) -> String {
     match key {
         "wire.queue" => "at both ends of the line".into(),
@@ -89,7 +89,7 @@ pub fn queue_place(key: &str, queue: &str) -> String {
 
 /// Returns the key of a property of a wired link: `rate`, `queue`, `delay` or `loss`.
 ///
-/// A property that both directions of a link may have separately has a key for each.
+/// A property that can differ between the two directions of a link has one key per direction.
 pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String> {
     named(list(facts.scenario, "links"), link)?;
     let (name, is_back) = match link.strip_suffix("/back") {
@@ -109,7 +109,7 @@ pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String>
     }
 }
 
-/// Returns the rate of a wired link, none if it is unlimited or follows a trace. [bit/s]
+/// Returns the rate of a wired link; `None` if the rate is unlimited or follows a trace. [bit/s]
 pub fn link_rate_bps(facts: &Facts<'_>, link: &str) -> Option<f64> {
     let wire = &facts.scenario["wire"];
     match link {
@@ -150,7 +150,7 @@ pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>
     Some(settings)
 }
 
-/// Returns the settings that give these TCP flows another value of a key of `tcp`.
+/// Returns the settings that change a key of `tcp` for these TCP flows.
 ///
 /// Without tables that override the key, this is one setting of the table `tcp`.
 pub fn tcp_settings(
@@ -180,7 +180,8 @@ pub fn tcp_settings(
     }))
 }
 
-/// Whether a class of flows comes from the table of a topology, and has no table of its own.
+/// Returns whether the table of a topology defines a class of flows, and the class has no table of
+/// its own.
 pub fn is_implicit(facts: &Facts<'_>, class: &str) -> bool {
     match topology(facts) {
         Topology::Dumbbell => class == "flow",

@@ -1,48 +1,48 @@
-//! Facts of a run: the scenario and the result, joined by name.
+//! The facts of a run: the scenario and the result, joined by name.
 
 use serde_json::Value;
 
-/// Mean of a quantity of a result's item.
+/// Returns the mean of a quantity of a result's item.
 pub fn mean(item: &Value, quantity: &str) -> Option<f64> {
     item[quantity]["mean"].as_f64()
 }
 
-/// Rounds a number to a multiple of 1 / `parts`, for text.
+/// Returns a number that is rounded to a multiple of 1 / `parts`, for text.
 pub fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
 
-/// Writes a fraction in percent.
+/// Returns a fraction as text in percent.
 pub fn percent(fraction: f64) -> String {
     format!("{} %", rounded(100.0 * fraction, 1.0))
 }
 
-/// Half width of the 95 % interval of a quantity, 0 with a single replication.
+/// Returns the half width of the 95 % interval of a quantity; 0 with a single replication.
 pub fn ci95(item: &Value, quantity: &str) -> f64 {
     item[quantity]["ci95"].as_f64().unwrap_or(0.0)
 }
 
-/// Text of a key, empty if it is absent.
+/// Returns the text of a key; empty if the key is absent.
 pub fn text<'a>(item: &'a Value, key: &str) -> &'a str {
     item[key].as_str().unwrap_or("")
 }
 
-/// Items of a list, none if it is absent.
+/// Returns the items of a list; empty if the list is absent.
 pub fn list<'a>(table: &'a Value, key: &str) -> &'a [Value] {
     table[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Item of a list with this name.
+/// Returns the item of a list with this name.
 pub fn named<'a>(items: &'a [Value], name: &str) -> Option<&'a Value> {
     items.iter().find(|item| text(item, "name") == name)
 }
 
-/// Traffic of a flow.
+/// The kind of traffic of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A TCP connection that always has data.
     Bulk,
-    /// A TCP connection with an end.
+    /// A TCP connection that sends a limited amount of data.
     Finite,
     /// Web connections.
     Web,
@@ -54,39 +54,40 @@ pub enum Kind {
     Sensor,
 }
 
-/// A flow of the scenario, with its measured values if the result has any.
+/// A flow of the scenario, with its measured values if the result contains the flow.
 pub struct Flow<'a> {
     /// Name in results.
     pub name: &'a str,
-    /// Name of the table of the scenario from which it comes.
+    /// Name of the scenario's table that defines the flow.
     pub class: &'a str,
-    /// Station, or none between wired nodes.
+    /// Name of the station; `None` between wired nodes.
     pub station: Option<&'a str>,
     /// `up`, `down`, or empty between wired nodes.
     pub direction: &'a str,
-    /// Traffic.
+    /// Kind of traffic.
     pub kind: Kind,
     /// Access category.
     pub category: &'a str,
-    /// Settings of TCP, null without TCP.
+    /// TCP settings; null without TCP.
     pub tcp: &'a Value,
-    /// Queues on its path, in order, by their names in results.
+    /// Queues on the flow's path, in order, by their names in results.
     pub path: Vec<String>,
-    /// Wired links that its ACKs cross, by their names in results.
+    /// Wired links that the flow's ACKs cross, by their names in results.
     pub back: Vec<String>,
-    /// One-way propagation time of the wired part of its path. [s]
+    /// One-way propagation time of the wired part of the flow's path. [s]
     pub propagation_s: f64,
-    /// Item of the result, null if there is none.
+    /// Item of the flow in the result; null if there is none.
     pub answer: &'a Value,
 }
 
 impl Flow<'_> {
-    /// Whether the flow has TCP.
+    /// Returns whether the flow uses TCP.
     pub fn is_tcp(&self) -> bool {
         matches!(self.kind, Kind::Bulk | Kind::Finite | Kind::Web)
     }
 
-    /// Name of the scenario's key with the flow's traffic, such as `udp_up`; empty if wired.
+    /// Returns the name of the scenario's key with the flow's traffic, such as `udp_up`; empty
+    /// between wired nodes.
     pub fn traffic_key(&self) -> String {
         let Some((_, rest)) = self.name.split_once('/') else {
             return String::new();
@@ -99,7 +100,7 @@ impl Flow<'_> {
     }
 }
 
-/// The scenario and the result, joined by name.
+/// The facts of a run: the scenario and the result, joined by name.
 pub struct Facts<'a> {
     /// Normalised scenario.
     pub scenario: &'a Value,
@@ -110,7 +111,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Joins a scenario and a result.
+    /// Returns the facts of a scenario and its result.
     pub fn read(scenario: &'a Value, answer: &'a Value) -> Facts<'a> {
         let measured = list(answer, "flows");
         let classes = list(answer, "classes");
@@ -142,35 +143,35 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// The cell's table, if the scenario has a cell.
+    /// Returns the table of the cell, if the scenario has a cell.
     pub fn cell(&self) -> Option<&'a Value> {
         let cell = &self.scenario["cell"];
         (!cell.is_null()).then_some(cell)
     }
 
-    /// Settings of the access point's aggregation, if the cell aggregates.
+    /// Returns the settings of the access point's aggregation, if the cell aggregates.
     pub fn aggregation(&self) -> Option<&'a Value> {
         let aggregation = &self.cell()?["ap"]["aggregation"];
         (!aggregation.is_null()).then_some(aggregation)
     }
 
-    /// Whether the scenario has a cell that aggregates.
+    /// Returns whether the scenario has a cell that aggregates.
     pub fn aggregates(&self) -> bool {
         self.aggregation().is_some()
     }
 
-    /// Measured values of the cell, null without a cell.
+    /// Returns the measured values of the cell; null without a cell.
     pub fn cell_answer(&self) -> &'a Value {
         list(self.answer, "cells").first().unwrap_or(&Value::Null)
     }
 
-    /// Fraction of time during which the medium is busy. [-]
+    /// Returns the fraction of the time during which the medium is busy. [-]
     pub fn busy_fraction(&self) -> f64 {
         mean(self.cell_answer(), "busy_fraction").unwrap_or(0.0)
     }
 
-    /// Whether the medium limits its senders: it is nearly always busy, or often busy while packets
-    /// wait for access.
+    /// Returns whether the medium limits its senders: it is nearly always busy, or it is often busy
+    /// while packets wait for access.
     pub fn air_is_full(&self) -> bool {
         let ap_waits = list(self.answer, "aps")
             .iter()
@@ -184,44 +185,44 @@ impl<'a> Facts<'a> {
         if self.air_is_full() { full } else { other }
     }
 
-    /// Flows for which a condition holds.
+    /// Returns the flows for which a condition holds.
     pub fn flows_that<'f>(&'f self, holds: impl Fn(&Flow<'a>) -> bool) -> Vec<&'f Flow<'a>> {
         self.flows.iter().filter(|flow| holds(flow)).collect()
     }
 
-    /// Flows with TCP.
+    /// Returns the flows that use TCP.
     pub fn tcp_flows(&self) -> Vec<&Flow<'a>> {
         self.flows_that(Flow::is_tcp)
     }
 
-    /// Whether the scenario has traffic for which delay matters.
+    /// Returns whether the scenario has traffic for which delay matters.
     pub fn has_delay_sensitive(&self) -> bool {
         let is_sensitive = |kind| !matches!(kind, Kind::Bulk | Kind::Greedy);
         self.flows.iter().any(|flow| is_sensitive(flow.kind))
     }
 
-    /// Table of a station.
+    /// Returns the table of a station.
     pub fn station(&self, name: &str) -> Option<&'a Value> {
         named(list(self.scenario, "stations"), name)
     }
 
-    /// Table of the scenario from which a station comes.
+    /// Returns the name of the scenario's table that defines a station.
     pub fn group(&self, station: &str) -> &'a str {
         self.station(station)
             .map_or("", |table| text(table, "group"))
     }
 
-    /// Measured values of a queue.
+    /// Returns the measured values of a queue.
     pub fn queue(&self, name: &str) -> Option<&'a Value> {
         named(list(self.answer, "queues"), name)
     }
 
-    /// Utilisation of a wired link. [-]
+    /// Returns the utilisation of a wired link. [-]
     pub fn utilisation(&self, link: &str) -> Option<f64> {
         mean(named(list(self.answer, "links"), link)?, "utilisation")
     }
 
-    /// Queues on the path of a flow, as far as the result has them.
+    /// Returns the queues on the path of a flow that the result contains.
     fn path(&self, flow: &Value) -> Vec<String> {
         let links = list(flow, "forward").iter().filter_map(Value::as_str);
         let links = links.map(str::to_owned);
@@ -245,7 +246,7 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
-    /// Wired links that the ACKs of a flow cross.
+    /// Returns the wired links that the ACKs of a flow cross.
     fn back(&self, flow: &Value) -> Vec<String> {
         let wire = match (flow["station"].is_null(), text(flow, "direction")) {
             (true, _) => None,

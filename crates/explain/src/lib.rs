@@ -25,9 +25,9 @@ pub use crate::limits::FULL;
 
 /// Explains a result.
 ///
-/// `scenario` is the normalised scenario and `answer` is the result object of `--json`. The value
-/// is an object with the keys `calls`, `delays`, `limits`, `air` and `causes`. The list of a key is
-/// empty if the result has no facts about it, and `air` is null.
+/// `scenario` is the normalised scenario, and `answer` is the result object of `--json`. The value
+/// is an object with the keys `calls`, `delays`, `limits`, `air` and `causes`. Without facts in the
+/// result, `air` is null, and the other keys have an empty list.
 pub fn explain(scenario: &Value, answer: &Value) -> Value {
     let facts = Facts::read(scenario, answer);
     json!({
@@ -39,7 +39,8 @@ pub fn explain(scenario: &Value, answer: &Value) -> Value {
     })
 }
 
-/// Returns the table of causes: identifier, title, condition, edit, sentence and objectives of each.
+/// Returns the table of causes. Each cause has an identifier, title, condition, edit, sentence and
+/// objectives.
 pub fn rules() -> Value {
     rules::table()
 }

@@ -8,27 +8,27 @@ use crate::facts::{Facts, Flow, ci95, list, mean, named};
 /// Utilisation above which a line or the air is full and limits its flows. [-]
 pub const FULL: f64 = 0.9;
 
-/// Share of the time from which an endpoint's limit is named. [-]
+/// Minimum fraction of the time for which a limit of an endpoint must hold to be named. [-]
 const MIN_SHARE: f64 = 0.5;
 
-/// Least part of dropped packets that counts as losses. [-]
+/// Minimum fraction of dropped packets that is considered a loss problem. [-]
 const MIN_LOSS: f64 = 1e-5;
 
-/// Limit of a flow: its kind, its place and its extent.
+/// The limit of a flow: its kind, its place and its extent.
 pub struct Limit {
     /// `application`, `line`, `air`, `rwnd`, `acks`, `losses` or `cwnd`.
     pub by: &'static str,
-    /// Link, queue, `air`, or empty.
+    /// Name of a link or queue, `air`, or empty.
     pub place: String,
-    /// Share of the time, utilisation, or part of dropped packets. [-]
+    /// Fraction of the time, utilisation, or fraction of dropped packets. [-]
     pub fraction: f64,
 }
 
-/// Returns the limit of a TCP flow; none if the result cannot decide.
+/// Returns the limit of a TCP flow; `None` if the result cannot decide.
 ///
-/// A full line or a full medium is named first: with either, a larger window only makes the queue
-/// longer. Then come a receive window that is used up, a full line that its ACKs cross, and losses
-/// in a queue on its path. A congestion window is named if nothing is known that limits it.
+/// A full line or a full medium is named first, because a larger window would then only lengthen
+/// the queue. The next candidates are an exhausted receive window, a full line that the ACKs cross,
+/// and losses in a queue on the path. The congestion window is named if no other limit is known.
 pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if !flow.is_tcp() {
         return None;
@@ -62,7 +62,7 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     }
 }
 
-/// Returns the most used of some links if it may be full, with its utilisation.
+/// Returns the link with the highest utilisation and this utilisation, if the link may be full.
 fn full<'n>(facts: &Facts<'_>, links: &'n [String]) -> Option<(&'n str, f64)> {
     links
         .iter()
@@ -74,7 +74,8 @@ fn full<'n>(facts: &Facts<'_>, links: &'n [String]) -> Option<(&'n str, f64)> {
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
 }
 
-/// Whether the packets of a flow and their ACKs spend half of the round-trip time or more in queues.
+/// Returns whether the packets of a flow and their ACKs spend at least half of the round-trip time
+/// in queues.
 fn waits_in_queues(flow: &Flow<'_>) -> bool {
     mean(flow.answer, "rtt_s").is_some_and(|rtt_s| rtt_s >= 4.0 * flow.propagation_s)
 }
@@ -87,9 +88,9 @@ fn limit_by(by: &'static str, place: &str, fraction: f64) -> Limit {
     }
 }
 
-/// Returns the limits of all TCP flows; flows with the same limit are one item.
+/// Returns the limits of all TCP flows. Flows with the same limit share one item.
 ///
-/// `all` is whether the item has all TCP flows, of two or more.
+/// The key `all` is true if one item has all of two or more TCP flows.
 pub fn limits(facts: &Facts<'_>) -> Vec<Value> {
     let mut limits: Vec<(Limit, Vec<&str>)> = Vec::new();
     for flow in &facts.flows {

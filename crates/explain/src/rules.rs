@@ -1,8 +1,9 @@
 //! The table of causes: when each applies, the edit that removes it, and its remedies.
 //!
-//! A rule looks at a finished run and returns the causes that may apply, each with a subject. It
-//! judges by presence, not by size: `lasthop explain` simulates the edits, and the largest paired
-//! gain decides. Therefore a condition is generous, and only excludes edits that cannot matter.
+//! A rule examines a finished run and returns the causes that may apply, each with a subject. It
+//! decides whether a cause is present, not how large its effect is. `lasthop explain` simulates the
+//! edits, and the largest paired gain decides. Therefore a condition is generous, and only excludes
+//! edits that cannot matter.
 
 mod cell;
 mod endpoints;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use crate::edits::Setting;
 use crate::facts::Facts;
 
-/// Aims that a scenario may have, as `lasthop explain --for` names them.
+/// Objectives that a scenario may have, as `lasthop explain --for` names them.
 const CALLS: &str = "calls";
 const DELAY: &str = "delay";
 const THROUGHPUT: &str = "throughput";
@@ -29,9 +30,9 @@ struct Rule {
     id: &'static str,
     /// Name of the cause.
     title: &'static str,
-    /// Objectives that the cause usually harms.
+    /// Objectives that the cause usually impairs.
     objectives: &'static [&'static str],
-    /// Returns the causes in a run.
+    /// Function that returns the causes in a run.
     causes: fn(&Facts<'_>) -> Vec<Cause>,
 }
 
@@ -40,16 +41,16 @@ struct Rule {
 pub struct Remedy {
     /// Name of the change.
     pub label: String,
-    /// Where the change is made, in words; empty if the label says it.
+    /// Place of the change, as a phrase; empty if the label names the place.
     pub place: String,
-    /// Whether it is a setting, and not another line, place or contract.
+    /// Whether the change is a setting of a device, and not another line, location or contract.
     pub is_setting: bool,
     /// Settings of the change.
     pub settings: Vec<Setting>,
 }
 
 impl Remedy {
-    /// Returns a setting, or several that belong together.
+    /// Returns a remedy of one or several related settings.
     pub fn new(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
         Remedy {
             label: label.into(),
@@ -59,7 +60,7 @@ impl Remedy {
         }
     }
 
-    /// Returns a change that no setting of a device makes.
+    /// Returns a remedy that is not a setting of a device.
     pub fn not_a_setting(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
         Remedy {
             is_setting: false,
@@ -67,7 +68,7 @@ impl Remedy {
         }
     }
 
-    /// Returns the remedy with its place.
+    /// Returns the remedy with this place.
     pub fn at(self, place: &str) -> Remedy {
         Remedy {
             place: place.into(),
@@ -76,22 +77,22 @@ impl Remedy {
     }
 }
 
-/// Returns a remedy of one setting.
+/// Returns a remedy with one setting.
 pub fn remedy(label: &str, key: impl Into<String>, value: &str) -> Remedy {
     Remedy::new(label, vec![(key.into(), value.into())])
 }
 
 /// A cause of a run.
 pub struct Cause {
-    /// Place of the cause: a queue, a link, a station's table, a class of flows.
+    /// Place of the cause: a queue, a link, a station's table or a class of flows.
     pub subject: String,
     /// The cause in a sentence, with its numbers.
     pub sentence: String,
-    /// Rank of the cause among all causes before anything is simulated, from 0 to 1. [-]
+    /// Priority of the cause among all causes before any simulation, from 0 to 1. [-]
     pub weight: f64,
     /// Edit that removes the cause.
     pub edits: Vec<Setting>,
-    /// Changes that a user can make.
+    /// Remedies that a user can choose.
     pub remedies: Vec<Remedy>,
 }
 
@@ -112,20 +113,21 @@ impl Cause {
         }
     }
 
-    /// Returns the cause with its edits as another remedy, which are settings.
+    /// Returns the cause with its edits as an additional remedy, which consists of settings.
     pub fn remedied_by(self, label: impl Into<String>) -> Cause {
         let remedy = Remedy::new(label, self.edits.clone());
         self.with([remedy])
     }
 
-    /// Returns the cause with further remedies.
+    /// Returns the cause with additional remedies.
     pub fn with(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Cause {
         self.remedies.extend(remedies);
         self
     }
 }
 
-/// Defines the table of rules: function, identifier and title, and below them the objectives.
+/// Defines the table of rules. Each row has a function, an identifier and a title, followed by the
+/// objectives.
 ///
 /// A function returns the causes as an iterable, such as an `Option` or a `Vec`.
 macro_rules! rules {
@@ -235,16 +237,17 @@ fn default_objective(facts: &Facts<'_>) -> &'static str {
     }
 }
 
-/// Conditions and edits of the rules in words, one object for each rule in the order of `RULES`.
+/// Conditions and edits of the rules as text, one object per rule in the order of `RULES`.
 ///
-/// They are apart so that the page, which does not print them, does not carry them.
+/// They are in a separate file, so that the web page, which does not print them, does not include
+/// them.
 const WORDS: &str = include_str!("rules/table.json");
 
 /// Returns the table of causes.
 ///
 /// # Panics
 ///
-/// If the words are not those of the rules; a test reads them.
+/// If the texts do not match the rules. A test prevents this.
 pub fn table() -> Value {
     let words: Vec<Value> = serde_json::from_str(WORDS).expect("the words of all rules");
     assert_eq!(words.len(), RULES.len());

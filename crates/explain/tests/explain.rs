@@ -1,4 +1,4 @@
-//! Explanations of small results that are written by hand.
+//! Tests of explanations, on small results that are written by hand.
 
 use lasthop_explain::{explain, rules};
 use serde_json::{Value, json};
@@ -7,7 +7,8 @@ fn value(mean: f64, ci95: f64) -> Value {
     json!({ "mean": mean, "ci95": ci95 })
 }
 
-/// A call and an upload over a line of 100 and 20 Mb/s, in a cell of 802.11ac.
+/// Returns a scenario with a call and an upload over a line of 100 and 20 Mb/s, in a cell of
+/// 802.11ac.
 fn scenario() -> Value {
     let queue = json!({ "discipline": "drop_tail" });
     let station = |name: &str, mcs: u32| {
@@ -182,7 +183,7 @@ fn a_download_waits_for_acks_in_a_full_upload_or_for_losses() {
         let item = explain(&scenario, answer)["limits"][0].clone();
         (item["by"].clone(), item["where"].clone())
     };
-    answer["links"][1]["utilisation"] = value(0.89, 0.02); // may be full
+    answer["links"][1]["utilisation"] = value(0.89, 0.02); // the link may be full
     assert_eq!(limit(&answer), (json!("acks"), json!("wire/up")));
     answer["links"][1]["utilisation"] = value(0.5, 0.02);
     assert_eq!(limit(&answer), (json!("cwnd"), json!("")));
@@ -261,7 +262,7 @@ fn a_result_without_lists_is_explained_without_facts() {
     }
 }
 
-/// Edits of the cause with this identifier, null if it is not found.
+/// Returns the edits of the cause with this identifier; null if there is none.
 fn edits(scenario: &Value, answer: &Value, id: &str) -> Value {
     let causes = explain(scenario, answer)["causes"].clone();
     let mut causes = causes.as_array().into_iter().flatten();
@@ -328,7 +329,7 @@ fn flows_of_a_dumbbell_without_a_table_are_set_in_the_table_tcp() {
     assert_eq!(edits(&scenario, &answer, "short-buffer"), buffer);
 }
 
-/// Settings of a cause's remedy whose label begins with these words, null if it is not found.
+/// Returns the settings of the remedy whose label begins with these words; null if there is none.
 fn remedy(scenario: &Value, answer: &Value, id: &str, label: &str) -> Value {
     let causes = explain(scenario, answer)["causes"].clone();
     let mut causes = causes.as_array().into_iter().flatten();

@@ -1,7 +1,7 @@
 //! Lists the names that Rust files define: `FILE:LINE NAME`, one per line.
 //!
-//! Names are those of items, fields, variants, parameters and variables. In calls of macros, whose syntax is unknown,
-//! each identifier before a colon counts as a definition.
+//! The names are those of items, fields, variants, parameters and variables. In macro calls, whose
+//! syntax is unknown, each identifier before a colon is considered a definition.
 
 use std::env;
 use std::error::Error;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Names that a file defines.
+/// The names that a file defines.
 #[derive(Default)]
 struct Names(Vec<Ident>);
 

@@ -1,4 +1,5 @@
-//! Replacements for the names of the features that a build leaves out. Each raises `UserError`.
+//! Replacements for the names of features that a build leaves out. Each replacement raises
+//! `UserError`.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -10,10 +11,10 @@ fn absent<T>(feature: &str) -> PyResult<T> {
     Err(UserError::new_err(message))
 }
 
-/// Defines functions that raise `UserError`, each with the name of its feature.
+/// Defines functions that raise `UserError`. The error names the missing feature.
 macro_rules! absent {
     ($($name:ident: $feature:literal),*) => {$(
-        /// Raises `UserError`: this build has no such feature.
+        /// Raises `UserError`, because this build does not have the feature.
         #[pyfunction]
         #[pyo3(signature = (*_arguments, **_keywords))]
         pub fn $name(
@@ -25,7 +26,7 @@ macro_rules! absent {
     )*};
 }
 
-/// Emulation.
+/// Replacements of the emulation.
 #[cfg(not(feature = "emulator"))]
 pub mod emulate {
     use super::*;
@@ -33,14 +34,14 @@ pub mod emulate {
     absent! { emulate: "emulation" }
 }
 
-/// The relay.
+/// Replacements of the relay.
 #[cfg(not(feature = "relay"))]
 pub mod relay {
     use super::*;
 
     absent! { new_relay_key: "relay" }
 
-    /// Raises `UserError`: this build has no relay.
+    /// Raises `UserError`, because this build has no relay.
     #[pyclass(module = "lasthop._core")]
     pub struct Relay;
 
@@ -53,7 +54,8 @@ pub mod relay {
     }
 }
 
-/// Scenario files without the tables `[gateway]` and `[interface]`, which are refused.
+/// Scenario files without the tables `[gateway]` and `[interface]`. A file with one of these tables
+/// is refused.
 #[cfg(not(feature = "enforce"))]
 pub mod enforce {
     use lasthop_engine::notation::setting::Json;
@@ -63,7 +65,7 @@ pub mod enforce {
 
     absent! { check_gateway: "gateway", check_interface: "queue of an interface" }
 
-    /// No table.
+    /// An empty set of tables.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Tables;
 
@@ -75,7 +77,7 @@ pub mod enforce {
         scenario.to_json_text()
     }
 
-    /// Returns the normalised scenario with null instead of its long lists.
+    /// Returns the normalised scenario, with null in place of its long lists.
     pub fn head_to_json(scenario: &Scenario, _tables: &Tables) -> Json {
         scenario.head_to_json()
     }

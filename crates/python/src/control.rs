@@ -1,4 +1,4 @@
-//! Controllers of the engine for programs that measure and set on a live network.
+//! Controllers of the engine, for programs that measure and control a live network.
 
 use lasthop_engine::control::{
     self, Capacity, Observation, Probe, RoundTrip, SampleSource, Step, Thresholds, WceRule,
@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-// the signature below must show its defaults as numbers
+// the Python signature below must show these defaults as numbers
 const _: () = assert!(WceSettings::MAX_BPS == 6_000_000 && WceSettings::INTERVAL.0 == 100_000_000);
 
 /// Settings of an estimator of C: bounds, thresholds and steps.
@@ -119,7 +119,7 @@ impl EstimatorSettings {
 }
 
 impl EstimatorSettings {
-    /// Returns settings, or those that `keywords` make with `rule` as the default rule.
+    /// Returns the given settings, or settings from `keywords`, with `rule` as the default rule.
     fn given(
         py: Python<'_>,
         settings: Option<&Bound<'_, EstimatorSettings>>,
@@ -144,12 +144,12 @@ impl EstimatorSettings {
     }
 }
 
-/// The wireless capacity estimator of paper 002, section 4.2.1: from ping to ping a rate C just
-/// under the capacity of a WLAN.
+/// The wireless capacity estimator of paper 002, section 4.2.1. It adapts a rate C with each ping,
+/// so that C stays just under the capacity of a WLAN.
 ///
 /// Its settings are `EstimatorSettings` with rule "paper", or their keywords. Call `step` at least
-/// once every `interval_s`, with the round-trip time of a ping that did not pass the bottleneck, or
-/// with None when nothing new is known; silence holds C. Inconsistent settings raise ValueError.
+/// once every `interval_s`. Pass the round-trip time of a ping that did not pass the bottleneck, or
+/// None without a new one, which holds C. Inconsistent settings raise ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Wce {
     wce: control::Wce,
@@ -178,7 +178,7 @@ impl Wce {
         })
     }
 
-    /// Adapts C to what is known at `now_s` of a ping, and returns it. [bit/s]
+    /// Adapts C to the newest round-trip time at `now_s`, and returns C. [bit/s]
     #[pyo3(signature = (now_s, rtt_s))]
     fn step(&mut self, now_s: f64, rtt_s: Option<f64>) -> PyResult<u64> {
         let at = self.clock.advance(now_s)?;
@@ -187,45 +187,46 @@ impl Wce {
         Ok(self.wce.capacity_bps())
     }
 
-    /// C. [bit/s]
+    /// Present C. [bit/s]
     #[getter]
     fn capacity_bps(&self) -> u64 {
         self.wce.capacity_bps()
     }
 
-    /// Last step: "hold", "speed up", "increase", "decrease", "back off" or "return".
+    /// Kind of the last step: "hold", "speed up", "increase", "decrease", "back off" or "return".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
         self.last_step.map(Step::name)
     }
 
-    /// The base round-trip time, once it is known. [s]
+    /// Base round-trip time, once it is known. [s]
     #[getter]
     fn base_rtt_s(&self) -> Option<f64> {
         self.wce.base_rtt().map(Span::seconds)
     }
 
-    /// The three thresholds for the present base round-trip time. [s]
+    /// Three thresholds for the present base round-trip time. [s]
     #[getter]
     fn thresholds_s(&self) -> (f64, f64, f64) {
         seconds_of(self.wce.thresholds())
     }
 
-    /// Overshoot [bit/s], longest queueing delay [s] and stability margin [-] of the oscillation around
-    /// a WLAN of this capacity.
+    /// Returns the overshoot [bit/s], longest queueing delay [s] and stability margin [-] of the
+    /// oscillation around a WLAN with this capacity.
     fn cycle(&self, capacity_bps: u64) -> (f64, f64, f64) {
         let cycle = self.wce.settings().cycle(capacity_bps);
         (cycle.overshoot_bps, cycle.queueing_s, cycle.margin)
     }
 }
 
-/// The rate C just under the capacity of a WLAN, from round-trip times to its stations: which stations
-/// to ping, and the effect of their replies on C.
+/// Estimator of the rate C just under the capacity of a WLAN, from round-trip times to its
+/// stations. It chooses the stations to ping, and adapts C to their replies.
 ///
-/// Its settings are `EstimatorSettings`, or their keywords. Stations are numbers from 0. Call `tick`
-/// every `interval_s`; send the pings that `tick` and `answer` return. With rule "agreement" C follows
-/// the median of the stations with traffic; with "paper" every reply, as paper 002, section 4.2.1.
-/// Times are on one clock that never goes back. Inconsistent settings raise ValueError.
+/// Its settings are `EstimatorSettings`, or their keywords. Stations are numbers from 0. Call
+/// `tick` every `interval_s`, and send the pings that `tick` and `answer` return. With rule
+/// "agreement", C follows the median of the stations with traffic. With rule "paper", C follows
+/// every reply, as in paper 002, section 4.2.1. All times are on one clock that never goes back.
+/// Inconsistent settings raise ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct CapacityEstimator {
     capacity: Capacity,
@@ -250,8 +251,8 @@ impl CapacityEstimator {
         })
     }
 
-    /// Returns the pings to send at `now_s`, as station and number. These `stations` have traffic, and
-    /// `passed_bytes` have left the bottleneck since the beginning.
+    /// Returns the pings to send at `now_s`, as pairs of station and number. `stations` have
+    /// traffic, and `passed_bytes` have left the bottleneck since the beginning.
     fn tick(
         &mut self,
         now_s: f64,
@@ -262,8 +263,8 @@ impl CapacityEstimator {
         Ok(pairs(&self.capacity.tick(now, &stations, passed_bytes)))
     }
 
-    /// Processes the reply to a ping. Returns further pings; None if there is no such ping or it has been
-    /// answered.
+    /// Processes the reply to a ping, and returns further pings. Returns None if the ping is
+    /// unknown or was answered before.
     fn answer(
         &mut self,
         now_s: f64,
@@ -279,15 +280,15 @@ impl CapacityEstimator {
         Ok(reply.map(|(_, probes)| pairs(&probes)))
     }
 
-    /// Stations that do not reply to pings. Their segments that leave the bottleneck until the next tick
-    /// are to be timed.
+    /// Returns the stations that do not reply to pings. Measure the round-trip times of their segments
+    /// that leave the bottleneck before the next tick.
     fn listening(&self) -> Vec<u32> {
         self.capacity.listening().to_vec()
     }
 
-    /// Processes the round-trip time of a segment to a station, from the bottleneck at `sent_s` to the
-    /// ACK that covers it. `passed_then_bytes` had left the bottleneck then, and `passed_bytes` have by
-    /// now. Returns further pings.
+    /// Processes the round-trip time of a segment to a station: from `sent_s`, when the segment
+    /// left the bottleneck, to the ACK that covers it. `passed_then_bytes` had left the bottleneck
+    /// at `sent_s`, and `passed_bytes` have left it by now. Returns further pings.
     fn overhear(
         &mut self,
         now_s: f64,
@@ -307,7 +308,7 @@ impl CapacityEstimator {
         Ok(pairs(&self.capacity.overhear(now, trip, passed_bytes)))
     }
 
-    /// Source of a station's samples, "pings" or "flows"; None if it has none.
+    /// Returns the source of a station's samples, "pings" or "flows"; None without a source.
     fn heard(&self, station: u32) -> Option<&'static str> {
         match &self.capacity {
             Capacity::Median(median) => median.heard(station).map(SampleSource::name),
@@ -315,26 +316,27 @@ impl CapacityEstimator {
         }
     }
 
-    /// Forgets a station that has left.
+    /// Removes a station that has left.
     fn forget(&mut self, station: u32) {
         if let Capacity::Median(median) = &mut self.capacity {
             median.forget(station);
         }
     }
 
-    /// C. [bit/s]
+    /// Present C. [bit/s]
     #[getter]
     fn capacity_bps(&self) -> u64 {
         self.capacity.bps()
     }
 
-    /// Step of the last reply, such as "hold", "increase" or "measure".
+    /// Kind of the last step, such as "hold", "increase" or "measure".
     #[getter]
     fn last_step(&self) -> Option<&'static str> {
         self.clock.0.and_then(|_| self.capacity.last_step())
     }
 
-    /// Stations with traffic whose replies do not count, and their lateness compared with the others. [s]
+    /// Returns the stations with traffic whose replies are ignored, and how much later they reply than
+    /// other stations. [s]
     fn doubted(&self) -> Vec<(u32, f64)> {
         match &self.capacity {
             Capacity::Median(median) => median.doubted().map(in_seconds).collect(),
@@ -342,7 +344,8 @@ impl CapacityEstimator {
         }
     }
 
-    /// The only station that holds C down, and its queueing delay [s], if there is such a station.
+    /// Returns the only station that limits C, and its queueing delay [s]; None if there is no such
+    /// station.
     fn holds_down(&self) -> Option<(u32, f64)> {
         match &self.capacity {
             Capacity::Median(median) => median.holds_down().map(in_seconds),
@@ -350,7 +353,7 @@ impl CapacityEstimator {
         }
     }
 
-    /// The base round-trip time: a station's own, with rule "paper" that of all. [s]
+    /// Returns the base round-trip time of a station, or of all stations with rule "paper". [s]
     fn base_rtt_s(&self, station: u32) -> Option<f64> {
         match &self.capacity {
             Capacity::Median(median) => median.base_rtt(station),
@@ -365,7 +368,7 @@ impl CapacityEstimator {
 struct Clock(Option<Time>);
 
 impl Clock {
-    /// Returns the time of a call, which is not before the last one.
+    /// Returns the time of a call, which must not be before the previous call.
     fn advance(&mut self, now_s: f64) -> PyResult<Time> {
         let now = Time::ZERO + span("now_s", now_s)?;
         if let Some(last) = self.0.filter(|last| now < *last) {
@@ -396,7 +399,7 @@ fn refused(error: WceSettingsError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Longest time that is accepted, so that sums stay far from overflow. [s]
+/// Longest time that is accepted. It keeps sums far from overflow. [s]
 const LONGEST_S: f64 = 1e9;
 
 fn span(name: &str, seconds: f64) -> PyResult<Span> {

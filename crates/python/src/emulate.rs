@@ -9,14 +9,15 @@ use crate::scenario::Scenario;
 
 /// Emulates a scenario in real time, or in `simulated_time` in a kernel that supports it.
 ///
-/// `nodes` are descriptors of this process, one per node: the servers, the stations, sources and sinks of flows between
-/// wired nodes, then both hosts of each flow in `flows`. Each write has one IP packet, and each read one packet or
-/// several segments of TCP, each after a `virtio_net_hdr`. If it `merges`, segments that are due simultaneously are
-/// written together. Programs run at stations and at hosts of flows, each given by its name and index. With
-/// `neighbours`, the last node is the outside, and packets between it and these nodes bypass the network. When `stop`
-/// becomes readable, the run ends if there is a byte, and otherwise KeyboardInterrupt is raised. A capture of the air
-/// with at most `record.frames` frames is written to the file `capture`. Returns lists of items as JSON, and the
-/// `frames` and `error` of the capture.
+/// `nodes` are descriptors of this process, one per node: the servers, the stations, sources and
+/// sinks of flows between wired nodes, then both hosts of each flow in `flows`. Each write has one
+/// IP packet. Each read has one packet or several TCP segments. Each packet follows a
+/// `virtio_net_hdr`. If it `merges`, simultaneous segments are written together. Programs run at
+/// stations and at hosts of flows, each given by its name and index. With `neighbours`, the last
+/// node is the outside, and packets between the outside and these nodes bypass the network. When
+/// `stop` becomes readable, the run ends if `stop` has a byte, and otherwise KeyboardInterrupt is
+/// raised. A capture of the air with at most `record.frames` frames is written to the file
+/// `capture`. Returns lists of items as JSON, and the `frames` and `error` of the capture.
 #[pyfunction]
 #[pyo3(signature = (scenario, nodes, stop, stations, flows, neighbours = None, capture = None, merges = false, simulated_time = false))]
 #[allow(clippy::too_many_arguments, reason = "they are Python's")]

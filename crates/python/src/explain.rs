@@ -16,7 +16,7 @@ pub fn explain(scenario: &str, answer: &str) -> PyResult<String> {
     Ok(lasthop_explain::explain(&scenario?, &answer?).to_string())
 }
 
-/// The table of causes, as JSON.
+/// Returns the table of causes, as JSON.
 #[pyfunction]
 pub fn explain_rules() -> String {
     lasthop_explain::rules().to_string()

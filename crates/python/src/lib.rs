@@ -1,8 +1,8 @@
 //! `lasthop._core`: the engine for Python. A binding checks, converts, calls and converts back. All documentation for
 //! users is in `python/lasthop`.
 //!
-//! The cargo features `emulator`, `enforce` and `relay` may be left out. A build without a feature has the same names;
-//! those of the feature raise `UserError`.
+//! The cargo features `emulator`, `enforce` and `relay` may be left out. A build without a feature
+//! has the same names, but the names of the feature raise `UserError`.
 
 #[cfg(not(all(feature = "emulator", feature = "enforce", feature = "relay")))]
 mod absent;
@@ -43,19 +43,19 @@ mod _core {
     #[pymodule_export]
     const PROFILE: &str = env!("LASTHOP_PROFILE");
 
-    /// Bits of a subcarrier, and numerator and denominator of the code rate, by MCS.
+    /// Coded bits per subcarrier, and numerator and denominator of the code rate, by MCS.
     #[pymodule_export]
     const MCS: [(u64, u64, u64); 12] = lasthop_engine::mac::ppdu::MCS;
 
-    /// Most connections of a web source at a time.
+    /// Maximum number of simultaneous connections of a web source.
     #[pymodule_export]
     const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
 
-    /// Largest 99th percentile of a good call's one-way delay. [s]
+    /// Maximum 99th percentile of the one-way delay of a good call. [s]
     #[pymodule_export]
     const CALL_DELAY_P99_S: f64 = lasthop_explain::CALL_DELAY_P99_S;
 
-    /// Largest part of its datagrams that a good call loses. [-]
+    /// Maximum fraction of its datagrams that a good call loses. [-]
     #[pymodule_export]
     const CALL_LOSS: f64 = lasthop_explain::CALL_LOSS;
 

@@ -1,4 +1,4 @@
-//! A relay in a thread of its own.
+//! A relay on its own thread.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -7,9 +7,10 @@ use lasthop_relay::{RelayError, new_key};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// A relay of the multi-connection layer, in a thread of its own.
+/// A relay of the multi-connection layer, on its own thread.
 ///
-/// `settings` are JSON. Invalid settings raise ValueError; an address at which it cannot listen raises OSError.
+/// `settings` are JSON. Invalid settings raise ValueError. If the relay cannot listen at an
+/// address, OSError is raised.
 #[pyclass(module = "lasthop._core")]
 pub struct Relay(Mutex<lasthop_relay::Relay>);
 
@@ -25,7 +26,8 @@ impl Relay {
         Ok(Relay(Mutex::new(relay)))
     }
 
-    /// Returns the addresses at which it listens: that of the server, or those for SOCKS, forwards and TPROXY.
+    /// Returns the addresses at which the relay listens: the address of a server, or a client's
+    /// addresses for SOCKS, forwards and TPROXY.
     fn addresses(&self) -> PyResult<Vec<(String, u16)>> {
         let relay = self.held()?;
         let addresses = relay.addresses().iter();
@@ -34,22 +36,22 @@ impl Relay {
             .collect())
     }
 
-    /// Returns its metrics as JSON; None after it has ended.
+    /// Returns the metrics of the relay as JSON; None after the relay has ended.
     fn metrics(&self, py: Python<'_>) -> PyResult<Option<String>> {
         py.detach(|| Ok(self.held()?.metrics()))
     }
 
-    /// Returns its next message, if there is a message.
+    /// Returns the next message of the relay, if there is one.
     fn note(&self) -> PyResult<Option<String>> {
         Ok(self.held()?.note(Duration::ZERO))
     }
 
-    /// Returns whether it still runs.
+    /// Returns whether the relay still runs.
     fn is_running(&self) -> PyResult<bool> {
         Ok(self.held()?.is_running())
     }
 
-    /// Ends the relay; streams break off.
+    /// Stops the relay and resets all streams.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             self.held()?.stop();

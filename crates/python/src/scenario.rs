@@ -1,4 +1,4 @@
-//! Scenarios: parsed and checked from the text of a file.
+//! Scenarios that are parsed and checked from the text of a file.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,21 +12,24 @@ use crate::tables::{EXTENSION, Tables, head_to_json, to_json_text};
 
 pyo3::import_exception!(lasthop.errors, ScenarioError);
 
-/// A key path and the value that replaces what the text has there.
+/// A key path, and the value that replaces the value in the text.
 pub type Setting = (String, String);
 
-/// A scenario, with the tables of its file that Linux enforces.
+/// A scenario, and the tables of its file that Linux enforces.
 pub type Read = (scenario::Scenario, Tables);
 
-/// A file that the text names: its name, its content if it can be read, and otherwise the reason.
+/// A file that the text names: its name, its content if the file can be read, and otherwise the
+/// reason.
 pub type Named = (String, Option<Vec<u8>>, String);
 
-/// Arguments of a scenario: text, format, name in messages, settings, files that it names.
+/// Arguments of a scenario: text, format, name in messages, settings, and the files that the text
+/// names.
 type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting], Vec<Named>);
 
 /// A checked scenario: its text, settings and files, and the parsed scenario.
 ///
-/// It is parsed once. A pickle contains the text and the files, which are checked again when it is read.
+/// The text is parsed once. A pickle contains the text and the files, which are checked again when
+/// the pickle is read.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Scenario {
     content: Vec<u8>,
@@ -61,7 +64,8 @@ impl Scenario {
         read.map_err(refused)
     }
 
-    /// Returns whether another reading differs in the tables that simulations do not read.
+    /// Returns whether another reading of the file differs in the tables that simulations do not
+    /// use.
     pub fn differs_beside(&self, read: &Read) -> bool {
         self.tables != read.1
     }
@@ -106,13 +110,14 @@ impl Scenario {
         &self.format
     }
 
-    /// Name of the file, or the name in messages instead.
+    /// Name of the file, or another name for messages.
     #[getter]
     fn source(&self) -> &str {
         &self.source
     }
 
-    /// Files that the text or a setting names, each with its content or the reason why it cannot be read.
+    /// Files that the text or a setting names. Each has its content, or the reason why the file
+    /// cannot be read.
     #[getter]
     fn files(&self) -> Vec<Named> {
         let each = self.files.iter();
@@ -123,7 +128,7 @@ impl Scenario {
         .collect()
     }
 
-    /// Values set after parsing, in order.
+    /// Values that are set over the text, in order.
     #[getter]
     fn settings(&self) -> &[Setting] {
         &self.settings
@@ -134,12 +139,13 @@ impl Scenario {
         to_json_text(&self.parsed, &self.tables)
     }
 
-    /// Returns the normalised scenario with null instead of its lists of stations, links and flows.
+    /// Returns the normalised scenario, with null in place of its lists of stations, links and
+    /// flows.
     fn head_to_json(&self) -> String {
         head_to_json(&self.parsed, &self.tables).to_string()
     }
 
-    /// Returns the lists that `head_to_json` leaves out, each with its number of rows.
+    /// Returns the names of the lists that `head_to_json` leaves out, each with its number of rows.
     fn long_lists(&self) -> Vec<(&'static str, usize)> {
         let lists = LongList::ALL.into_iter();
         lists
@@ -147,8 +153,8 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns rows `first` to before `last` of such a list as JSON. `shared` has tables by key; `rows` contain their
-    /// indices.
+    /// Returns the rows from `first` up to, but not including, `last` of a long list as JSON.
+    /// `shared` has the tables by key, and the rows contain indices of these tables.
     fn rows_to_json(
         &self,
         py: Python<'_>,
@@ -181,7 +187,7 @@ impl Scenario {
             .map_err(|error| crate::simulate::python::UserError::new_err(error.to_string()))
     }
 
-    /// Returns the flows of web traffic, with their new connections per second.
+    /// Returns the web flows, each with its number of new connections per second.
     fn web(&self) -> Vec<(String, f64)> {
         let flows = self.parsed.flows.iter();
         flows
@@ -192,7 +198,8 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns the defaults of TCP that depend on the kind of network: the network, and pairs of key and value.
+    /// Returns the TCP defaults that depend on the kind of network: the network, and pairs of key
+    /// and value.
     fn tcp_defaults(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let defaults = &self.parsed.tcp_defaults;
         (defaults.network, defaults.values.clone())
@@ -216,7 +223,8 @@ impl Scenario {
     }
 }
 
-/// Returns the units of values: name, SI unit as in the names of keys, and size in this unit as a fraction.
+/// Returns the units of values: name, SI unit as in the names of keys, and size in the SI unit as a
+/// fraction.
 #[pyfunction]
 pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     scenario::units()
@@ -251,7 +259,7 @@ pub fn format_named(name: &str) -> PyResult<Format> {
     }
 }
 
-/// Returns one `ScenarioError` with all problems.
+/// Returns one `ScenarioError` that contains all problems.
 pub fn refused(problems: Vec<Problem>) -> PyErr {
     let rows: Vec<_> = problems
         .into_iter()

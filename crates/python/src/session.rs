@@ -1,5 +1,5 @@
-//! A simulation that is stepped from Python. It has a thread of its own, which runs tasks, while the thread of Python
-//! waits and checks for Ctrl-C.
+//! A simulation that Python steps. It has its own thread, which runs tasks. Meanwhile the Python
+//! thread waits and checks for Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,11 +21,11 @@ use crate::simulate::{SimulationOutput, TICK, panic_message, python};
 /// A task of the thread of a session.
 type Task = Box<dyn FnOnce(&mut Option<Stepped<'_>>) + Send>;
 
-/// A simulation in progress. Its thread ends when it is dropped.
+/// A simulation in progress. Its thread ends when the session is dropped.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Session {
     scenario: Py<Scenario>,
-    /// `None` after the session is over.
+    /// Thread and settings; `None` after the session has ended.
     work: Mutex<Option<Work>>,
 }
 
@@ -36,7 +36,7 @@ struct Work {
     stop: Arc<AtomicBool>,
     panic: Arc<Mutex<Option<String>>>,
     thread: Option<JoinHandle<()>>,
-    /// Process of the thread; a fork does not have the thread.
+    /// Process that has the thread. A forked process does not have the thread.
     process: u32,
     settings: Vec<Setting>,
 }
@@ -65,7 +65,7 @@ impl Session {
         self.with(|work| work.ask(py, |session| session.now().seconds()))
     }
 
-    /// Runs for a time, at most to the end. [s]
+    /// Runs for `seconds`, at most to the end. [s]
     fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if !(seconds > 0.0 && seconds.is_finite()) {
             return Err(refused(format!(
@@ -81,7 +81,7 @@ impl Session {
         })
     }
 
-    /// Runs until a time. [s]
+    /// Runs until `time_s`. [s]
     fn run_until(&self, py: Python<'_>, time_s: f64) -> PyResult<()> {
         self.with(|work| {
             work.run(py, move |session| {
@@ -105,7 +105,8 @@ impl Session {
         self.with(|work| work.ask_halted(py, |session| session.read().to_string()))
     }
 
-    /// Changes the value of a key path of the scenario. Returns false, without a change, if the value is fixed.
+    /// Changes the value of a key path of the scenario. Returns false, without a change, if the
+    /// value is fixed.
     fn set(&self, py: Python<'_>, path: String, value: String) -> PyResult<bool> {
         self.with(|work| {
             let mut settings = work.settings.clone();
@@ -176,7 +177,7 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the thread, locked for this caller.
+    /// Returns the thread, locked for the caller.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Work>>> {
         let work = match self.work.try_lock() {
             Ok(work) => work,
@@ -231,12 +232,12 @@ impl Work {
         Ok(work)
     }
 
-    /// Returns whether the thread is in the process from which this process was forked.
+    /// Returns whether the thread is in another process, from which this process was forked.
     fn is_elsewhere(&self) -> bool {
         self.process != process::id()
     }
 
-    /// Runs a task in the thread, and returns its answer.
+    /// Runs a task on the thread, and returns its answer.
     fn ask<T: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -246,7 +247,7 @@ impl Work {
         answer.ok_or_else(over)
     }
 
-    /// Runs a task in the thread, if the session was not interrupted during a step.
+    /// Runs a task on the thread, if no step of the session was interrupted.
     fn ask_halted<T: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -285,12 +286,13 @@ impl Work {
         let (reply, answer) = channel();
         self.stop.store(false, Ordering::Relaxed);
         let task: Task = Box::new(move |slot| drop(reply.send(task(slot))));
-        // a thread that has panicked takes no task, and gives no answer
+        // a thread that has panicked runs no task and sends no answer
         drop(self.tasks.send(task));
         self.wait(py, answer)
     }
 
-    /// Waits for an answer without the GIL. At Ctrl-C the task is interrupted, and its answer dropped.
+    /// Waits for an answer without holding the GIL. At Ctrl-C, the task is interrupted and its
+    /// answer is dropped.
     fn wait<T: Send>(&mut self, py: Python<'_>, answer: Receiver<T>) -> PyResult<T> {
         let stop = &self.stop;
         let (answer, stopped) = py.detach(move || {
@@ -322,10 +324,10 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.tasks = channel().0; // no task will come
+        self.tasks = channel().0; // no more tasks will come
         let thread = self.thread.take();
         if let Some(thread) = thread.filter(|_| !self.is_elsewhere()) {
-            drop(thread.join()); // its panic was reported already
+            drop(thread.join()); // its panic was already reported
         }
     }
 }
@@ -342,7 +344,7 @@ fn serve(session: Stepped<'_>, asked: &Receiver<Task>, panic_slot: &Mutex<Option
     }
 }
 
-/// Returns whether to continue.
+/// Returns whether the simulation should continue.
 fn looked(stop: &AtomicBool) -> ControlFlow<()> {
     match stop.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
@@ -367,7 +369,7 @@ fn over() -> PyErr {
 fn failed(error: EngineError) -> PyErr {
     match error {
         EngineError::TooLong { .. } => refused(error.to_string()),
-        // the caller knows of an interruption
+        // the caller handles an interruption
         EngineError::Interrupted | EngineError::Conservation(_) => {
             python::EngineError::new_err(error.to_string())
         }

@@ -4,15 +4,16 @@ use lasthop_engine::control::buffer_sharing::{Controller, Law, Observation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Largest excess of a sum of shares over 1 through rounding.
+/// Largest amount by which rounding may make a sum of shares exceed 1.
 const ROUNDING: f64 = 1e-9;
 
-/// Virtual buffer sharing of paper 000, section V: blocking probabilities of classes with which a queue
-/// holds `occupancy_packets`, and each class its share in `targets` of them.
+/// Virtual buffer sharing of paper 000, section V. It computes blocking probabilities of classes,
+/// with which a queue holds `occupancy_packets`. Each class gets its share in `targets` of these
+/// packets.
 ///
-/// Call `step` at every arrival or at regular instants, and refuse packets of each class with the
-/// probability that it returns. `algorithm` is "corrected", "printed", "regulated" or "partition", as
-/// in `cell.ap_queue.vbs`. Invalid values raise ValueError.
+/// Call `step` at every arrival or at regular instants, and drop packets of each class with the
+/// probability that `step` returns. `algorithm` is "corrected", "printed", "regulated" or
+/// "partition", as in `cell.ap_queue.vbs`. Invalid values raise ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Vbs {
     controller: Controller,
@@ -55,9 +56,10 @@ impl Vbs {
 
     /// Returns the blocking probability of each class.
     ///
-    /// It follows from the packets in the queue, the share of each class in them (or in the service),
-    /// and the packets that have left since the last step. Classes that are not `present` leave their
-    /// share to the others; by default all classes are present.
+    /// It depends on the number of packets in the queue, the share of each class in these packets
+    /// (or in the service), and the number of packets that have left since the last step. Classes
+    /// that are not `present` leave their share to the other classes. By default, all classes are
+    /// present.
     #[pyo3(signature = (backlog_packets, shares, served_packets = 1.0, present = None))]
     fn step(
         &mut self,
@@ -93,7 +95,7 @@ impl Vbs {
         Ok(self.controller.step(&seen).to_vec())
     }
 
-    /// Blocking probability of each class, as of the last step. [-]
+    /// Blocking probability of each class after the last step. [-]
     #[getter]
     fn blocking(&self) -> Vec<f64> {
         self.controller.blocking().to_vec()

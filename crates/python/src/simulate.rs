@@ -1,4 +1,5 @@
-//! Runs the engine in a thread, while the thread of Python waits, checks for Ctrl-C and reports progress.
+//! Runs the engine on a thread. Meanwhile the Python thread waits, checks for Ctrl-C and reports
+//! progress.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -25,7 +26,7 @@ pub mod python {
     pyo3::import_exception!(lasthop.errors, UserError);
 }
 
-/// Time between two checks for Ctrl-C and reports of progress.
+/// Time between two checks for Ctrl-C and between two reports of progress.
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// Approximate size of the pieces of a packet capture. [bytes]
@@ -33,7 +34,7 @@ const PIECE: usize = 1 << 20;
 
 type Finished = thread::Result<Result<RunResult, EngineError>>;
 
-/// Output of a simulation, each part as JSON.
+/// Output of a simulation, each element as JSON.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct SimulationOutput {
     scenario: Arc<scenario::Scenario>,
@@ -84,19 +85,20 @@ impl SimulationOutput {
         self.result.interrupted
     }
 
-    /// Number of recorded frames; an aggregate counts as its number of MPDUs.
+    /// Number of recorded frames. An A-MPDU counts as its number of MPDUs.
     #[getter]
     fn frame_count(&self) -> usize {
         self.result.frames.iter().map(FrameRecord::count).sum()
     }
 
-    /// Whether there was no room for more frames.
+    /// Whether the limit of recorded frames was reached.
     #[getter]
     fn frames_full(&self) -> bool {
         self.result.frames_full
     }
 
-    /// Returns the recorded frames that begin from `from_s` on and before `to_s`, as JSON columns. [s]
+    /// Returns the recorded frames that begin at or after `from_s` and before `to_s`, as JSON
+    /// columns. [s]
     #[pyo3(signature = (from_s = 0.0, to_s = f64::INFINITY))]
     fn frames_json(&self, from_s: f64, to_s: f64) -> String {
         let [from, to] = [from_s, to_s].map(instant);
@@ -135,7 +137,8 @@ impl SimulationOutput {
     }
 }
 
-/// Returns the first instant that is not before a time, at most the last instant. [s]
+/// Returns the first instant at or after a time, limited to the last instant that can be
+/// represented. [s]
 fn instant(time_s: f64) -> Time {
     // the conversion saturates
     Time((time_s * 1e9).ceil() as u64)
@@ -167,7 +170,7 @@ pub fn simulate(
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     run_in_detail(scenario, jobs, detail, &|p| watch.report(p))
                 }));
-                // The receiver outlives this thread: it waits for exactly this message.
+                // the receiver outlives this thread, because the receiver waits for this message
                 drop(done.send(outcome));
             });
             wait(&finished, watch, progress.as_ref())
@@ -176,7 +179,8 @@ pub fn simulate(
     let result = match (finished, stopped) {
         (Err(panic), _) => return Err(python::EngineError::new_err(panic_message(&*panic))),
         (Ok(Ok(result)), None) => result,
-        // Ctrl-C keeps what is finished; an exception of `progress` is the caller's own.
+        // Ctrl-C keeps the finished replications; an exception of `progress` is passed to the
+        // caller
         (Ok(Ok(result)), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => result,
         (Ok(_), Some(error)) => return Err(error),
         (Ok(Err(EngineError::Interrupted)), None) => {
@@ -223,7 +227,8 @@ impl Watch {
     }
 }
 
-/// Waits for the engine; returns its outcome and the Python exception that stopped it, if any.
+/// Waits for the engine. Returns the outcome, and the Python exception that stopped the engine, if
+/// any.
 fn wait(
     finished: &Receiver<Finished>,
     watch: &Watch,

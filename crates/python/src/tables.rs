@@ -16,7 +16,7 @@ pub use crate::absent::enforce::{
 #[cfg(feature = "enforce")]
 use crate::scenario::{Named, Setting, format_named, known, refused};
 
-/// Checks the gateway of a scenario file and returns it, as JSON.
+/// Checks the gateway of a scenario file. Returns the gateway as JSON.
 #[cfg(feature = "enforce")]
 #[pyfunction]
 pub fn check_gateway(
@@ -36,7 +36,7 @@ pub fn check_gateway(
     )
 }
 
-/// Checks the interface of a scenario file and returns it, as JSON.
+/// Checks the interface of a scenario file. Returns the interface as JSON.
 #[cfg(feature = "enforce")]
 #[pyfunction]
 pub fn check_interface(

@@ -1,4 +1,5 @@
-//! Traffic of an emulation's hosts: connections of web sources, and numbers of connections of users.
+//! Traffic of an emulation's hosts: connections of web sources, and the number of connections of
+//! users.
 
 use lasthop_engine::control::multi_connection::{self, Falls, Seen};
 use lasthop_engine::live;
@@ -9,8 +10,9 @@ use crate::scenario::Scenario;
 
 /// Connections of a web source in order, as in the first replication of a simulation.
 ///
-/// Each has its start [s], the length of the request [bytes], the time from its arrival to the response [s], and the
-/// length of the response [bytes]. `flow` is the index of the source; another flow raises ValueError.
+/// Each connection has its start [s], the length of the request [bytes], the time from the
+/// request's arrival to the response [s], and the length of the response [bytes]. `flow` is the
+/// index of the source. The index of another kind of flow raises ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Transactions(live::Transactions);
 
@@ -56,8 +58,8 @@ impl MultiConnection {
         rule.map(MultiConnection).ok_or_else(message)
     }
 
-    /// Returns the new number, from the mean round-trip time since the last step, if it is known [s], and the sum of the
-    /// rates of the connections [packets/s].
+    /// Returns the new number of connections. It depends on the mean round-trip time since the last
+    /// step, if known [s], and on the total rate of the connections [packets/s].
     #[pyo3(signature = (rtt_s, rate_pps))]
     fn step(&mut self, rtt_s: Option<f64>, rate_pps: f64) -> u32 {
         self.0.step(Seen {

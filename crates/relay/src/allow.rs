@@ -1,16 +1,16 @@
-//! Where a server lets its clients connect to.
+//! The targets to which a server lets its clients connect.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 use serde::Deserialize;
 
-/// Hosts and ports.
+/// A rule that allows some hosts and ports.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Allowed {
     pub(crate) host: Host,
-    /// None: every port.
+    /// The allowed port; `None` allows every port.
     pub(crate) port: Option<u16>,
 }
 
@@ -18,14 +18,15 @@ pub(crate) struct Allowed {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Host {
     Any,
-    /// By the name that the client says.
+    /// The host name, as the client writes it.
     Name(String),
-    /// By its address.
+    /// A network that contains the address of the host.
     Network(IpNet),
 }
 
 impl Allowed {
-    /// Whether a target is meant that a client calls `name`, at one of its addresses.
+    /// Returns whether this rule allows a target that the client calls `name`, at one of the
+    /// target's addresses.
     fn covers(&self, name: &str, address: IpAddr, port: u16) -> bool {
         let is_host = match &self.host {
             Host::Any => true,
@@ -36,7 +37,7 @@ impl Allowed {
     }
 }
 
-/// Whether clients may connect to a target; without a list they may.
+/// Returns whether clients may connect to a target. Without a list, every target is allowed.
 pub(crate) fn is_allowed(list: &[Allowed], name: &str, address: IpAddr, port: u16) -> bool {
     list.is_empty() || list.iter().any(|each| each.covers(name, address, port))
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A number of bytes, of which some are in use.
+/// A memory budget: a number of bytes, and how many of them are in use.
 #[derive(Clone, Debug)]
 pub struct Budget {
     free: Rc<Cell<usize>>,
@@ -11,7 +11,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns a budget of which all is free.
+    /// Returns a budget of which no byte is in use.
     pub fn new(bytes: usize) -> Budget {
         Budget {
             free: Rc::new(Cell::new(bytes)),
@@ -19,34 +19,36 @@ impl Budget {
         }
     }
 
-    /// Returns the free part. [bytes]
+    /// Returns the free bytes of the budget. [bytes]
     pub fn free(&self) -> usize {
         self.free.get()
     }
 
-    /// Returns the free part without a quarter of the budget, which is reserved for new streams. [bytes]
+    /// Returns the free bytes, less a quarter of the budget, which is reserved for new streams.
+    /// [bytes]
     pub fn spare(&self) -> usize {
         self.free().saturating_sub(self.bytes / 4)
     }
 
-    /// Returns the free part without half of the budget, which is reserved for streams that use it. [bytes]
+    /// Returns the free bytes, less half of the budget, which is reserved for active streams.
+    /// [bytes]
     pub fn plenty(&self) -> usize {
         self.free().saturating_sub(self.bytes / 2)
     }
 
-    /// Returns the part in use. [bytes]
+    /// Returns the bytes in use. [bytes]
     pub fn used(&self) -> usize {
         self.bytes - self.free.get()
     }
 
-    /// Takes this number of bytes, if they are free.
+    /// Reserves this number of bytes if they are free. Returns whether they were free.
     #[must_use]
     pub fn take(&self, bytes: usize) -> bool {
         let left = self.free.get().checked_sub(bytes);
         left.map(|left| self.free.set(left)).is_some()
     }
 
-    /// Gives bytes back that were taken.
+    /// Releases bytes that were reserved.
     pub fn give(&self, bytes: usize) {
         self.free.set(self.free.get() + bytes);
         debug_assert!(self.free.get() <= self.bytes, "given back twice");

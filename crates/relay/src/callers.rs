@@ -1,4 +1,5 @@
-//! Connections that have not yet shown what they want: a bounded number, of which the oldest make room for new ones.
+//! Connections that have not yet sent their request. Their number is limited: the oldest
+//! connections are closed to make room for new ones.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,17 +11,17 @@ use tokio::time::Instant;
 /// Limits of a table of callers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Callers at a time.
+    /// Maximum number of callers at the same time.
     pub(crate) all: usize,
-    /// Callers of one address at a time.
+    /// Maximum number of callers from one address at the same time.
     pub(crate) of_one: usize,
-    /// Age at which a silent caller makes room for a new one.
+    /// Age from which a caller that has sent nothing may be closed for a new caller.
     pub(crate) silent_age: Duration,
-    /// Age at which a caller that has spoken makes room, if no silent one does.
+    /// Age from which a caller that has sent data may be closed, if no silent caller can be closed.
     pub(crate) spoken_age: Duration,
 }
 
-/// One connection.
+/// A caller: one connection that has not yet sent its request.
 #[derive(Debug)]
 struct Caller {
     from: IpAddr,
@@ -29,7 +30,7 @@ struct Caller {
     task: Option<AbortHandle>,
 }
 
-/// All of them, the oldest first.
+/// All callers, the oldest first.
 #[derive(Debug)]
 pub(crate) struct Callers {
     limits: Limits,
@@ -40,7 +41,7 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// Begins with no caller.
+    /// Returns a table without callers.
     pub(crate) fn new(limits: Limits) -> Callers {
         Callers {
             limits,
@@ -50,7 +51,8 @@ impl Callers {
         }
     }
 
-    /// Admits a caller: its number, or none if no other makes room.
+    /// Admits a caller and returns its number. Returns `None` if no other caller can be closed for
+    /// it.
     pub(crate) fn admit(&mut self, from: IpAddr) -> Option<u64> {
         let from = subscriber(from);
         let of_one = self.all.values().filter(|caller| caller.from == from);
@@ -71,7 +73,8 @@ impl Callers {
         Some(self.next)
     }
 
-    /// Closes the oldest silent caller of some, or else the oldest that is old enough; whether there was one.
+    /// Closes the oldest silent caller among those that `is_meant` selects, or else the oldest
+    /// selected caller that is old enough. Returns whether a caller was closed.
     fn make_room(&mut self, is_meant: impl Fn(&Caller) -> bool) -> bool {
         let Limits {
             silent_age,
@@ -95,14 +98,14 @@ impl Callers {
         true
     }
 
-    /// Sets the task that serves a caller, which is aborted to make room.
+    /// Sets the task that serves a caller. The task is aborted to make room.
     pub(crate) fn serve(&mut self, id: u64, task: AbortHandle) {
         if let Some(caller) = self.all.get_mut(&id) {
             caller.task = Some(task);
         }
     }
 
-    /// Records that a caller has spoken.
+    /// Records that a caller has sent data.
     pub(crate) fn spoke(&mut self, id: u64) {
         if let Some(caller) = self.all.get_mut(&id) {
             caller.is_silent = false;
@@ -115,7 +118,8 @@ impl Callers {
     }
 }
 
-/// Returns what counts as one address: IPv6 gives each subscriber a network of 64 bits at least.
+/// Returns the address that identifies a subscriber. For IPv6, it is the 64-bit network, because
+/// each subscriber has at least one such network.
 pub(crate) fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -1,4 +1,4 @@
-//! The relay near the programs.
+//! The client: the relay near the programs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -26,12 +26,12 @@ use crate::session::{Counted, LinkId, Memory};
 use crate::settings::ClientSettings;
 use crate::socks;
 
-/// Pauses between attempts that fail: the first, and the longest.
+/// First and longest pause between failed attempts to connect.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-/// How long a program may take to say where it wants to go.
+/// Time within which a program must name its target.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
-/// Limits of connections of programs that have not said where they want to go. A busy machine may delay a program: others
-/// wait until the oldest has had its time.
+/// Limits of program connections that have not yet named a target. A busy machine may delay a
+/// program. New programs wait until the oldest of these connections has had its time.
 const UNDECIDED: Limits = Limits {
     all: 512,
     of_one: usize::MAX,
@@ -40,7 +40,7 @@ const UNDECIDED: Limits = Limits {
 };
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Programs, and the server.
+/// The client's programs and its connections to the server.
 pub(crate) struct Client {
     pub(crate) key: Key,
     pub(crate) settings: ClientSettings,
@@ -48,37 +48,37 @@ pub(crate) struct Client {
     pub(crate) pool: RefCell<Rc<Pool>>,
     /// Name of the session.
     pub(crate) session: RefCell<String>,
-    /// Number of the next connection.
+    /// Number that the next connection to the server gets.
     next_link: Cell<LinkId>,
-    /// Connections that are being made.
+    /// Number of connections that are being established.
     dialing: Cell<u32>,
-    /// Pause before the next attempt, as long as attempts fail: then there is one at a time.
+    /// Pause before the next attempt. While attempts fail, only one is made at a time.
     pause: Cell<Option<Duration>>,
     undecided: RefCell<Callers>,
     notes: mpsc::SyncSender<String>,
-    /// Targets of forwards that have failed, and why: each is told of once.
+    /// Forward targets that have failed, with the code of the failure. Each is reported only once.
     noted: RefCell<HashSet<(String, u16, u8)>>,
-    /// Streams that the server allows.
+    /// Number of streams that the server allows.
     streams: Cell<usize>,
-    /// What was counted in sessions that are over.
+    /// Counters of sessions that have ended.
     pub(crate) gone: Cell<Counted>,
     pub(crate) probes: Cell<ClientProbeCounters>,
 }
 
-/// Where connections of programs lead.
+/// The targets of program connections.
 #[derive(Clone)]
 pub(crate) enum Leads {
-    /// Where the program says.
+    /// The target that the program names by SOCKS.
     Socks,
-    /// Where they were going.
+    /// The original destination of the connection (TPROXY).
     There,
-    /// To one target.
+    /// One fixed target: host and port.
     To(String, u16),
 }
 
-/// Why a connection to the server was not made.
+/// The reason why a connection to the server was not established.
 enum Failed {
-    /// Try again.
+    /// A failure after which the client tries again.
     Now(String),
     /// The server does not know the session.
     Unknown,
@@ -86,7 +86,7 @@ enum Failed {
 
 impl From<NoiseError> for Failed {
     fn from(error: NoiseError) -> Failed {
-        // a server says nothing to who has another key
+        // the server sends nothing to a client that has another key
         let is_silent = match &error {
             NoiseError::Io(error) => error.kind() == io::ErrorKind::UnexpectedEof,
             other => matches!(other, NoiseError::Stranger),
@@ -132,12 +132,12 @@ impl Client {
     }
 
     pub(crate) fn note(&self, text: String) {
-        let _ = self.notes.try_send(text); // nobody may read them
+        let _ = self.notes.try_send(text); // dropped if nobody reads the notes
     }
 
     // -- the server ----------------------------------------------------------------------------
 
-    /// Has as many connections as the rules ask for, for ever.
+    /// Keeps as many connections as the rules ask for, indefinitely.
     pub(crate) async fn keep(self: Rc<Self>) {
         loop {
             let pool = self.living();
@@ -160,7 +160,7 @@ impl Client {
         }
     }
 
-    /// The pool, or another if it has been given up.
+    /// Returns the pool, or a new pool if the present one was abandoned.
     fn living(&self) -> Rc<Pool> {
         if self.pool.borrow().is_dead() {
             self.begin_anew();
@@ -210,7 +210,7 @@ impl Client {
         });
     }
 
-    /// Address of the server, as it was given.
+    /// Returns the address of the server as the settings give it.
     pub(crate) fn name(&self) -> String {
         let (host, port) = &self.settings.server;
         match host.contains(':') {
@@ -283,13 +283,13 @@ impl Client {
 
     // -- programs ------------------------------------------------------------------------------
 
-    /// Takes connections of programs, for ever.
+    /// Accepts connections of programs, indefinitely.
     pub(crate) async fn take(self: Rc<Self>, listener: TcpListener, leads: Leads) {
         let decides = matches!(leads, Leads::Socks);
         loop {
             match listener.accept().await {
                 Ok((socket, _)) => {
-                    // only who speaks SOCKS may be long in saying where it goes
+                    // only a program that speaks SOCKS may delay the choice of its target
                     let caller = match decides {
                         true => Some(self.admit().await),
                         false => None,
@@ -308,10 +308,12 @@ impl Client {
         }
     }
 
-    /// Waits until there is room for a program that has not said where it wants to go: its number.
+    /// Waits until there is room for a program that has not named its target. Returns the number of
+    /// the program.
     async fn admit(&self) -> u64 {
         loop {
-            // a router's programs may all have one address, so that addresses do not count here
+            // all programs behind a router may share one address, so the limit per address does not
+            // apply
             let admitted = self
                 .undecided
                 .borrow_mut()
@@ -323,7 +325,7 @@ impl Client {
         }
     }
 
-    /// Says once why a target of a forward is not reached: programs learn of a reset alone.
+    /// Reports once why the target of a forward cannot be reached. The program only sees a reset.
     fn tell_of(&self, host: String, port: u16, code: u8) {
         let text = format!("{host}:{port}: {}", frame::why(code));
         if self.noted.borrow_mut().insert((host, port, code)) {
@@ -375,7 +377,8 @@ impl Client {
     }
 }
 
-/// Waits until a program has broken its connection, or has ended it where it waits for an answer to go on.
+/// Waits until a program resets its connection. If the program still waits for an answer, the end
+/// of its data also counts.
 async fn gone(socket: &TcpStream, waits: bool) -> io::Result<()> {
     if waits && socket.peek(&mut [0]).await? == 0 {
         return Ok(());
@@ -397,7 +400,7 @@ fn begin(
 
 fn new_session() -> String {
     use std::hash::{BuildHasher, RandomState};
-    // a name, no secret: it only has to differ from others
+    // the name of a session is no secret; it only has to be unique
     let half = || RandomState::new().hash_one(std::time::SystemTime::now());
     format!("{:016x}{:016x}", half(), half())
 }

@@ -14,30 +14,31 @@
 //! | 19 | drain | |
 //! | 20 | rest | rests u8 |
 //!
-//! The sender keeps a frame below 16 until it is acknowledged, and sends it again on another connection when its
-//! connection dies. Frames from 16 on are sent once, over whichever connection is ready. The number of a connection is
-//! the number that the client gave it in the handshake. Probes are UDP datagrams of their own (`probe/packet.rs`).
+//! The sender keeps a frame of a kind below 16 until the frame is acknowledged. If the frame's
+//! connection dies, the sender sends the frame again on another connection. Frames of kinds from 16
+//! on are sent once, over whichever connection is ready. The client numbers the connections in the
+//! handshake. Probes are not frames but UDP datagrams (`probe/packet.rs`).
 
 use std::mem;
 
 use thiserror::Error;
 
-/// A stream of a session.
+/// Number of a stream in its session.
 pub type StreamId = u32;
 
 /// Longest message before encryption. [bytes]
 pub const MOST_BYTES: usize = 65_519;
 
-/// Head of a block of data. [bytes]
+/// Length of the header of a data frame. [bytes]
 pub const DATA_HEAD: usize = 14;
 
-/// Kind of a block of data.
+/// Kind of a data frame.
 const DATA: u8 = 3;
 
-/// First kind that is sent once.
+/// First kind of frames that are sent only once.
 const PASSING: u8 = 16;
 
-/// Longest name of a host (RFC 1035).
+/// Longest host name (RFC 1035). [bytes]
 pub const MOST_HOST: usize = 255;
 
 /// Code of success.
@@ -50,12 +51,12 @@ pub const NOT_ALLOWED: u8 = 2;
 pub const NETWORK_UNREACHABLE: u8 = 3;
 /// Code of a host that cannot be reached, or is unknown.
 pub const HOST_UNREACHABLE: u8 = 4;
-/// Code of a port at which nobody listens.
+/// Code of a port on which no program listens.
 pub const REFUSED: u8 = 5;
 /// Code of a target that has not replied in time.
 pub const TIMED_OUT: u8 = 6;
 
-/// Code of a stream for which the server has no room. SOCKS has no code for it.
+/// Code of a stream for which the server has no room. SOCKS has no such code.
 pub const NO_ROOM: u8 = 128;
 
 /// Returns the meaning of a code.
@@ -72,7 +73,7 @@ pub fn why(code: u8) -> &'static str {
     }
 }
 
-/// Bytes that are no frame.
+/// The error for bytes that are not a frame.
 #[derive(Debug, Error, PartialEq)]
 #[error("{0}")]
 pub struct NoFrame(&'static str);
@@ -128,7 +129,7 @@ impl<'a> Field<'a> for &'a [u8] {
     }
 }
 
-/// A host.
+/// A host is written as text.
 impl<'a> Field<'a> for &'a str {
     fn read(rest: &mut &'a [u8]) -> Result<&'a str, NoFrame> {
         let host = std::str::from_utf8(mem::take(rest));
@@ -161,12 +162,12 @@ impl Field<'_> for Vec<(u32, u64)> {
     }
 }
 
-/// Flags of a block of data.
+/// Flags of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flags {
-    /// Whether the stream ends after the block.
+    /// Whether the stream ends after this block.
     pub last: bool,
-    /// Whether its sender has no credit left.
+    /// Whether the sender has no credit left.
     pub spent: bool,
 }
 
@@ -208,7 +209,7 @@ macro_rules! frames {
         }
 
         impl Frame<'_> {
-            /// Returns the frame of a message.
+            /// Returns the frame that a message contains.
             pub fn read(message: &[u8]) -> Result<Frame<'_>, NoFrame> {
                 let (&kind, mut rest) = message.split_first().ok_or(NoFrame("an empty message"))?;
                 let frame = match kind {
@@ -222,7 +223,7 @@ macro_rules! frames {
                 }
             }
 
-            /// Returns the message of the frame.
+            /// Returns the frame as a message.
             pub fn message(&self) -> Vec<u8> {
                 let mut message = Vec::new();
                 match self {
@@ -239,85 +240,87 @@ macro_rules! frames {
 }
 
 frames! {
-    /// Connect to a host; data may come up to an offset.
+    /// Requests a connection to a host, and grants credit up to an offset.
     1 Open {
-        /// Stream to that host.
+        /// Stream for the connection to the host.
         stream: StreamId,
-        /// Offset up to which the other side may send.
+        /// Offset in the stream up to which the other relay may send.
         until: u64,
         /// Port of the host.
         port: u16,
-        /// A name or an address.
+        /// Name or address of the host.
         host: &'a str,
     }
-    /// The stream is connected, or has failed.
+    /// Reports that the stream is connected, or that connecting failed.
     2 Opened {
         /// Stream that was opened.
         stream: StreamId,
-        /// Offset up to which the other side may send.
+        /// Offset in the stream up to which the other relay may send.
         until: u64,
         /// [`OK`], or a code of SOCKS (RFC 1928).
         code: u8,
     }
-    /// A block.
+    /// A block of data.
     3 Data {
         /// Stream of the block.
         stream: StreamId,
-        /// Offset in the stream at which it begins.
+        /// Offset of the block in the stream.
         offset: u64,
-        /// Whether it is the last block, and whether credit is left.
+        /// Whether the block is the last one, and whether its sender has credit left.
         flags: Flags,
-        /// The block.
+        /// Bytes of the block.
         bytes: &'a [u8],
     }
-    /// The other side may send up to an offset.
+    /// Grants credit: the other relay may send up to an offset.
     4 Credit {
         /// Stream of the credit.
         stream: StreamId,
-        /// The offset.
+        /// Offset in the stream up to which the other relay may send.
         until: u64,
-        /// Number of times that credit was given back before.
+        /// Number of times that credit was given back before this frame.
         epoch: u32,
     }
-    /// A stream breaks off, in both directions.
+    /// Resets a stream in both directions.
     5 Reset {
-        /// Stream that breaks off.
+        /// Stream that is reset.
         stream: StreamId,
         /// Reason, as a code of SOCKS.
         code: u8,
     }
-    /// Credit that is not used, from an offset on.
+    /// Gives back unused credit from an offset on.
     6 GiveBack {
         /// Stream of the credit.
         stream: StreamId,
-        /// The offset.
+        /// Offset from which the credit is given back.
         until: u64,
         /// Number of times that credit was given back, including this time.
         epoch: u32,
     }
-    /// Counts of kept frames that have come over connections.
+    /// Acknowledges kept frames: how many have arrived over each connection.
     16 Acknowledge {
-        /// Numbers of connections, and the frames that have come since each connection began.
+        /// Connection numbers, each with the number of kept frames that have arrived since the
+        /// connection began.
         counts: Vec<(u32, u64)>,
     }
-    /// Number of connections that the rule of the other side asks for.
+    /// Reports the number of connections that the sender's rule asks for.
     18 Wish {
-        /// The number.
+        /// Number of connections that the rule asks for.
         connections: u32,
     }
-    /// Whether this connection is to carry no streams until the next such frame.
+    /// Asks the other relay to send no streams over this connection until the next frame of this
+    /// kind.
     20 Rest {
-        /// Whether it is to rest, or to carry streams again.
+        /// Whether the connection is to carry no streams (true), or streams again (false).
         rests: bool,
     }
     ;
-    /// Request for an acknowledgement over the same connection.
+    /// Requests an acknowledgement over the same connection.
     17 Ping;
-    /// Only acknowledgements follow over this connection.
+    /// Announces that only acknowledgements follow over this connection.
     19 Drain
 }
 
-/// Returns the head of a block of data.
+/// Returns the header of a data frame.
 pub fn data_head(stream: StreamId, offset: u64, flags: Flags) -> [u8; DATA_HEAD] {
     let mut head = [DATA; DATA_HEAD];
     head[1..5].copy_from_slice(&stream.to_be_bytes());
@@ -326,12 +329,12 @@ pub fn data_head(stream: StreamId, offset: u64, flags: Flags) -> [u8; DATA_HEAD]
     head
 }
 
-/// Whether a message is a block of a stream.
+/// Returns whether a message is a data frame.
 pub fn is_data(message: &[u8]) -> bool {
     message.first() == Some(&DATA)
 }
 
-/// Whether a message is kept until it is acknowledged.
+/// Returns whether a message is kept until it is acknowledged.
 pub fn is_kept(message: &[u8]) -> bool {
     message.first().is_some_and(|&kind| kind < PASSING)
 }

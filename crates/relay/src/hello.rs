@@ -1,67 +1,67 @@
-//! What the two relays agree on before the first frame: JSON, inside the handshake.
+//! The handshake's payload, as JSON: the terms that the two relays agree on before the first frame.
 
 use serde::{Deserialize, Serialize};
 
 use crate::number::Rule;
 use crate::session::LinkId;
 
-/// Both relays must have the same.
+/// Version of the protocol. Both relays must have the same version.
 pub(crate) const VERSION: u16 = 1;
 
-/// What a client says first.
+/// The first message of a client.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hello {
     pub(crate) version: u16,
-    /// Which session: 32 hexadecimal digits.
+    /// Name of the session: 32 hexadecimal digits.
     pub(crate) session: String,
-    /// Number of the connection: no other of the session has had it.
+    /// Number of the connection, unique in the session.
     pub(crate) link: LinkId,
-    /// Whether it was there before.
+    /// Whether the session existed before this connection.
     pub(crate) resumes: bool,
     pub(crate) terms: Terms,
 }
 
-/// How both sides are to behave.
+/// The terms of a session, which bind both relays.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Terms {
     pub(crate) rule: Rule,
-    /// Fewest and most connections.
+    /// Smallest and largest number of connections.
     pub(crate) connections: (u32, u32),
-    /// The congestion control of each, by the kernel's name.
+    /// Congestion control of each connection, by the kernel's name.
     pub(crate) congestion: String,
-    /// Silence after which the other side counts as dead. [s]
+    /// Time of silence after which the other relay is considered dead. [s]
     pub(crate) timeout_s: f64,
 }
 
-/// What a server answers.
+/// The server's reply to a client that may join.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Welcome {
     pub(crate) version: u16,
     pub(crate) answer: Answer,
-    /// Streams at a time.
+    /// Maximum number of streams at the same time.
     pub(crate) streams: usize,
 }
 
-/// Whether a connection may join.
+/// The server's decision on whether a connection may join a session.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Answer {
-    /// It may.
+    /// The connection may join.
     Yes,
-    /// The session is not known, or no longer.
+    /// The server does not know the session, or has already ended it.
     Unknown,
-    /// It may not.
+    /// The connection may not join, for this reason.
     No(String),
 }
 
-/// Most connections that a session may have, whatever its client asks for.
+/// Maximum number of connections of a session, whatever its client asks for.
 pub(crate) const MOST_CONNECTIONS: u32 = 128;
 
 impl Terms {
-    /// What is wrong with them, if anything.
+    /// Returns the fault of the terms, if there is one.
     pub(crate) fn complaint(&self) -> Option<String> {
         let (least, most) = self.connections;
         if !(1..=MOST_CONNECTIONS).contains(&least) || !(least..=MOST_CONNECTIONS).contains(&most) {

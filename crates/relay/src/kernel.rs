@@ -1,4 +1,4 @@
-//! What Linux lets a TCP socket choose, and tells of it.
+//! Linux socket options and statistics of a TCP connection.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The first fields of `struct tcp_info` (linux/tcp.h), as Linux 5.5 and later have them.
+/// The first fields of `struct tcp_info` (linux/tcp.h), in the layout of Linux 5.5 and later.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Raw {
@@ -35,29 +35,29 @@ getsockopt_impl!(
     GetStruct<Raw>
 );
 
-/// State of a connection.
+/// State of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Info {
     /// Smoothed round-trip time.
     pub(crate) rtt: Duration,
-    /// [bytes]
+    /// Maximum segment size. [bytes]
     pub(crate) mss: u32,
-    /// [packets]
+    /// Congestion window. [packets]
     pub(crate) cwnd: u32,
-    /// Packets under way.
+    /// Number of packets in flight.
     pub(crate) in_flight: u32,
-    /// What the kernel has taken and not sent. [bytes]
+    /// Data that the kernel has accepted and not yet sent. [bytes]
     pub(crate) unsent: u32,
-    /// Packets sent again since the beginning.
+    /// Number of packets retransmitted since the connection began.
     pub(crate) retransmissions: u32,
-    /// Whether anything is unsent or unacknowledged.
+    /// Whether any data are unsent or unacknowledged.
     pub(crate) waits: bool,
-    /// Packets that have arrived, and those of them that were marked.
+    /// Number of delivered packets, and how many of these packets were marked.
     pub(crate) delivered: u32,
     pub(crate) marked: u32,
 }
 
-/// What the kernel says of a connection.
+/// Returns the state of a connection.
 pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
     let raw = getsockopt(socket, TcpInfo)?;
     let word = |number: usize| raw.words[number];
@@ -75,22 +75,24 @@ pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
     })
 }
 
-/// Most that the kernel is given ahead of what it may send. [segments], [bytes]
+/// Maximum amount of data that the kernel is given beyond its window. [segments], [bytes]
 const AHEAD: (u32, u32) = (8, 131_072);
 
-/// What the kernel holds unsent at most of a connection: no more than its window, as what waits behind a small
-/// one comes much later than what others carry. [bytes]
+/// Returns the maximum amount of unsent data that the kernel may hold for a connection. It is never
+/// more than the window, because data behind a small window arrive much later than data on other
+/// connections. [bytes]
 fn ahead_bytes(info: &Info) -> u32 {
     (AHEAD.0.min(info.cwnd.max(1)) * info.mss).min(AHEAD.1)
 }
 
-/// Questions of the kernel that stay unanswered before an idle connection ends.
+/// Number of unanswered keepalive probes after which an idle connection ends.
 const PROBES: u32 = 3;
-/// Longest time between two of them that Linux takes.
+/// Longest interval between two keepalive probes that Linux accepts.
 const MOST_BETWEEN: Duration = Duration::from_secs(32_767);
 
-/// Settings of a connection between relays, once it is connected. One whose other end has vanished without a word ends
-/// some time after `timeout`, also where no stream makes the relays ask each other.
+/// Sets the options of a connection between relays after it is established. If the other end
+/// vanishes silently, the connection ends some time after `timeout`, even without a stream that
+/// makes the relays ping each other.
 pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
     let between = timeout.min(MOST_BETWEEN);
     let asks = TcpKeepalive::new()
@@ -102,10 +104,12 @@ pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
     socket.set_nodelay(true)
 }
 
-/// Waits until the kernel holds little unsent of a connection: what it can take then. [bytes]
+/// Waits until the kernel holds little unsent data of a connection. Returns how much data the
+/// kernel accepts then. [bytes]
 ///
-/// tokio remembers that a socket was writable until a write has failed. Here none fails, since no
-/// more is written than there is room for: the kernel is asked, and asked to tell.
+/// tokio considers a socket writable until a write fails. Here no write fails, since the relay
+/// never writes more than fits. Therefore this function asks the kernel for its state, and for a
+/// notification.
 ///
 /// # Errors
 ///
@@ -123,7 +127,7 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
         poll(&mut asked, PollTimeout::ZERO)?;
         let events = asked[0].revents().unwrap_or(PollFlags::empty());
         if events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
-            // a reset leaves the count of unsent bytes as it was: there will never be room
+            // a reset does not change the count of unsent bytes, so there would never be room
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         if events.is_empty() {
@@ -133,7 +137,8 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
     }
 }
 
-/// What fits into a window and what may wait behind it, in whole segments where there are several.
+/// Returns the room for data: the window plus the data that may wait behind it, in whole segments
+/// if more than one fits.
 fn room_of(info: &Info, ahead: u32) -> usize {
     let bytes = |count: u32| count as usize;
     let mss = bytes(info.mss);
@@ -142,7 +147,7 @@ fn room_of(info: &Info, ahead: u32) -> usize {
     if room > mss { room - room % mss } else { room }
 }
 
-/// Lets a socket take connections to addresses of others, which TPROXY hands it.
+/// Lets a socket accept connections to foreign addresses, which TPROXY redirects to it.
 pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Result<()> {
     match is_ipv4 {
         true => socket.set_ip_transparent_v4(true),
@@ -150,47 +155,50 @@ pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Res
     }
 }
 
-/// Has Linux acknowledge what comes as it would if nothing had been answered.
+/// Makes Linux acknowledge received data as if no data were sent in reply.
 ///
-/// It delays ACKs where an answer follows what comes, as in a dialogue. Here such answers are few and no part of it, and
-/// a sender that hears of every second segment alone sends two at once, of which a full queue drops more.
+/// Linux delays ACKs on connections with interactive replies. Here replies are few and not
+/// interactive. A sender that gets an ACK only for every second segment sends two segments
+/// together, and a full queue drops more of them.
 pub(crate) fn be_no_dialogue(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).set_tcp_quickack(true)
 }
 
-/// Lets many connections come from one address: a port is chosen when both ends are known.
+/// Lets one address have many connections: Linux chooses the local port when both ends are known.
 pub(crate) fn choose_port_late(socket: &TcpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, IpBindAddressNoPort, &true)?)
 }
 
-/// Chooses the congestion control of a connection.
+/// Sets the congestion control of a connection.
 pub(crate) fn choose(socket: SockRef, congestion: &str) -> io::Result<()> {
     socket.set_tcp_congestion(congestion.as_bytes())
 }
 
-/// Has a socket tell its other end that it broke, instead of that it ended, when it is closed.
+/// Makes a socket send a reset to its other end when it is closed.
 pub(crate) fn break_off(socket: &TcpStream) {
     let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
 }
 
-/// Has a socket that is closed send what it has, and end.
+/// Makes a socket send its remaining data when it is closed, and then end normally.
 pub(crate) fn end_well(socket: &TcpStream) {
     let _ = SockRef::from(socket).set_linger(None);
 }
 
-/// Tells the other end of a socket that nothing more comes.
+/// Tells the other end of a socket that no more data will come.
 pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).shutdown(std::net::Shutdown::Write)
 }
 
-/// How many bytes a program's socket may hold unsent.
+/// Maximum amount of unsent data in a program's socket. [bytes]
 const PROGRAM_AHEAD: u32 = 65_536;
-/// What a program of this machine may have sent that is not read. Loopback hands over up to 64 KiB at once, which the
-/// kernel counts in full until its last byte is read: into the buffer that it begins with, 128 KiB, the next
-/// would not go, and it would be dropped and sent again after a timeout. [bytes]
+/// Receive buffer for data of a program on this machine. Loopback delivers up to 64 KiB in one
+/// packet, which the kernel counts in full until its last byte is read. A second such packet would
+/// not fit into the default buffer of 128 KiB. The kernel would drop it, and the sender would
+/// repeat it after a timeout. [bytes]
 const LOOPBACK_BUFFER: usize = 262_144;
 
-/// Settings of a program's or a target's socket. Should this process die, its other end is told of a break.
+/// Sets the options of a program's or a target's socket. If this process dies, the other end gets a
+/// reset.
 pub(crate) fn prepare_plug(socket: &TcpStream) -> io::Result<()> {
     break_off(socket);
     socket.set_nodelay(true)?;
@@ -207,7 +215,8 @@ mod tests {
 
     use super::*;
 
-    /// The runtime has one thread: a loop without an end would also stop the timeout, hence the thread of its own.
+    /// The runtime has one thread, so an endless loop would also block the timeout. Therefore the
+    /// test runs in a separate thread.
     #[test]
     fn waiting_for_room_ends_when_the_connection_is_reset() {
         let (tell, reply) = mpsc::channel();

@@ -1,5 +1,6 @@
-//! The multi-connection layer of paper 001, section 5.2, for real programs: two relays between which all streams
-//! share one pool of kernel connections, as many as the rule of the simulator asks for.
+//! The multi-connection layer of paper 001, section 5.2, for real programs. All streams between two
+//! relays share one pool of kernel connections. The pool has as many connections as the rule of the
+//! simulator asks for.
 //!
 //! ```text
 //!  program --socket--> client ==n TCP connections== server --socket--> target
@@ -7,8 +8,8 @@
 //!                     pool (sockets, tasks) --> session (neither) --> frame, budget
 //! ```
 //!
-//! [`session`] knows neither sockets nor clocks, so that tests can lose, double and reorder what it says. All
-//! tasks of a relay run on one thread.
+//! [`session`] uses neither sockets nor clocks, so that tests can lose, duplicate and reorder its
+//! messages. All tasks of a relay run on one thread.
 
 mod allow;
 mod budget;

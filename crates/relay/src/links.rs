@@ -1,4 +1,4 @@
-//! One connection of a pool: what is said goes out, what is heard comes in.
+//! The tasks that send and receive the messages of one connection of a pool.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -15,11 +15,12 @@ use crate::noise::{Direction, Directions, NoiseError, OVERHEAD};
 use crate::pool::Pool;
 use crate::session::{LinkId, MOST_BLOCK};
 
-/// What is read at once. [bytes]
+/// Maximum number of bytes per read. [bytes]
 const READ_BYTES: usize = 262_144;
 
 thread_local! {
-    /// What connections read and write into, one after the other: all are on one thread.
+    /// Buffers that all connections share. They can be shared because all connections run on one
+    /// thread.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -29,18 +30,18 @@ struct Scratch {
     message: Vec<u8>,
 }
 
-/// A connection, as others see it.
+/// The interface of a connection's task to the rest of the relay.
 pub(crate) struct Wire {
     pub(crate) socket: TcpStream,
-    /// There may be something to send.
+    /// Signals that there may be messages to send.
     pub(crate) work: Notify,
-    /// What it could take, while it has nothing to send. [bytes]
+    /// Room for data while the connection has nothing to send. [bytes]
     pub(crate) room: Cell<Option<usize>>,
     task: Cell<Option<AbortHandle>>,
 }
 
 impl Wire {
-    /// Ends it.
+    /// Ends the connection.
     pub(crate) fn stop(&self) {
         if let Some(task) = self.task.take() {
             task.abort();
@@ -48,7 +49,7 @@ impl Wire {
     }
 }
 
-/// Lets a connection join a pool, by a number that no other has had there.
+/// Adds a connection to a pool, under a number that is unique in the pool.
 pub(crate) fn join(
     pool: &Rc<Pool>,
     id: LinkId,
@@ -121,7 +122,8 @@ async fn write(
     }
 }
 
-/// Takes messages from the session for as much room as there is, one block of data at most: whether there is one.
+/// Takes messages from the session until the room is used up, with at most one block of data.
+/// Returns whether there was a message.
 fn gather(
     pool: &Rc<Pool>,
     id: LinkId,
@@ -145,11 +147,12 @@ fn gather(
     }
 }
 
-/// Why a connection is read no longer.
+/// The reason why a connection is no longer read.
 enum ReadEnd {
-    /// It broke, ended, or brought bytes that the other side did not seal: others carry on.
+    /// The connection broke or ended, or brought bytes that the other relay did not seal. Other
+    /// connections continue.
     Closed,
-    /// The other side has sealed a message that no relay sends.
+    /// The other relay has sealed a message that violates the protocol.
     Violation,
 }
 

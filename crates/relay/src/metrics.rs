@@ -8,27 +8,27 @@ use crate::probe::answerer::ProbeCounters;
 use crate::server::Server;
 use crate::session::{Counted, Memory};
 
-/// Handshakes by their results.
+/// Number of handshakes by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Handshakes {
     pub(crate) good: u64,
-    /// Made with another key.
+    /// Handshakes with another key.
     pub(crate) strangers: u64,
-    /// Broken before their end.
+    /// Handshakes that broke before their end.
     pub(crate) broken: u64,
-    /// Closed because there were too many.
+    /// Handshakes that were closed because there were too many.
     pub(crate) too_many: u64,
 }
 
-/// A relay at one moment.
+/// Metrics of a relay at one instant.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Metrics {
-    /// Clients, or 1 at a client that is connected.
+    /// Number of clients at a server; at a client, 1 while it is connected.
     sessions: usize,
     connections: usize,
-    /// Connections that are not needed.
+    /// Number of connections that carry no streams because they are not needed.
     connections_resting: usize,
-    /// Number of connections for which the rules ask.
+    /// Number of connections that the rules ask for.
     connections_asked: u32,
     /// Mean smoothed round-trip time of the connections. [s]
     rtt_s: Option<f64>,
@@ -37,23 +37,23 @@ pub(crate) struct Metrics {
     counted: Counted,
     merging_bytes: usize,
     kept_bytes: usize,
-    /// At a server.
+    /// Handshakes, at a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<Handshakes>,
-    /// At a server: datagrams at the port of the probes.
+    /// Datagrams at the port of the probes, at a server.
     #[serde(rename = "probes", skip_serializing_if = "Option::is_none")]
     server_probes: Option<ProbeCounters>,
-    /// At a client that probes.
+    /// Probes, at a client that probes.
     #[serde(flatten)]
     client_probes: Option<ClientProbes>,
 }
 
-/// Probes of a client.
+/// Metrics of a client's probes.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct ClientProbes {
     /// Whether T is the round-trip time of the probes.
     probes_in_use: bool,
-    /// Mean round-trip time of the last interval, if T is that of the probes. [s]
+    /// Mean round-trip time of the last interval, if T is measured by probes. [s]
     probe_rtt_s: Option<f64>,
     probes_sent: u64,
     probes_answered: u64,

@@ -1,4 +1,5 @@
-//! Who may speak, and what others cannot read: Noise (revision 34) with a key that both relays have.
+//! Authentication and encryption: the Noise protocol (revision 34) with a key that both relays
+//! share.
 
 use std::fmt;
 use std::io;
@@ -15,18 +16,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
-/// What encryption adds to a message, with the length in front. [bytes]
+/// Bytes that encryption adds to a message, including the length before it. [bytes]
 pub(crate) const OVERHEAD: usize = LENGTH + TAG;
 const LENGTH: usize = 2;
 const TAG: usize = 16;
-/// What a message of the handshake holds beside its payload. [bytes]
+/// Bytes of a handshake message in addition to its payload. [bytes]
 const EPHEMERAL: usize = 32;
-/// Longest payload of a handshake. [bytes]
+/// Longest payload of a handshake message. [bytes]
 pub(crate) const MOST_PAYLOAD: usize = 4096;
-/// What a client says first once it has understood the answer.
+/// Message by which a client confirms that it has decrypted the server's answer.
 const CONFIRMATION: &[u8] = b"understood";
 
-/// What both relays know and nobody else.
+/// The secret key that both relays share.
 #[derive(Clone, PartialEq)]
 pub struct Key([u8; 32]);
 
@@ -37,33 +38,33 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key in a text of 44 characters of base 64.
+    /// Returns the key in a base-64 text of 44 characters.
     pub fn read(text: &str) -> Option<Key> {
         let bytes = STANDARD.decode(text.trim()).ok()?;
         Some(Key(bytes.try_into().ok()?))
     }
 }
 
-/// HMAC-BLAKE2s under a key (RFC 2104), as in Noise.
+/// HMAC-BLAKE2s with a key (RFC 2104), as Noise uses it.
 pub(crate) struct Mac {
     hash: Box<dyn Hash>,
     key: [u8; 32],
 }
 
 impl Mac {
-    /// With a key of its own.
+    /// Returns an HMAC with this key.
     pub(crate) fn new(key: [u8; 32]) -> Result<Mac, NoiseError> {
         let hash = DefaultResolver.resolve_hash(&HashChoice::Blake2s);
         let hash = hash.ok_or(NoiseError::Cipher(snow::Error::Input))?;
         Ok(Mac { hash, key })
     }
 
-    /// With the key of both relays, to derive others from.
+    /// Returns an HMAC with the key that both relays share, from which other keys are derived.
     pub(crate) fn of(key: &Key) -> Result<Mac, NoiseError> {
         Mac::new(key.0)
     }
 
-    /// Returns the tag of some bytes.
+    /// Returns the authentication tag of some bytes.
     pub(crate) fn tag(&mut self, bytes: &[u8]) -> [u8; 32] {
         let mut tag = [0; 32];
         self.hash.hmac(&self.key, bytes, &mut tag);
@@ -71,26 +72,26 @@ impl Mac {
     }
 }
 
-/// A new key, as text.
+/// Returns a new random key, as text.
 pub fn new_key() -> Result<String, NoiseError> {
-    // the private half of a pair is 32 random bytes
+    // the private half of a key pair is 32 random bytes
     let pair = Builder::new(PATTERN.parse()?).generate_keypair()?;
     Ok(STANDARD.encode(pair.private))
 }
 
-/// Why a connection was not made, or is no more.
+/// The reason why a connection was not established, or has ended.
 #[derive(Debug, Error)]
 pub enum NoiseError {
-    /// It broke.
+    /// The connection broke.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The other end has another key, or is no relay.
+    /// The other end has another key, or is not a relay.
     #[error("the other end has another key, or is no relay")]
     Stranger,
-    /// The cipher refused.
+    /// The cipher refused a message.
     #[error("cipher: {0}")]
     Cipher(snow::Error),
-    /// Nothing has come in time.
+    /// No message came in time.
     #[error("no answer")]
     TimedOut,
 }
@@ -108,17 +109,17 @@ fn builder(key: &Key) -> Result<Builder<'_>, NoiseError> {
     Ok(Builder::new(PATTERN.parse()?).psk(0, &key.0)?)
 }
 
-/// The client's half of a handshake.
+/// Returns the client's state of a new handshake.
 pub(crate) fn initiator(key: &Key) -> Result<HandshakeState, NoiseError> {
     Ok(builder(key)?.build_initiator()?)
 }
 
-/// The server's half.
+/// Returns the server's state of a new handshake.
 pub(crate) fn responder(key: &Key) -> Result<HandshakeState, NoiseError> {
     Ok(builder(key)?.build_responder()?)
 }
 
-/// A message of a handshake, with its length.
+/// Returns a handshake message with this payload, preceded by its length.
 pub(crate) fn say(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>, NoiseError> {
     let mut message = vec![0; LENGTH + EPHEMERAL + TAG + payload.len()];
     let length = state.write_message(payload, &mut message[LENGTH..])?;
@@ -127,7 +128,7 @@ pub(crate) fn say(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>,
     Ok(message)
 }
 
-/// The payload of a handshake's message.
+/// Returns the payload of a handshake message.
 pub(crate) fn hear(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>, NoiseError> {
     let mut payload = vec![0; message.len()];
     let length = state.read_message(message, &mut payload)?;
@@ -135,7 +136,8 @@ pub(crate) fn hear(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>
     Ok(payload)
 }
 
-/// Asks at the other end of a connection: what it answers, and both directions from now on.
+/// Performs a handshake as the client. Returns the server's answer, and both directions of the
+/// connection.
 pub(crate) async fn ask(
     socket: &mut TcpStream,
     key: &Key,
@@ -151,7 +153,8 @@ pub(crate) async fn ask(
     Ok((answer, directions))
 }
 
-/// What a client asks at the other end of a connection; nothing is said before its key is known.
+/// Reads the first message of a client. The server sends nothing before the client's key is
+/// verified.
 pub(crate) async fn listen(
     socket: &mut TcpStream,
     key: &Key,
@@ -161,7 +164,8 @@ pub(crate) async fn listen(
     Ok((asked, state))
 }
 
-/// Answers it, and waits until the client has understood: who only repeats what another has said cannot.
+/// Answers a client, and waits for its confirmation. A client that only replays recorded messages
+/// cannot confirm.
 pub(crate) async fn answer(
     socket: &mut TcpStream,
     mut state: HandshakeState,
@@ -206,14 +210,14 @@ impl Directions {
     }
 }
 
-/// One direction, and how many messages have gone there.
+/// One direction of a connection, and the number of its messages.
 pub(crate) struct Direction {
     sealed: Rc<StatelessTransportState>,
     count: u64,
 }
 
 impl Direction {
-    /// Puts a message behind what is to be written.
+    /// Encrypts a message and appends it to the bytes to be written.
     pub(crate) fn seal(&mut self, message: &[u8], to: &mut Vec<u8>) -> Result<(), NoiseError> {
         let begin = to.len();
         let length = message.len() + TAG;
@@ -225,7 +229,8 @@ impl Direction {
         Ok(())
     }
 
-    /// Reads the message at the beginning of what has come: its length there, if it is there whole.
+    /// Decrypts the message at the beginning of the received bytes. Returns its length if the
+    /// message is complete.
     pub(crate) fn open(
         &mut self,
         come: &[u8],
@@ -276,7 +281,8 @@ mod tests {
             bits ^= bits << 13;
             bits ^= bits >> 7;
             bits ^= bits << 17;
-            // one of ours with a wrong byte, one of a stranger, one that breaks off, noise
+            // four cases: a message with a wrong byte, a message with another key, an incomplete
+            // message, random bytes
             let mut message = match count % 4 {
                 1 => strange[LENGTH..].to_vec(),
                 3 => bits.to_be_bytes().repeat(8),

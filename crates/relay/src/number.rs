@@ -1,4 +1,4 @@
-//! How many connections a pool has: the step of the simulator, asked at every interval.
+//! The number of connections of a pool: the control step of the simulator, taken once per interval.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -11,28 +11,30 @@ use crate::kernel::Info;
 use crate::probe::estimate::Estimate;
 use crate::session::LinkId;
 
-/// Silence after which a connection is stuck, and how many of its own round-trip times it is at least: while others
-/// deliver, and while all wait for it. Chosen when emulations of paper 001 were seen to stand still, and how much of what
-/// went over the air came twice.
+/// When a connection is stuck: the minimum time without a delivery, and the minimum number of its
+/// round-trip times. The first number of round-trip times holds while other connections deliver,
+/// the second while all wait for this connection. The values were chosen in emulations of paper
+/// 001, by how often transfers stalled and how much data was sent twice over the air.
 const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 3, 1);
 /// Longest time for which a larger number is held. [intervals]
 const MOST_HOLD: usize = 100;
 
-/// What the number of connections is to achieve, and how often it is looked at.
+/// The rule for the number of connections, and how often it is applied.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     pub(crate) aim: Asked,
     /// Time between two changes. [s]
     pub(crate) interval_s: f64,
-    /// Weight of the number before.
+    /// Weight of the previous number.
     pub(crate) smoothing: f64,
     pub(crate) rounding: Rounding,
-    /// Intervals for which a smaller number must be asked for before connections are closed.
+    /// Number of intervals for which the rule must ask for a smaller number before connections are
+    /// closed.
     pub(crate) hold: usize,
 }
 
-/// How the number becomes whole.
+/// How the number is rounded to an integer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Rounding {
@@ -40,17 +42,18 @@ pub(crate) enum Rounding {
     Down,
 }
 
-/// [`Aim`], as it is asked for.
+/// The [`Aim`] in the form of the settings.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "by")]
 pub(crate) enum Asked {
-    /// k times the round-trip time (paper 001, 5.1).
+    /// k times the round-trip time T (paper 001, 5.1).
     Rtt { k: f64 },
-    /// The optimum of an alpha-fair utility (5.29).
+    /// The number that maximises an alpha-fair utility (paper 001, 5.29).
     Utility { k: f64, fairness: f64, weight: f64 },
-    /// With marks for the price and losses for errors.
+    /// k T sqrt(1 + losses / marks), for a channel that also loses packets: marks are the price, and
+    /// losses are channel errors.
     Marks { k: f64 },
-    /// As many as the bounds have at least.
+    /// The smallest number that the bounds allow.
     Fixed,
 }
 
@@ -101,32 +104,32 @@ impl Rule {
     }
 }
 
-/// What was seen of a connection last.
+/// The last observation of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Last {
     info: Info,
     fell: Option<Duration>,
-    /// When it delivered something last.
+    /// Time of the last delivery.
     delivered_at: Duration,
-    /// Since when it has something to deliver, and has delivered nothing.
+    /// Time since which the connection has had data to deliver and has delivered none.
     waits_since: Duration,
 }
 
-/// Follows the connections of a pool.
+/// The estimator of the number of connections of a pool.
 #[derive(Debug)]
 pub(crate) struct Number {
     steps: MultiConnection,
     bounds: (u32, u32),
     last: BTreeMap<LinkId, Last>,
-    /// When any of them delivered something last.
+    /// Time of the last delivery by any connection.
     newest: Duration,
     rtts: (Duration, u32),
-    /// Estimate from UDP probes, if there are any.
+    /// Estimate of T from UDP probes.
     probed: Estimate,
     delivered: u64,
     falls: Falls,
     stepped: Duration,
-    /// What was asked for in the last intervals.
+    /// Numbers that the rule asked for in the last intervals.
     recent: VecDeque<u32>,
 }
 
@@ -146,7 +149,7 @@ impl Number {
         }
     }
 
-    /// Looks at a connection: to be called several times between two steps.
+    /// Records the state of a connection. It must be called several times between two steps.
     pub(crate) fn look(&mut self, id: LinkId, info: Info, now: Duration) {
         let before = self.last.get(&id).copied();
         let known = before.map_or((0, 0, 0), |last| {
@@ -164,7 +167,7 @@ impl Number {
         if delivered > 0 && !info.rtt.is_zero() {
             self.rtts = (self.rtts.0 + info.rtt, self.rtts.1 + 1);
         }
-        // a window falls once in a round-trip time
+        // a window falls at most once per round-trip time
         let mut fell = before.and_then(|last| last.fell);
         if fell.is_none_or(|at| now.saturating_sub(at) >= info.rtt) {
             if info.retransmissions > known.2 {
@@ -187,12 +190,13 @@ impl Number {
         self.last.insert(id, last);
     }
 
-    /// A connection is no more.
+    /// Removes a connection that has ended.
     pub(crate) fn forget(&mut self, id: LinkId) {
         self.last.remove(&id);
     }
 
-    /// Records a round-trip time that UDP probes have measured. While they are answered T is theirs.
+    /// Records a round-trip time that UDP probes have measured. While probes are answered, T is
+    /// their round-trip time.
     pub(crate) fn probe(&mut self, rtt: Duration, now: Duration) {
         self.probed.add(rtt, now);
     }
@@ -202,7 +206,7 @@ impl Number {
         self.probed.rtt(now)
     }
 
-    /// Returns T of the interval that ends, if it was measured. [s]
+    /// Returns T of the interval that ends, if T was measured. [s]
     fn rtt_s(&mut self, now: Duration) -> Option<f64> {
         let (sum, count) = self.rtts;
         let probed = self.probed.step();
@@ -214,7 +218,8 @@ impl Number {
         rtt.map(|rtt| rtt.as_secs_f64())
     }
 
-    /// The number that the rule asks for now, within bounds.
+    /// Ends an interval. Returns the number of connections that the rule now asks for, within
+    /// bounds.
     pub(crate) fn step(&mut self, now: Duration) -> u32 {
         let elapsed = now.saturating_sub(self.stepped).as_secs_f64();
         let rtt_s = self.rtt_s(now);
@@ -228,9 +233,9 @@ impl Number {
         self.note(asked.clamp(self.bounds.0, self.bounds.1))
     }
 
-    /// Nothing is sent: the fewest are enough.
+    /// Ends an interval without streams. Returns the smallest number of connections.
     pub(crate) fn rest(&mut self) -> u32 {
-        self.probed.step(); // nothing measured before a pause counts after it
+        self.probed.step(); // measurements from before a pause are not used after it
         self.note(self.bounds.0)
     }
 
@@ -240,20 +245,23 @@ impl Number {
         asked
     }
 
-    /// The number to hold: a larger one is followed at once, a smaller one after a while.
+    /// Returns the number of connections to hold. A larger number is followed immediately, and a
+    /// smaller one after some intervals.
     pub(crate) fn held(&self) -> u32 {
         self.recent.iter().copied().max().unwrap_or(self.bounds.0)
     }
 
-    /// Of some connections the one that has delivered nothing for longest; the newest of several.
+    /// Returns the connection that has delivered nothing for the longest time; the newest if there
+    /// are several.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         let since = |id: &LinkId| self.last.get(id).map(|last| last.delivered_at);
         let key = |id: &&LinkId| (std::cmp::Reverse(since(id)), **id);
         ids.iter().max_by_key(key).copied()
     }
 
-    /// Whether a connection has delivered nothing for long of what it has, while another has, or now that
-    /// all others may wait for it.
+    /// Returns whether a connection is stuck: it has data and has long delivered none, while
+    /// another connection has delivered. With `all_wait`, it is also stuck if all other connections
+    /// may be waiting for it.
     pub(crate) fn is_stuck(&self, id: LinkId, all_wait: Option<Duration>) -> bool {
         let Some(last) = self.last.get(&id) else {
             return false;
@@ -302,7 +310,7 @@ mod tests {
         number.look(0, info(400, 10), second(1));
         number.look(1, info(800, 10), second(1));
         assert_eq!(number.step(second(1)), 6);
-        // a connection that has delivered nothing since says nothing
+        // a connection without a delivery since the last step gives no information
         number.look(0, info(400, 10), second(2));
         number.look(1, info(800, 12), second(2));
         assert_eq!(number.step(second(2)), 8);
@@ -363,7 +371,7 @@ mod tests {
             number.look(0, info(4_000, 10), second(at));
             number.look(1, info(4_000, if at < 13 { 10 } else { 11 }), second(at));
             number.look(2, idle, second(at));
-            // 13 s after both have delivered something the other delivers again
+            // 13 s after the last delivery of both connections, the other connection delivers again
             let is_stuck = at >= 13;
             let stuck = [0, 1, 2].map(|id| number.is_stuck(id, None));
             assert_eq!(stuck, [is_stuck, false, false], "{at}");

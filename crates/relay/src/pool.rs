@@ -1,4 +1,5 @@
-//! A session with its sockets: connections of the pool on one side, programs on the other.
+//! A session with its sockets: the connections of the pool to the other relay, and the sockets of
+//! the programs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -23,61 +24,62 @@ use crate::number::{Asked, Number};
 use crate::server::connect;
 use crate::session::{Event, Limits, LinkId, Memory, Read, Session, Side};
 
-/// Time between two looks at the connections.
+/// Time between two observations of the connections.
 const LOOK: Duration = Duration::from_millis(100);
-/// Shortest time between two looks at acknowledgements that are due.
+/// Shortest time between two checks for acknowledgements that are due.
 const BREATH: Duration = Duration::from_millis(5);
-/// Time for which a connection that is not needed is kept, in case it will be.
+/// Time for which an unneeded connection is kept, in case it is needed again.
 const KEPT_RESTING: Duration = Duration::from_secs(60);
 /// Time between two reports of refused streams.
 const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
-/// Silence of all streams after which the fewest connections are enough.
+/// Time without an open stream after which the smallest number of connections is enough.
 const REST: Duration = Duration::from_secs(10);
 
-/// The socket of a stream.
+/// The socket of a stream's program or target.
 struct Plug {
     socket: TcpStream,
-    /// Nothing could be read any more.
+    /// Signals that the socket had no more data to read.
     empty: Notify,
-    /// Nothing could be written any more.
+    /// Signals that the socket could not accept more data.
     full: Notify,
     tasks: RefCell<Vec<AbortHandle>>,
-    /// Whether its program knows that nothing more comes.
+    /// Whether the program knows that no more data will come.
     ended: Cell<bool>,
 }
 
-/// What all its tasks hold.
+/// The state that all tasks of a pool share.
 pub(crate) struct Pool {
     pub(crate) session: RefCell<Session>,
     pub(crate) terms: Terms,
     wires: RefCell<BTreeMap<LinkId, Rc<Wire>>>,
     plugs: RefCell<HashMap<StreamId, Rc<Plug>>>,
-    /// Streams that wait for the server's word.
+    /// Streams that wait for the server's reply to their request.
     opening: RefCell<HashMap<StreamId, oneshot::Sender<u8>>>,
-    /// Streams whose targets are being connected to, at a server.
+    /// Streams to whose targets a server is connecting.
     connecting: RefCell<HashMap<StreamId, AbortHandle>>,
     number: RefCell<Number>,
-    /// What the rules of both sides ask for.
+    /// Numbers of connections that this relay's rule and the other relay's rule ask for.
     wishes: Cell<(u32, u32)>,
     began: Instant,
-    /// Where the client may connect to, at a server.
+    /// Targets that the client may connect to, at a server.
     allowed: Option<Rc<[Allowed]>>,
-    /// Something has come that is to be acknowledged.
+    /// Signals that data have arrived that must be acknowledged.
     came: Notify,
-    /// The number of connections may have to change.
+    /// Signals that the number of connections may have to change.
     pub(crate) changed: Notify,
     dead: Cell<bool>,
     notes: mpsc::SyncSender<String>,
-    /// Refused streams that have been reported.
+    /// Number of refused streams that have been reported.
     reported: Cell<u64>,
-    /// When refused streams may be reported next.
+    /// Earliest time of the next report of refused streams.
     report_at: Cell<Duration>,
-    /// Whether the fewest connections are enough, as no stream was open for some time.
+    /// Whether the smallest number of connections is enough, because no stream was open for some
+    /// time.
     is_idle: Cell<bool>,
 }
 
 impl Pool {
-    /// Begins with no connection. `allowed` is for a server.
+    /// Returns a pool without connections. `allowed` is used only at a server.
     pub(crate) fn begin(
         terms: Terms,
         limits: (usize, u64),
@@ -120,7 +122,7 @@ impl Pool {
         pool
     }
 
-    /// Time since it began.
+    /// Returns the time since the pool began.
     pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -131,19 +133,19 @@ impl Pool {
 
     // -- connections ---------------------------------------------------------------------------
 
-    /// A connection joins.
+    /// Adds a connection to the pool.
     pub(crate) fn join(&self, id: LinkId, wire: Rc<Wire>) {
         self.session.borrow_mut().join(id, self.now());
         self.wires.borrow_mut().insert(id, wire);
         self.changed.notify_one();
     }
 
-    /// Whether there is a connection with a number.
+    /// Returns whether the pool has a connection with this number.
     pub(crate) fn has(&self, id: LinkId) -> bool {
         self.wires.borrow().contains_key(&id)
     }
 
-    /// A connection is no more.
+    /// Removes a connection that has ended.
     pub(crate) fn lose(self: &Rc<Self>, id: LinkId) {
         let wire = self.wires.borrow_mut().remove(&id);
         if let Some(wire) = wire {
@@ -155,7 +157,7 @@ impl Pool {
         }
     }
 
-    /// Connections that carry data.
+    /// Returns the connections that carry data.
     pub(crate) fn carrying(&self) -> Vec<LinkId> {
         let session = self.session.borrow();
         let wires = self.wires.borrow();
@@ -166,30 +168,30 @@ impl Pool {
             .collect()
     }
 
-    /// Of some connections the one that has delivered nothing for longest.
+    /// Returns the connection that has delivered nothing for the longest time.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         self.number.borrow().idlest(ids)
     }
 
-    /// Has a connection carry nothing until it is needed again.
+    /// Stops sending data over a connection until the connection is needed again.
     pub(crate) fn rest(self: &Rc<Self>, id: LinkId) {
         self.session.borrow_mut().rest(id, self.now());
         self.dispatch();
     }
 
-    /// Has a connection carry again that rests; whether there is one.
+    /// Makes a resting connection carry data again. Returns whether there was one.
     pub(crate) fn rouse(self: &Rc<Self>) -> bool {
         let is_there = self.session.borrow_mut().rouse();
         self.dispatch();
         is_there
     }
 
-    /// All connections, whether they carry something or not.
+    /// Returns the number of all connections, with and without data.
     pub(crate) fn connections(&self) -> usize {
         self.wires.borrow().len()
     }
 
-    /// Connections that carry nothing for the time being.
+    /// Returns the number of connections that carry no data at present.
     pub(crate) fn resting(&self) -> usize {
         self.session
             .borrow()
@@ -197,14 +199,14 @@ impl Pool {
             .len()
     }
 
-    /// How many connections there should be.
+    /// Returns the number of connections that the rules ask for.
     pub(crate) fn asked(&self) -> u32 {
         let (least, most) = self.terms.connections;
         let (own, peer) = self.wishes.get();
         own.max(peer).clamp(least, most)
     }
 
-    /// Smoothed round-trip times of the connections. [s]
+    /// Returns the smoothed round-trip times of the connections. [s]
     pub(crate) fn rtts_s(&self) -> Vec<f64> {
         let wires = self.wires.borrow();
         let infos = wires
@@ -213,7 +215,7 @@ impl Pool {
         infos.map(|info| info.rtt.as_secs_f64()).collect()
     }
 
-    /// Address of the other relay, as a connection has it.
+    /// Returns the address of the other relay, as a connection reports it.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         let wires = self.wires.borrow();
         wires.values().find_map(|wire| wire.socket.peer_addr().ok())
@@ -231,14 +233,14 @@ impl Pool {
         self.number.borrow().probed_rtt(self.now())
     }
 
-    /// Whether no stream was open for some time.
+    /// Returns whether no stream was open for some time.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_idle.get()
     }
 
     // -- programs ------------------------------------------------------------------------------
 
-    /// Asks the server for a connection: the stream, or why there is none.
+    /// Asks the server for a connection. Returns the stream, or the code of the failure.
     pub(crate) async fn open(self: &Rc<Self>, host: &str, port: u16) -> Result<StreamId, u8> {
         if self.is_dead() || host.is_empty() || host.len() > frame::MOST_HOST {
             return Err(frame::FAILED);
@@ -251,7 +253,7 @@ impl Pool {
         let (tell, reply) = oneshot::channel();
         self.opening.borrow_mut().insert(id, tell);
         self.dispatch();
-        // whoever waits may give up, and the future is dropped
+        // the task that waits may give up, which drops this future
         let waiting = Opening { pool: self, id };
         let code = reply.await.unwrap_or(frame::FAILED);
         std::mem::forget(waiting);
@@ -261,7 +263,7 @@ impl Pool {
         }
     }
 
-    /// Connects a stream with a socket.
+    /// Connects a stream to a socket.
     pub(crate) fn plug(self: &Rc<Self>, id: StreamId, socket: TcpStream) {
         if !self.session.borrow().has(id) || kernel::prepare_plug(&socket).is_err() {
             kernel::break_off(&socket);
@@ -312,7 +314,7 @@ impl Pool {
         }
     }
 
-    /// Gives a program what has come for it, as far as it takes it.
+    /// Writes the received data of a stream to its program, as far as the program accepts them.
     fn flush(&self, id: StreamId) {
         let Some(plug) = self.plugs.borrow().get(&id).cloned() else {
             return;
@@ -335,7 +337,7 @@ impl Pool {
         }
     }
 
-    /// Reads from a program.
+    /// Reads data from a program.
     pub(crate) fn read(&self, id: StreamId, to: &mut Vec<u8>, most: usize) -> Read {
         let Some(plug) = self.plugs.borrow().get(&id).cloned() else {
             return Read::Nothing;
@@ -359,9 +361,10 @@ impl Pool {
         }
     }
 
-    // -- what is to be done --------------------------------------------------------------------
+    // -- events --------------------------------------------------------------------------------
 
-    /// Does what the session says, and has connections look whether they have something to send.
+    /// Processes the events of the session, and lets connections check whether they have messages
+    /// to send.
     pub(crate) fn dispatch(self: &Rc<Self>) {
         loop {
             let event = self.session.borrow_mut().next_event();
@@ -426,8 +429,9 @@ impl Pool {
         }
     }
 
-    /// Has those connections go on that have something to say, and of all that could carry data and get through the
-    /// one with most room.
+    /// Wakes connections that have messages to send: every connection with control messages of its
+    /// own, and one that could carry data. Of those that could carry data, connections that are not
+    /// stuck come first, then the one with the most room.
     pub(crate) fn wake(&self) {
         let session = self.session.borrow();
         let wires = self.wires.borrow();
@@ -435,7 +439,7 @@ impl Pool {
         let mut best: Option<((bool, usize), &Rc<Wire>)> = None;
         for (&id, wire) in wires.iter() {
             let Some(room) = wire.room.get() else {
-                continue; // at work
+                continue; // the connection is sending
             };
             let fit = (!session.is_stuck(id), room);
             if session.says(id) || session.is_empty(id) {
@@ -506,7 +510,7 @@ impl Pool {
         }
     }
 
-    /// Reports streams that were refused for want of room.
+    /// Reports streams that were refused for lack of room.
     fn report(&self, now: Duration) {
         let session = self.session.borrow();
         let refused = session.counted().refused;
@@ -539,13 +543,14 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Whether this is a server whose rule depends on T only. The client applies the rule to the T of its probes, and the
-    /// server would apply it to the same T one interval later: the larger of both numbers would be held for longer.
+    /// Returns whether this is a server whose rule depends on T only. The client already applies
+    /// the rule to the T of its probes. The server would apply it to the same T one interval later,
+    /// and the larger number would be held for longer.
     fn follows_client(&self) -> bool {
         self.allowed.is_some() && matches!(self.terms.rule.aim, Asked::Rtt { .. })
     }
 
-    /// Ends everything: all streams break off.
+    /// Ends the session and resets all streams.
     pub(crate) fn abandon(self: &Rc<Self>) {
         if self.dead.replace(true) {
             return;
@@ -559,13 +564,13 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Whether a connection of it is there.
+    /// Returns whether the pool has a connection.
     pub(crate) fn is_connected(&self) -> bool {
         !self.wires.borrow().is_empty()
     }
 }
 
-/// A stream whose opening nobody may wait for any more.
+/// A stream that is being opened. If it is dropped, no task waits for the stream any more.
 struct Opening<'a> {
     pool: &'a Rc<Pool>,
     id: StreamId,

@@ -1,4 +1,4 @@
-//! A relay on a thread of its own, as a program holds it.
+//! A relay that runs on a separate thread, and the methods by which a program controls it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -23,23 +23,23 @@ use crate::server::Server;
 use crate::session::Memory;
 use crate::settings::{ClientSettings, MemorySettings, Settings};
 
-/// Part of the memory that is for what is sent and not acknowledged.
+/// Divisor of a relay's memory: the quotient is the budget for sent and unacknowledged data.
 const KEPT_PART: usize = 3;
-/// Things that it has to tell and nobody has read; further ones are forgotten.
+/// Maximum number of unread notes. Further notes are dropped.
 const MOST_NOTES: usize = 256;
-/// Connections that wait to be taken.
+/// Maximum number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
 
-/// Why a relay does not begin.
+/// The reason why a relay does not start.
 #[derive(Debug, Error)]
 pub enum RelayError {
-    /// Settings that make no sense.
+    /// The settings are invalid.
     #[error("{0}")]
     Settings(String),
-    /// An address cannot be listened at.
+    /// The relay cannot listen at an address.
     #[error("{0}: {why}", why = words(.1))]
     Listen(SocketAddr, io::Error),
-    /// The system refused.
+    /// The operating system refused a call.
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -49,7 +49,7 @@ enum Asked {
     Stop,
 }
 
-/// A relay that runs.
+/// A running relay.
 #[derive(Debug)]
 pub struct Relay {
     ask: tokio_mpsc::UnboundedSender<Asked>,
@@ -59,11 +59,11 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Begins to listen, and runs from then on.
+    /// Starts a relay, which listens until it is stopped.
     ///
     /// # Errors
     ///
-    /// If the settings make no sense, or an address cannot be listened at.
+    /// If the settings are invalid, or the relay cannot listen at an address.
     pub fn start(settings: &str) -> Result<Relay, RelayError> {
         let settings: Settings = serde_json::from_str(settings)
             .map_err(|error| RelayError::Settings(error.to_string()))?;
@@ -86,31 +86,32 @@ impl Relay {
         })
     }
 
-    /// Where it listens: the server's address; or those for SOCKS, of forwards, and for TPROXY.
+    /// Returns the addresses at which the relay listens: the address of a server, or a client's
+    /// addresses for SOCKS, forwards and TPROXY.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// What it tells of itself, as JSON; none once it has ended.
+    /// Returns the metrics of the relay as JSON; `None` after the relay has ended.
     pub fn metrics(&self) -> Option<String> {
         let (tell, reply) = mpsc::channel();
         self.ask.send(Asked::Metrics(tell)).ok()?;
         reply.recv().ok()
     }
 
-    /// The next thing that it has to tell, if there is one within a time.
+    /// Returns the next note of the relay, if there is one within `wait`.
     pub fn note(&self, wait: Duration) -> Option<String> {
         self.notes.recv_timeout(wait).ok()
     }
 
-    /// Whether it still runs.
+    /// Returns whether the relay still runs.
     pub fn is_running(&self) -> bool {
         self.thread
             .as_ref()
             .is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Ends it; streams break off.
+    /// Stops the relay and resets all streams.
     pub fn stop(&mut self) {
         let _ = self.ask.send(Asked::Stop);
         if let Some(thread) = self.thread.take() {
@@ -125,7 +126,7 @@ impl Drop for Relay {
     }
 }
 
-/// What an error of the system says, without its number.
+/// Returns the text of a system error, without its number.
 fn words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error")
@@ -171,7 +172,8 @@ fn check(settings: &Settings) -> Result<(Key, Vec<Listener>), RelayError> {
     Ok((key, listeners))
 }
 
-/// Whether connections can be made as they are asked for, but for the server.
+/// Checks that connections can be made with the settings of the client, without connecting to the
+/// server.
 fn try_out(client: &ClientSettings) -> Result<(), RelayError> {
     let at = SocketAddr::new(client.from.unwrap_or(Ipv4Addr::LOCALHOST.into()), 0);
     let socket = socket2::Socket::new(

@@ -1,4 +1,4 @@
-//! The relay near the targets.
+//! The server: the relay near the targets.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -27,34 +27,37 @@ use crate::probe::packet::ProbeKey;
 use crate::session::{Counted, Memory};
 use crate::settings::ServerSettings;
 
-/// How long a target may take to answer.
+/// Time within which a target must answer.
 const TARGET_PATIENCE: Duration = Duration::from_secs(10);
-/// Time for the first message of a handshake. A client sends it as soon as it is connected.
+/// Time within which the first message of a handshake must come. A client sends it as soon as it is
+/// connected.
 const FIRST_MESSAGE_PATIENCE: Duration = Duration::from_secs(2);
-/// Limits of handshakes at a time. A client is silent for a moment only, so that a silent connection may be closed at
-/// any age. A client that has sent an authentic message waits for a round trip.
+/// Limits of simultaneous handshakes. A client is silent only for a moment, so a silent connection
+/// may be closed at any age. A client that has sent an authentic message then waits for one round
+/// trip.
 const HANDSHAKES: Limits = Limits {
     all: 64,
     of_one: 16,
     silent_age: Duration::ZERO,
     spoken_age: Duration::from_secs(2),
 };
-/// Connections of a session, most of which rest or end, over those that its terms have at most.
+/// Maximum number of connections of a session, divided by the maximum in its terms. Most of these
+/// connections rest or end.
 const MOST_OVER: usize = 4;
-/// After an error in taking connections, as without descriptors.
+/// Pause after an error in accepting connections, for example a lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Clients, and who wants to be one.
+/// The sessions of a server, and the connections in their handshake.
 pub(crate) struct Server {
     key: Key,
     allowed: Rc<[Allowed]>,
     settings: ServerSettings,
     pub(crate) memory: Memory,
     pub(crate) pools: RefCell<HashMap<String, Rc<Pool>>>,
-    /// Handshakes under way.
+    /// Connections in their handshake.
     callers: RefCell<Callers>,
     pub(crate) handshakes: Cell<Handshakes>,
-    /// What was counted in sessions that are over.
+    /// Counters of sessions that have ended.
     pub(crate) gone: Cell<Counted>,
     notes: mpsc::SyncSender<String>,
     /// Sessions whose probes are answered.
@@ -82,20 +85,20 @@ impl Server {
         })
     }
 
-    /// Takes connections, for ever.
+    /// Accepts connections, indefinitely.
     pub(crate) async fn run(self: Rc<Self>, listener: TcpListener) {
         loop {
             match listener.accept().await {
                 Ok((socket, from)) => {
                     self.clone().welcome(socket, from);
-                    yield_now().await; // so that a message that is there already is read
+                    yield_now().await; // so that a message that has already arrived is read
                 }
                 Err(_) => sleep(PAUSE).await,
             }
         }
     }
 
-    /// Talks to a new connection, unless there are too many.
+    /// Starts the handshake with a new connection, unless there are too many handshakes.
     fn welcome(self: Rc<Self>, socket: TcpStream, from: SocketAddr) {
         let mut callers = self.callers.borrow_mut();
         let before = callers.closed;
@@ -120,7 +123,7 @@ impl Server {
     }
 
     pub(crate) fn note(&self, text: String) {
-        let _ = self.notes.try_send(text); // nobody may read them
+        let _ = self.notes.try_send(text); // dropped if nobody reads the notes
     }
 
     fn count(&self, add: impl FnOnce(&mut Handshakes)) {
@@ -154,7 +157,7 @@ impl Server {
         Ok(())
     }
 
-    /// Whether a connection may join a session, and which one, if it is there.
+    /// Returns whether a connection may join a session, and the session if it exists.
     fn answer(&self, hello: &Hello, socket: &TcpStream) -> (Answer, Option<Option<Rc<Pool>>>) {
         let refused = |why: String| (Answer::No(why), None);
         if hello.version != VERSION {
@@ -182,7 +185,7 @@ impl Server {
         }
     }
 
-    /// The session that a connection joins, which may begin with it.
+    /// Returns the session that a connection joins. The session is created if it is new.
     fn admit(&self, hello: &Hello, known: Option<Rc<Pool>>) -> Option<Rc<Pool>> {
         if let Some(pool) = known {
             return (!pool.is_dead() && !pool.has(hello.link)).then_some(pool);
@@ -218,7 +221,7 @@ impl Server {
     }
 }
 
-/// Connects to a target: its socket, or why not.
+/// Connects to a target. Returns the socket, or the code of the failure.
 pub(crate) async fn connect(allowed: &[Allowed], host: &str, port: u16) -> Result<TcpStream, u8> {
     let try_all = async {
         let addresses = lookup_host((host, port)).await;

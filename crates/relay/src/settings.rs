@@ -1,4 +1,4 @@
-//! What a relay is told, as JSON.
+//! The settings of a relay, as JSON.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -9,33 +9,33 @@ use serde::{Deserialize, Deserializer};
 use crate::allow::Allowed;
 use crate::hello::Terms;
 
-/// One of the two relays.
+/// Settings of one of the two relays.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "role")]
 pub(crate) enum Settings {
-    /// Near the programs.
+    /// Settings of the relay near the programs.
     Client(ClientSettings),
-    /// Near the targets.
+    /// Settings of the relay near the targets.
     Server(ServerSettings),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClientSettings {
-    /// Where the server is: name or address, and port.
+    /// Name or address of the server, and its port.
     pub(crate) server: (String, u16),
-    /// The address of this machine that connections come from; none: the system's choice.
+    /// Source address of connections to the server; `None`: the system chooses it.
     pub(crate) from: Option<IpAddr>,
-    /// Time for a connection to be made, and again for its handshake.
+    /// Maximum time to establish a connection, and maximum time of its handshake.
     #[serde(rename = "patience_s", deserialize_with = "from_seconds")]
     pub(crate) patience: Duration,
-    /// The key, as text.
+    /// The shared key, as text.
     pub(crate) key: String,
-    /// Where SOCKS5 is spoken.
+    /// Addresses that accept SOCKS 5.
     pub(crate) socks: Vec<SocketAddr>,
-    /// Ports that lead to one target each.
+    /// Forwards: ports that each lead to one fixed target.
     pub(crate) forwards: Vec<Forward>,
-    /// Where connections come by the kernel's TPROXY.
+    /// Addresses that accept connections redirected by the kernel's TPROXY.
     pub(crate) transparent: Vec<SocketAddr>,
     /// Whether T is measured by UDP probes.
     pub(crate) probe: bool,
@@ -56,29 +56,29 @@ pub(crate) struct Forward {
 pub(crate) struct ServerSettings {
     pub(crate) listen: SocketAddr,
     pub(crate) key: String,
-    /// Where clients may connect to; empty: anywhere.
+    /// Targets to which clients may connect; an empty list allows all targets.
     pub(crate) allow: Vec<Allowed>,
-    /// Time for a handshake.
+    /// Maximum time of a handshake.
     #[serde(rename = "patience_s", deserialize_with = "from_seconds")]
     pub(crate) patience: Duration,
-    /// Clients at a time.
+    /// Maximum number of clients at the same time.
     pub(crate) sessions: usize,
     pub(crate) memory: MemorySettings,
 }
 
-/// Bounds.
+/// Limits of the memory.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemorySettings {
-    /// For all streams together. [bytes]
+    /// Memory of all streams together. [bytes]
     pub(crate) bytes: usize,
-    /// Most that one stream may send ahead. [bytes]
+    /// Largest window of a stream. [bytes]
     pub(crate) window_bytes: u64,
-    /// Streams at a time, of one client.
+    /// Maximum number of streams of one client at the same time.
     pub(crate) streams: usize,
 }
 
-/// A time that is given in seconds.
+/// Returns a duration that is given in seconds.
 fn from_seconds<'a, D: Deserializer<'a>>(from: D) -> Result<Duration, D::Error> {
     let seconds = f64::deserialize(from)?;
     Duration::try_from_secs_f64(seconds).map_err(D::Error::custom)

@@ -1,5 +1,5 @@
-//! The few messages of SOCKS 5 (RFC 1928) that are needed to connect, without authentication. (Libraries that have
-//! them want to make the connections, too, or are under another licence.)
+//! The few messages of SOCKS 5 (RFC 1928) that are needed to connect without authentication.
+//! Existing libraries also want to make the connections themselves, or have another licence.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -16,11 +16,11 @@ const CONNECT: u8 = 1;
 const COMMAND_UNKNOWN: u8 = 7;
 const ADDRESS_UNKNOWN: u8 = 8;
 
-/// Where a program wants to be connected to; none if it asks for something else, as it was told.
+/// Returns the target that a program asks for. Returns `None` after refusing any other request.
 pub(crate) async fn asked(socket: &mut TcpStream) -> io::Result<Option<(String, u16)>> {
     let [version, count] = array(socket).await?;
     if version != VERSION {
-        return Ok(None); // no SOCKS 5: nothing it would understand
+        return Ok(None); // not SOCKS 5, so the program would not understand a reply
     }
     let mut methods = vec![0; usize::from(count)];
     socket.read_exact(&mut methods).await?;
@@ -56,14 +56,14 @@ pub(crate) async fn asked(socket: &mut TcpStream) -> io::Result<Option<(String, 
     Ok(Some((host, port)))
 }
 
-/// Tells a program that it is connected, or why not.
+/// Tells a program that it is connected, or the code of the failure.
 pub(crate) async fn reply(socket: &mut TcpStream, code: u8) -> io::Result<()> {
     let code = if code > ADDRESS_UNKNOWN {
         frame::FAILED
     } else {
         code
     };
-    // the address that the target sees is not told
+    // the address that the target sees is not reported
     let head = [VERSION, code, 0, 1];
     socket.write_all(&[head.as_slice(), &[0; 6]].concat()).await
 }

@@ -1,4 +1,4 @@
-//! Checks of scenarios, and runs in progress.
+//! Checks of scenarios, and the runs of a worker.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ const ENFORCED: [&str; 2] = ["gateway", "interface"];
 /// Name of the text in messages.
 const SOURCE: &str = "scenario";
 
-/// A scenario as it is written.
+/// The text of a scenario, with its settings.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
     /// Text of the file.
@@ -39,7 +39,7 @@ enum Run {
 /// Runs by number.
 #[derive(Default)]
 pub struct Bench {
-    /// The first run is number 1. A run that has been ended leaves `None`.
+    /// Runs by number minus 1. A run that was ended leaves `None`.
     runs: Vec<Option<Run>>,
 }
 
@@ -57,11 +57,11 @@ impl Bench {
         schema().to_string()
     }
 
-    /// Begins replication number `replication` of a scenario, measured in this `detail`. Returns the number of the
-    /// run.
+    /// Begins replication number `replication` of a scenario, measured in this `detail`. Returns
+    /// the number of the run.
     ///
     /// # Errors
-    /// The problems of the text, or the reason why it cannot run, as JSON.
+    /// The problems of the text, or the reason why the run cannot begin, as JSON.
     pub fn begin(
         &mut self,
         written: Written<'_>,
@@ -74,7 +74,7 @@ impl Bench {
         Ok(self.runs.len() as u32)
     }
 
-    /// Advances a run by a slice, some ten thousand events; returns the simulated time. [s]
+    /// Advances a run by a slice of some ten thousand events. Returns the simulated time. [s]
     ///
     /// # Errors
     /// There is no such run, or a conservation law was violated, as JSON.
@@ -112,7 +112,7 @@ impl Bench {
         self.runs.get((number as usize).checked_sub(1)?)?.as_ref()
     }
 
-    /// Returns whether a run is over.
+    /// Returns whether a run has finished.
     pub fn is_over(&self, number: u32) -> bool {
         matches!(self.run(number), Some(Run::Over(_)))
     }
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// Returns the measurements of a run that is over, as values without names. A missing value is NaN.
+    /// Returns the measurements of a finished run, as values without names. A missing value is NaN.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -133,10 +133,11 @@ impl Bench {
         Ok(replication.measures.values())
     }
 
-    /// Returns the result of `--json` from the values of all replications in order. `number` is the number of one run.
+    /// Returns the result object of `--json`, from the values of all replications in order.
+    /// `number` is the number of one of these runs.
     ///
     /// # Errors
-    /// There is no such run, or values of another scenario, as JSON.
+    /// There is no such run, or the values are of another scenario, as JSON.
     pub fn combine(&self, number: u32, values: &[f64]) -> Result<String, String> {
         let (scenario, replication) = self.over(number)?;
         let own = replication.measures.values().len();
@@ -157,7 +158,7 @@ impl Bench {
     /// Returns the explanation of a result: where packets wait, what limits each flow, and causes.
     ///
     /// # Errors
-    /// Returns the errors of [`Bench::combine`].
+    /// The errors of [`Bench::combine`].
     pub fn explain(&self, number: u32, values: &[f64]) -> Result<String, String> {
         let answer = self.combine(number, values)?;
         let (scenario, _) = self.over(number)?;
@@ -168,7 +169,7 @@ impl Bench {
         Ok(lasthop_explain::explain(&scenario, &answer).to_string())
     }
 
-    /// Returns the time series of a run that is over, or null.
+    /// Returns the time series of a finished run, or null.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -177,7 +178,7 @@ impl Bench {
         Ok(json!(replication.series).to_string())
     }
 
-    /// Returns the distributions of a run that is over.
+    /// Returns the distributions of a finished run.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -186,7 +187,7 @@ impl Bench {
         Ok(distributions_json(&replication.distributions))
     }
 
-    /// Returns the frames on the air that begin from one time on and before another, as columns. [s]
+    /// Returns the frames that begin at or after `from_s` and before `to_s`, as columns. [s]
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -196,7 +197,7 @@ impl Bench {
         Ok(frames_json(scenario, &replication.frames, from, to))
     }
 
-    /// Forgets a run.
+    /// Ends a run and frees its memory.
     pub fn end(&mut self, number: u32) {
         self.take(number);
     }

@@ -6,10 +6,10 @@
 //!                                           values of all runs -- combine --> the result of `--json`
 //! ```
 //!
-//! A worker holds runs, each of one replication, and advances them a slice at a time, so that it hears its
-//! page in between. What several workers have finished is put together as a native run does it. [`Bench`]
-//! is what they do in safe code; [`memory`] has all that is not: the functions over WebAssembly's own
-//! memory, and a run that owns the scenario it reads.
+//! A worker has runs, each of one replication. It advances a run one slice at a time, so that it
+//! can process messages of its page between slices. The values of several workers are combined in
+//! the same way as in a native run. [`Bench`] is the safe code of a worker. [`memory`] has the
+//! unsafe code: the functions that use WebAssembly's memory, and a run that owns its scenario.
 
 mod bench;
 pub mod memory;

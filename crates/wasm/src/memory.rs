@@ -15,11 +15,11 @@ use lasthop_engine::{Detail, EngineError, Replication, Running};
 
 use crate::{Bench, Written};
 
-/// A replication in progress that owns its scenario.
+/// A replication in progress, together with the scenario that it reads.
 pub struct Owned {
-    /// Reads `scenario`, and is dropped before it.
+    /// Replication that reads `scenario`. It is dropped before `scenario`.
     running: ManuallyDrop<Running<'static>>,
-    /// From a box; no other code changes or frees it.
+    /// Scenario from a box. No other code changes or frees it.
     scenario: *mut Scenario,
 }
 
@@ -30,8 +30,8 @@ impl Owned {
     /// Those of [`Running::new`].
     pub fn new(scenario: Scenario, replication: u32, detail: Detail) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
-        // SAFETY: it lives until `scenario` is freed, which is after the end of `running`, and no mutable
-        // reference to it exists
+        // SAFETY: the scenario is freed only after the end of `running`, and no mutable reference
+        // to the scenario exists
         let read: &'static Scenario = unsafe { &*scenario };
         match Running::new(read, replication, detail) {
             Ok(running) => Ok(Owned {
@@ -39,14 +39,14 @@ impl Owned {
                 scenario,
             }),
             Err(error) => {
-                // SAFETY: from the box above; nothing reads it any more
+                // SAFETY: the pointer is from the box above, and no other code reads it any more
                 drop(unsafe { Box::from_raw(scenario) });
                 Err(error)
             }
         }
     }
 
-    /// As [`Running::advance`].
+    /// Advances the replication: see [`Running::advance`].
     ///
     /// # Errors
     /// Those of [`Running::advance`].
@@ -57,7 +57,7 @@ impl Owned {
         self.running.advance(look)
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     pub fn now(&self) -> Time {
         self.running.now()
     }
@@ -68,10 +68,10 @@ impl Owned {
     /// Those of [`Running::finish`].
     pub fn finish(self) -> Result<(Scenario, Replication), EngineError> {
         let mut own = ManuallyDrop::new(self);
-        // SAFETY: taken once, as `own` is never dropped
+        // SAFETY: `running` is taken only once, because `own` is never dropped
         let running = unsafe { ManuallyDrop::take(&mut own.running) };
         let yielded = running.finish();
-        // SAFETY: from the box of `new`; its reader has ended
+        // SAFETY: the pointer is from the box of `new`, and its only reader has ended
         let scenario = unsafe { Box::from_raw(own.scenario) };
         Ok((*scenario, yielded?))
     }
@@ -79,8 +79,8 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: dropped once, here, because only `finish` takes it, which forgets `self`; after that nothing
-        // reads the box of `new`
+        // SAFETY: `running` is dropped only once, because `finish`, which also takes it, forgets
+        // `self`. After this, no code reads the box of `new`.
         unsafe {
             ManuallyDrop::drop(&mut self.running);
             drop(Box::from_raw(self.scenario));
@@ -88,7 +88,7 @@ impl Drop for Owned {
     }
 }
 
-/// Memory that the page and the bench share.
+/// Memory that the page and the runs share.
 #[derive(Default)]
 struct Desk {
     bench: Bench,
@@ -101,13 +101,13 @@ thread_local! {
     static DESK: RefCell<Desk> = RefCell::default();
 }
 
-/// Runs a job at the desk.
+/// Calls `job` with the shared memory.
 fn at_desk<T>(job: impl FnOnce(&mut Desk) -> T) -> T {
     DESK.with_borrow_mut(job)
 }
 
 impl Desk {
-    /// Stores the text of an answer, or the error.
+    /// Stores the text of an answer, or of the error.
     fn say<T>(
         &mut self,
         answered: Result<T, String>,
@@ -137,7 +137,8 @@ impl Desk {
     }
 }
 
-/// Returns the scenario in the room: `text_bytes` of text, TOML or (1) JSON, and then settings.
+/// Returns the scenario in the room: `text_bytes` of text in TOML or, if `json` is 1, JSON,
+/// followed by settings.
 fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     let (text, settings) = room.split_at(text_bytes.min(room.len()));
     let format = match json {
@@ -158,7 +159,7 @@ fn numbers(room: &[u8]) -> Vec<f64> {
     each.map(|&number| f64::from_le_bytes(number)).collect()
 }
 
-/// Returns room for a number of bytes, which the page writes before the next call.
+/// Returns the address of this number of bytes, which the page writes before the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_room(bytes: usize) -> *mut u8 {
     at_desk(|desk| {
@@ -186,8 +187,9 @@ pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the scenario in the room: `text_bytes` of text, TOML or (1) JSON, and then settings over it, one
-/// `key.path=value` per line. Answers with the normalised scenario, or its problems.
+/// Checks the scenario in the room: `text_bytes` of text in TOML or, if `json` is 1, JSON, followed
+/// by settings over the text, one `key.path=value` per line. Answers with the normalised scenario,
+/// or its problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
@@ -196,8 +198,8 @@ pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     })
 }
 
-/// Begins a replication of the scenario in the room, as [`lasthop_check`], with (1) or without quantities that
-/// averages hide. Returns the number of the run.
+/// Begins a replication of the scenario in the room, in the form of [`lasthop_check`]. With 1,
+/// quantities that averages hide are measured too. Returns the number of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_begin(
     json: u32,
@@ -216,7 +218,7 @@ pub extern "C" fn lasthop_begin(
     })
 }
 
-/// Advances a run by a slice; returns the simulated time. [s]
+/// Advances a run by a slice. Returns the simulated time. [s]
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_advance(run: u32) -> f64 {
     at_desk(|desk| {
@@ -225,13 +227,13 @@ pub extern "C" fn lasthop_advance(run: u32) -> f64 {
     })
 }
 
-/// Returns whether a run is over.
+/// Returns whether a run has finished.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_is_over(run: u32) -> u32 {
     at_desk(|desk| desk.bench.is_over(run).into())
 }
 
-/// Answers with the measurements of a run that is over, numbers of eight bytes.
+/// Answers with the measurements of a finished run, as numbers of eight bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_values(run: u32) -> u32 {
     at_desk(|desk| {
@@ -248,7 +250,8 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
     })
 }
 
-/// Combines the values in the room, of all replications in order. Answers with the result of `--json`.
+/// Combines the values in the room, which are the values of all replications in order. Answers with
+/// the result object of `--json`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     at_desk(|desk| {
@@ -268,7 +271,7 @@ pub extern "C" fn lasthop_explain(run: u32) -> u32 {
     })
 }
 
-/// Answers with the time series of a run that is over.
+/// Answers with the time series of a finished run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_series(run: u32) -> u32 {
     at_desk(|desk| {
@@ -277,7 +280,7 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
     })
 }
 
-/// Answers with the distributions of a run that is over.
+/// Answers with the distributions of a finished run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     at_desk(|desk| {
@@ -286,7 +289,7 @@ pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     })
 }
 
-/// Answers with the frames that begin from one time on and before another. [s]
+/// Answers with the frames that begin at or after `from_s` and before `to_s`. [s]
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_frames(run: u32, from_s: f64, to_s: f64) -> u32 {
     at_desk(|desk| {
@@ -295,7 +298,7 @@ pub extern "C" fn lasthop_frames(run: u32, from_s: f64, to_s: f64) -> u32 {
     })
 }
 
-/// Forgets a run.
+/// Ends a run and frees its memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_end(run: u32) {
     at_desk(|desk| desk.bench.end(run));

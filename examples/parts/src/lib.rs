@@ -1,7 +1,9 @@
-//! A queue discipline and a congestion control of somebody else: no line of lasthop knows them.
+//! A queue discipline and a congestion control of another project. The code of lasthop does not
+//! mention them.
 //!
-//! Such a crate needs `lasthop-engine` alone (as a path or from git; here it is the workspace's) and runs
-//! its scenarios itself, see `tests/runs.rs`: the command `lasthop` knows only what was compiled into it.
+//! Such a crate needs only `lasthop-engine`, as a path or from git. Here it is the workspace's. The
+//! crate runs its scenarios itself (see `tests/runs.rs`), because the command `lasthop` only
+//! supports the algorithms that it was compiled with.
 //!
 //! ```toml
 //! queue = { limit = 100, lottery = { p = 0.02 } }
@@ -25,7 +27,7 @@ table! {
     }
 }
 
-/// A queue under [`Lottery`].
+/// A queue with the discipline [`Lottery`].
 #[derive(Clone, Debug)]
 pub struct LotteryQueue(Lottery, u32, Stream);
 
@@ -77,7 +79,7 @@ impl ExternalControl for Scalable {
     }
 }
 
-/// Lasthop with both.
+/// Returns a registry with both plugins.
 pub fn parts() -> Registry {
     Registry::new()
         .discipline::<LotteryQueue>()

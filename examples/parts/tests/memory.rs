@@ -1,4 +1,4 @@
-//! Settings of parts from other crates live as long as their scenario: reading files again and again takes no
+//! Settings of plugins live as long as their scenario, so that repeated reading of files takes no
 //! more memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,12 +16,12 @@ use lasthop_engine::plugin::{
 use lasthop_engine::scenario::Format;
 use parts_from_outside::{Lottery, LotteryQueue, Scalable};
 
-/// Settings that exist at the moment.
+/// Number of settings that exist at present.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
-/// Settings that have ever been read.
+/// Number of settings that have been read.
 static READ: AtomicUsize = AtomicUsize::new(0);
 
-/// Settings whose number is counted.
+/// A value whose instances are counted.
 struct Counted<T>(T);
 
 impl<T: FileTable> FileTable for Counted<T> {

@@ -6,7 +6,7 @@ use crate::places::{FIRST_PORT, SERVER, STATIONS};
 
 const HEADERS: usize = 40;
 
-/// A segment of `data` bytes, which count up from its number in the stream.
+/// Returns a segment with `data` bytes, whose values count up from the sequence number.
 fn segment(sequence: u32, data: usize, flags: u8) -> Delivery {
     let (server, station) = ((SERVER, FIRST_PORT), (STATIONS + 1, 40_000));
     let mut bytes = packets::tcp(server, station, (HEADERS + data) as u16);
@@ -22,7 +22,7 @@ fn segment(sequence: u32, data: usize, flags: u8) -> Delivery {
     }
 }
 
-/// What is written of these packets: node, header and packet each.
+/// Returns the packets that are written for these deliveries, each with its node and header.
 fn written(deliveries: impl IntoIterator<Item = Delivery>) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
     let mut batch = Batch::new(true);
     let mut seen = Vec::new();
@@ -41,7 +41,7 @@ fn written(deliveries: impl IntoIterator<Item = Delivery>) -> Vec<(u32, Vec<u8>,
         }
     }
     flush(&mut batch);
-    flush(&mut batch); // nothing more
+    flush(&mut batch); // nothing is left to write
     seen
 }
 
@@ -67,7 +67,7 @@ fn segments_that_follow_each_other_are_one_packet() {
         .flat_map(|delivery| delivery.bytes[HEADERS..].to_vec())
         .collect();
     assert_eq!(packet[HEADERS..], data);
-    // what the kernel cuts again is what it was
+    // the segments into which the kernel cuts the packet are the original ones
     let mut read = [&header[..], packet].concat();
     let mut cut = Vec::new();
     assert_eq!(
@@ -110,7 +110,8 @@ fn what_differs_begins_anew() {
         other.bytes[place] = value;
         other
     };
-    // a mark of congestion, lifetime, address, port, acknowledgement, window; a hole; more data than the first; no data
+    // fields that must be equal: ECN mark, time to live, address, port, acknowledgement number,
+    // window. Then a gap, more data than in the first segment, and no data.
     let mut others: Vec<Delivery> = [(1, 3), (8, 9), (19, 9), (23, 9), (31, 9), (35, 9)]
         .map(|(place, value)| change(place, value))
         .into();

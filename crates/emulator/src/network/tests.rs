@@ -26,7 +26,8 @@ fn network(scenario: &Scenario) -> Network<'_> {
     }
 }
 
-/// A TCP packet of `bytes` between the server and station number `node`, of flow number `flow`.
+/// Returns a TCP packet of `bytes` between the server and station number `node`, for flow number
+/// `flow`.
 fn tcp(from_server: bool, node: u32, flow: u16, bytes: u16) -> Vec<u8> {
     let (server, station) = ((SERVER, FIRST_PORT + flow), (STATIONS + node, 40_000));
     match from_server {
@@ -35,7 +36,7 @@ fn tcp(from_server: bool, node: u32, flow: u16, bytes: u16) -> Vec<u8> {
     }
 }
 
-/// Lets node `from` send at an instant.
+/// Lets node `from` send a packet at an instant.
 fn send(network: &mut Network<'_>, at: u64, from: u32, bytes: &[u8]) {
     assert!(network.run_until(Time(at)).is_ok());
     network.send(from, bytes);
@@ -65,7 +66,8 @@ fn packets_cross_the_air_to_the_station_they_are_for() {
         .collect();
     seen.sort_unstable();
     assert_eq!(seen, [(0, &up), (1, &down)]);
-    // DIFS, at most 31 slots of backoff, 1536 bytes at 11 Mb/s behind the preamble: one after the other
+    // each: DIFS, at most 31 slots of backoff, then a preamble and 1536 bytes at 11 Mb/s; the two
+    // are sent one after the other
     let [first, second] = &delivered[..] else {
         panic!("two packets");
     };
@@ -90,9 +92,9 @@ fn a_full_queue_loses_packets_and_forgets_their_bytes() {
 fn packets_of_no_flow_are_counted_and_go_nowhere() {
     let scenario = scenario("[station.a]\ndownload = 1\n[station.b]\ndownload = 1\n");
     let mut network = network(&scenario);
-    send(&mut network, 0, 0, &tcp(true, 1, 7, 1500)); // no such flow
-    send(&mut network, 0, 0, &tcp(true, 2, 0, 1500)); // not its station
-    send(&mut network, 0, 1, &tcp(false, 1, 1, 1500)); // not its sender
+    send(&mut network, 0, 0, &tcp(true, 1, 7, 1500)); // no flow has this port
+    send(&mut network, 0, 0, &tcp(true, 2, 0, 1500)); // the flow belongs to another station
+    send(&mut network, 0, 1, &tcp(false, 1, 1, 1500)); // the flow belongs to another sender
     send(&mut network, 0, 1, &[0x60; 40]);
     assert_eq!(network.foreign, 4);
     assert!(run(&mut network, Time(1_000_000_000)).is_empty());
@@ -109,7 +111,7 @@ fn the_bottleneck_holds_packets_back_at_its_rate() {
     let delivered = run(&mut network, Time(1_000_000_000));
     let times: Vec<u64> = delivered.iter().map(|delivery| delivery.due.0).collect();
     assert_eq!(times.len(), 10);
-    // 12 ms each, but for backoffs
+    // 12 ms each, apart from backoffs
     let spread = times[9] - times[0];
     assert!((107_000_000..109_000_000).contains(&spread), "{spread}");
 }
@@ -148,7 +150,8 @@ fn a_wire_that_only_loses_takes_no_time_and_loses() {
     assert_eq!((delivered.len(), network.lost), (5, 5));
 }
 
-/// Datagrams from a station through 1 Mbit/s, 12 ms each, or beside it as fast as the air has them.
+/// Datagrams of a station take 12 ms each in a bottleneck of 1 Mbit/s. Without the bottleneck, only
+/// the medium limits them.
 #[test]
 fn uplink_datagrams_pass_the_bottleneck_or_beside_it() {
     let spread_ms = |udp: &str| {
@@ -170,7 +173,7 @@ fn uplink_datagrams_pass_the_bottleneck_or_beside_it() {
         (due[9] - due[0]) / 1_000_000
     };
     assert_eq!(spread_ms("both"), 9 * 12);
-    // at 11 Mbit/s a frame of 1500 bytes takes 2 ms or so with its backoff
+    // at 11 Mbit/s a frame of 1500 bytes takes about 2 ms with its backoff
     let spread = spread_ms("down");
     assert!((12..30).contains(&spread), "{spread}");
 }
@@ -232,7 +235,7 @@ fn flows_between_wired_nodes_have_hosts_of_their_own() {
         send(&mut network, 1_000_000, 1, &data);
     }
     send(&mut network, 1_000_000, 2, &ack);
-    // not from there, not to there, not by its port
+    // packets with a wrong source node, a wrong destination, and a wrong port
     send(&mut network, 1_000_000, 2, &data);
     send(
         &mut network,
@@ -250,7 +253,8 @@ fn flows_between_wired_nodes_have_hosts_of_their_own() {
         .iter()
         .map(|delivery| (delivery.due.0 / 1_000_000, delivery.node))
         .collect();
-    // 10 ms, and 1 ms of service each: one in service and two behind it; the ACK is beside them
+    // 10 ms of propagation and 1 ms of service per packet: one in service and two in the queue; the
+    // ACK takes the opposite path
     assert_eq!(seen, [(11, 1), (12, 2), (13, 2), (14, 2)]);
     assert_eq!((network.lost, network.foreign), (2, 3));
 }
@@ -303,11 +307,11 @@ fn packets_of_programs_are_told_by_connection() {
     ] {
         send(&mut network, 1_000_000, 1, &packet);
     }
-    // a pure ACK goes with the data that it acknowledges
+    // a pure ACK is part of the connection that it acknowledges
     let mut ack = packets::tcp(server, station, 40);
     ack[33] = 0x10;
     send(&mut network, 1_000_000, 0, &ack);
-    // a station to a station, and one where nobody runs a program
+    // a packet from one station to another, and one to a station without a program
     let (to_b, of_b) = ((STATIONS + 2, 5), (STATIONS + 2, 6));
     send(&mut network, 1_000_000, 1, &packets::tcp(station, to_b, 40));
     send(&mut network, 1_000_000, 2, &packets::tcp(of_b, server, 40));
@@ -382,7 +386,7 @@ fn programs_at_hosts_of_a_flow_have_nodes_of_their_own() {
         1_000_000,
         1,
         &packets::tcp(source, sink, 1500),
-    ); // not from there
+    ); // wrong source node
     let nodes: Vec<(u32, u64)> = run(&mut network, Time(1_000_000_000))
         .iter()
         .map(|delivery| (delivery.node, delivery.due.0 / 1_000_000))
@@ -407,13 +411,13 @@ fn what_leaves_the_scenario_crosses_the_air_to_the_outside_and_its_answers_come_
     let (here, server) = ((STATIONS + 1, 999), (SERVER, 80));
     let out = packets::tcp(here, OUTSIDE, 1500);
     send(&mut network, 1_000_000, 1, &out);
-    assert_eq!(network.foreign, 1); // there is no way out
+    assert_eq!(network.foreign, 1); // there is no outside
     network.open_outside(&[0]);
     assert_eq!(network.nodes(), 4);
     let answer = packets::tcp(OUTSIDE, here, 140);
     send(&mut network, 1_000_000, 1, &out);
     send(&mut network, 1_000_000, 3, &answer);
-    // the servers are beside the outside
+    // the servers are neighbours of the outside
     send(
         &mut network,
         1_000_000,
@@ -426,7 +430,7 @@ fn what_leaves_the_scenario_crosses_the_air_to_the_outside_and_its_answers_come_
         3,
         &packets::tcp(OUTSIDE, server, 40),
     );
-    // where nobody runs a program, a sender that is another, a group
+    // a station without a program, wrong senders, and a multicast address
     let of_b = packets::tcp((STATIONS + 2, 6), OUTSIDE, 40);
     send(&mut network, 1_000_000, 2, &of_b);
     send(&mut network, 1_000_000, 3, &packets::tcp(here, server, 40));
@@ -496,7 +500,7 @@ fn from_an_end_of_a_wired_flow_the_outside_is_behind_the_other_end() {
         seen.sort_unstable();
         (seen, network.foreign)
     };
-    // 1 ms on the link, for the second of two on the same way 2 ms, and 10 ms of propagation
+    // 1 ms on the link (2 ms for the second packet in the same direction), and 10 ms of propagation
     assert_eq!(delays(&[0]), (vec![(4, 12), (5, 11), (5, 11)], 0));
     assert_eq!(delays(&[0, 4]), (vec![(4, 0), (5, 0), (5, 11)], 0));
 }
@@ -515,7 +519,7 @@ fn connections_of_the_web_go_by_flows_of_their_own_both_ways() {
     let server = (SOURCES + 2, FIRST_PORT + 1);
     let client = (SINKS + 2, 40_001);
     let (sources, sinks) = (1, 2);
-    // a request, whose first byte is behind the addresses, and an ACK of it
+    // a request (its first byte follows the addresses), and an ACK of it
     let request = packets::tcp(client, server, 400);
     let mut ack = packets::tcp(server, client, 40);
     ack[33] = 0x10;
@@ -536,7 +540,7 @@ fn connections_of_the_web_go_by_flows_of_their_own_both_ways() {
         let flow = flow_of(&own, 0, Carrier::Tcp, number, leaves);
         assert_eq!(read, Some((flow, kind, sources + sinks - from)));
     }
-    // from an address of the other side, or to another port
+    // from the node of the other side, and to another port
     assert!(network.read(sources, &request).is_none());
     let other = packets::tcp(client, (SOURCES + 2, FIRST_PORT), 400);
     assert!(network.read(sinks, &other).is_none());
@@ -571,7 +575,7 @@ fn users_of_a_conflict_graph_are_flows_between_wired_nodes() {
         .iter()
         .map(|delivery| (delivery.node, delivery.bytes.len()))
         .collect();
-    // with priority, ACKs take no time on the air
+    // with ACK priority, ACKs take no time on the air
     assert_eq!(nodes, [(1, 40), (2, 1500)]);
     assert_eq!(
         (network.lost, network.foreign, network.carried()),

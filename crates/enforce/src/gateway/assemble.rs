@@ -1,4 +1,4 @@
-//! From a decoded table without problems to the [`Gateway`].
+//! Assembles the [`Gateway`] from a decoded table without problems.
 
 use std::net::SocketAddr;
 
@@ -16,7 +16,7 @@ use super::settings::{
 };
 use crate::forms::{self, Which};
 
-/// The gateway of a file without problems.
+/// Returns the gateway of a file without problems.
 ///
 /// # Errors
 /// A value has been refused.
@@ -47,7 +47,7 @@ pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, 
         discipline: keys.discipline,
         flow_leaves: keys.flow_leaves,
         udp_uplink_bps: keys.udp_uplink_bps,
-        // "off" is no address
+        // "off" is not an address
         metrics: keys.metrics.parse().ok().map(SocketAddr::into),
         discovery: discovery(gateway)?,
         aps,
@@ -56,7 +56,7 @@ pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, 
     })
 }
 
-/// An access point with a table of `its` own, or the only one.
+/// Returns an access point from `its` table, or the only access point if the file lists none.
 fn access_point(
     name: &str,
     its: Option<&Section>,
@@ -66,7 +66,7 @@ fn access_point(
     let layers = Layers(&tables);
     let keys = AccessPointTable::read(&Layers(its.as_slice()))?;
     let shared = BottleneckKeys::read(&layers)?;
-    let wce = layers.inside(GatewayTable::wce); // under the same name in both
+    let wce = layers.inside(GatewayTable::wce); // both tables use the same name for it
     let asked = its.and_then(|ap| ap.inside(AccessPointTable::snmp));
     Ok(AccessPoint {
         name: name.to_owned(),
@@ -99,10 +99,10 @@ fn snmp(section: &Section) -> Result<Snmp, Refused> {
     })
 }
 
-/// How stations are found.
+/// Returns how stations are discovered.
 ///
 /// # Errors
-/// A value that is needed has been refused.
+/// A required value has been refused.
 pub(crate) fn discovery(gateway: &Section) -> Result<Discovery, Refused> {
     let inside = Layers(&[gateway]).inside(GatewayTable::discover);
     let keys = DiscoverTable::read(&inside.layers())?;
@@ -141,7 +141,7 @@ fn station(
     })
 }
 
-/// Returns a group, and sets it in the listed stations that it names.
+/// Returns a group, and records the group in the listed stations that it names.
 fn group(name: &str, section: &Section, listed: &mut [GatewayStation]) -> Result<Group, Refused> {
     let keys = GroupTable::read(&Layers(&[section]))?;
     let (mut macs, mut subnets) = (Vec::new(), Vec::new());

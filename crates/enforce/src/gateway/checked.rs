@@ -1,4 +1,4 @@
-//! The checked gateway: every default filled in, every value in range.
+//! The checked gateway: all defaults are filled in, and all values are in range.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::settings::{Fairness, LeafQueue, ShapedUdp};
 use crate::forms::{RateSource, Which, overlap};
 
-/// A place at which a program listens.
+/// An address and port at which a program listens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Endpoint {
     /// Address of the host.
@@ -33,30 +33,30 @@ impl From<SocketAddr> for Endpoint {
 /// A virtual shared bottleneck in front of access points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gateway {
-    /// Title.
+    /// Title of the scenario file.
     pub name: String,
     /// Interface towards the Internet.
     pub wan: String,
     /// Interface towards the access points.
     pub lan: String,
-    /// Packets that a leaf holds.
+    /// Maximum number of packets in a leaf.
     pub queue_packets: u64,
-    /// Queue in each leaf.
+    /// Queue discipline of each leaf.
     #[serde(serialize_with = "setting")]
     pub discipline: LeafQueue,
-    /// Leaves into which an access point's flows are hashed.
+    /// Number of leaves into which the flows of an access point are hashed.
     pub flow_leaves: u64,
-    /// Uplink UDP above which a station is not pinged. [bit/s]
+    /// Rate of uplink UDP above which a station is not pinged. [bit/s]
     pub udp_uplink_bps: u64,
-    /// Place at which metrics are served.
+    /// Address and port at which metrics are served.
     pub metrics: Option<Endpoint>,
-    /// How stations are found.
+    /// Sources by which stations are discovered.
     pub discovery: Discovery,
     /// Access points, at least one.
     pub aps: Vec<AccessPoint>,
-    /// Stations that are known beforehand.
+    /// Stations that the file lists.
     pub stations: Vec<GatewayStation>,
-    /// Groups of stations, each of which has one share.
+    /// Groups of stations, each with one share.
     pub groups: Vec<Group>,
 }
 
@@ -65,35 +65,35 @@ pub struct Gateway {
 pub struct Group {
     /// Unique name; `unlisted` has the stations that the file does not name.
     pub name: String,
-    /// Its share, relative to other groups.
+    /// Share of the group, relative to other groups.
     pub share: f64,
-    /// Its largest rate at an access point. [bit/s]
+    /// Maximum rate of the group at an access point. [bit/s]
     pub max_bps: Option<u64>,
-    /// MAC addresses of its stations.
+    /// MAC addresses of the group's stations.
     pub macs: Vec<String>,
-    /// Subnets of its stations.
+    /// Subnets of the group's stations.
     pub subnets: Vec<IpNet>,
 }
 
-/// Where stations are looked for.
+/// The sources by which stations are discovered.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Discovery {
-    /// Whether they are looked for in the kernel's table of neighbours.
+    /// Whether stations are looked up in the kernel's table of neighbours.
     pub neighbours: bool,
-    /// Leases file in which they are looked for.
+    /// Leases file in which stations are looked up.
     pub leases: Option<String>,
-    /// Addresses that are no stations.
+    /// Addresses that do not belong to stations.
     pub ignore: Vec<IpAddr>,
-    /// Time between two looks.
+    /// Time between two look-ups.
     #[serde(rename = "interval_s", serialize_with = "seconds")]
     pub interval: Span,
-    /// Time after which a station has left that has not been named.
+    /// Time without a sign of a discovered station after which the station has left.
     #[serde(rename = "absence_s", serialize_with = "seconds")]
     pub absence: Span,
-    /// Time that a new MAC address waits for a leaf of its own.
+    /// Time that a new MAC address waits before it gets a separate leaf.
     #[serde(rename = "quarantine_s", serialize_with = "seconds")]
     pub quarantine: Span,
-    /// Largest number of new MAC addresses that get a leaf within one minute.
+    /// Maximum number of new MAC addresses that get a leaf within one minute.
     pub new_per_minute: u64,
 }
 
@@ -102,61 +102,61 @@ pub struct Discovery {
 pub struct AccessPoint {
     /// Unique name.
     pub name: String,
-    /// Interface towards it.
+    /// Interface towards the access point.
     pub interface: String,
-    /// Stations with an address in these are its own.
+    /// Subnets of the access point's stations.
     pub subnets: Vec<IpNet>,
-    /// Members that get equal shares.
+    /// Entities that get equal shares.
     #[serde(serialize_with = "setting")]
     pub fairness: Fairness,
-    /// UDP that is shaped.
+    /// Directions of UDP that are shaped.
     #[serde(serialize_with = "setting")]
     pub udp: ShapedUdp,
-    /// Fixed rate; `None`: estimated. [bit/s]
+    /// Fixed rate; `None` if the rate is estimated. [bit/s]
     pub rate_bps: Option<u64>,
     /// Settings of the estimator.
     #[serde(serialize_with = "wce")]
     pub wce: WceSettings,
-    /// Whether the estimator's largest rate is the paper's, since the file says none.
+    /// Whether the estimator's largest rate is the paper's default, because the file sets none.
     pub max_by_default: bool,
-    /// Its own table of stations.
+    /// SNMP access to the access point's table of stations.
     pub snmp: Option<Snmp>,
-    /// Sources of the rates of its stations.
+    /// Sources of the rates of the access point's stations.
     pub station_rates: Vec<RateSource>,
 }
 
-/// Settings by which an access point is asked for its stations.
+/// SNMP settings for reading an access point's table of stations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Snmp {
-    /// Place at which it answers.
+    /// Address and port of the SNMP agent.
     #[serde(flatten)]
     pub agent: Endpoint,
-    /// Community that may read.
+    /// Community with read access.
     pub community: String,
     /// Column of addresses.
     pub table: String,
     /// Column of data rates.
     pub rates: Option<String>,
-    /// Data rate that the value 1 stands for. [bit/s]
+    /// Data rate that the value 1 represents. [bit/s]
     pub rates_unit_bps: u64,
 }
 
-/// A station that is known beforehand.
+/// A station that the file lists.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GatewayStation {
     /// Unique name.
     pub name: String,
-    /// Its access point; `None`: the one that it is found at.
+    /// Access point of the station; `None`: the access point at which the station is found.
     pub ap: Option<String>,
-    /// Its addresses.
+    /// Addresses of the station.
     pub addresses: Vec<IpAddr>,
-    /// Subnets that belong to it.
+    /// Subnets of the station.
     pub subnets: Vec<IpNet>,
-    /// Its MAC address, in lower case with colons.
+    /// MAC address of the station, in lower case with colons.
     pub mac: Option<String>,
-    /// Rate of its frames. [bit/s]
+    /// Data rate of the station's frames. [bit/s]
     pub rate_bps: Option<u64>,
-    /// Its group.
+    /// Group of the station.
     pub group: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Checks of several values of the table together. A value that was refused is not checked again.
+//! Checks of several values of the table together. A value that was refused earlier is not checked
+//! again.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,16 +17,16 @@ use super::settings::{
 use super::{effect, groups};
 use crate::forms::{self, Range};
 
-/// Most access points of a gateway.
+/// Maximum number of access points of a gateway.
 const MOST_ACCESS_POINTS: usize = 64;
-/// Most stations in the file; more may be discovered.
+/// Maximum number of stations in the file. More stations may be discovered.
 const MOST_STATIONS: usize = 10_000;
-/// Most groups of stations.
+/// Maximum number of groups of stations.
 const MOST_GROUPS: usize = 256;
-/// Least rate of a bottleneck: a full packet in twelve seconds. [bit/s]
+/// Minimum rate of a bottleneck: one full packet per 12 s. [bit/s]
 const LEAST_BPS: u64 = 1_000;
 
-/// Checks what several values must satisfy together.
+/// Checks the conditions that several values must satisfy together.
 pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     check_interfaces(gateway, problems);
     check_names(gateway, problems);
@@ -47,7 +48,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     effect::check(gateway, problems);
 }
 
-/// Checks that each bottleneck has a sufficient rate.
+/// Checks that the rate of each bottleneck is high enough.
 fn check_rates(gateway: &Section, problems: &mut Problems) {
     let own = gateway.inside(GatewayTable::wce);
     check_rates_of(gateway, own, problems);
@@ -75,7 +76,8 @@ fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
     }
 }
 
-/// Checks that the rates of an access point's stations come from the machine itself or by SNMP, not from both.
+/// Checks that the rates of an access point's stations have one source: the machine itself or SNMP,
+/// not both.
 fn check_rate_sources(gateway: &Section, problems: &mut Problems) {
     for (name, ap) in gateway.tables(GatewayTable::ap) {
         let snmp = ap.inside(AccessPointTable::snmp);
@@ -198,7 +200,7 @@ struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Adds the problem that another station has the same address.
+    /// Adds the problem that another station has an overlapping address.
     fn refuse(&self, other: &str, problems: &mut Problems) {
         let message = format!(
             "`{}` is also in `gateway.station.{}`; expected each address in one station only",
@@ -209,10 +211,11 @@ impl Claim<'_> {
     }
 }
 
-/// Refuses overlapping addresses and subnets of two stations, at the later station in the file.
+/// Refuses overlapping addresses and subnets of two stations. The problem is reported at the
+/// station that is later in the file.
 fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
     let mut sorted: Vec<(Range, usize)> = claims.iter().map(|claim| claim.0).zip(0..).collect();
-    // A subnet comes before what is in it.
+    // a subnet is sorted before the subnets and addresses that it contains
     sorted.sort_by_key(|&((is_v4, first, last), order)| (is_v4, first, Reverse(last), order));
     let mut around: Vec<(Range, usize)> = Vec::new();
     let mut twins: Vec<(usize, usize)> = Vec::new();
@@ -265,14 +268,14 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Whether a table with stations, or with their places, has been refused.
+/// Returns whether a table of stations, or of their sources, has been refused.
 fn lacks_sources(gateway: &Section) -> bool {
     gateway.lacks(GatewayTable::ap)
         || gateway.lacks(GatewayTable::discover)
         || gateway.lacks(GatewayTable::station)
 }
 
-/// Checks that stations can be found at all.
+/// Checks that the gateway has a source of stations.
 fn check_sources(gateway: &Section, problems: &mut Problems) {
     if lacks_sources(gateway) || !gateway.tables(GatewayTable::station).is_empty() {
         return;
@@ -295,7 +298,7 @@ fn check_sources(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that each station that is found belongs to an access point.
+/// Checks that each discovered station belongs to an access point.
 fn check_discovery(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
     if aps.len() < 2 || lacks_sources(gateway) {

@@ -1,5 +1,6 @@
-//! Settings that have no effect with the other settings. They are refused, because they were written for an effect. A
-//! setting of the file stays if a setting over the file took its effect away.
+//! Checks for settings that have no effect because of other settings. These settings are refused,
+//! since a user expects an effect. A value of the file is not refused if an override removed its
+//! effect.
 
 use lasthop_engine::notation::decode::{Entry, Section};
 use lasthop_engine::notation::layers::Layers;
@@ -33,17 +34,17 @@ const SOURCES: &[&str] = &[
 ];
 const NOTHING: Keys = (&[], &[]);
 
-/// Tables, and keys in them.
+/// Tables, and names of keys in these tables.
 type Keys<'a> = (&'a [&'a Section], &'a [&'a str]);
 
-/// A rule about settings without effect.
+/// A rule about settings that may have no effect.
 struct Rule<'a> {
-    /// Whether the settings have no effect.
+    /// Whether the rule's settings have no effect.
     idle: bool,
     settings: Keys<'a>,
-    /// Settings that take their effect away.
+    /// Keys that remove the effect of the rule's settings.
     causes: Keys<'a>,
-    /// Setting that gives them an effect.
+    /// The setting that would give the rule's settings an effect.
     needed: &'a str,
 }
 
@@ -56,24 +57,24 @@ fn rule<'a>(idle: bool, settings: Keys<'a>, causes: Keys<'a>, needed: &'a str) -
     }
 }
 
-/// Facts about the gateway that decide on the effect of its parts.
+/// Facts about the gateway that decide which settings have an effect.
 struct Known {
     /// Whether the rate of some access point is estimated.
     estimates: bool,
-    /// Whether some of these access points do not shape uplink UDP.
+    /// Whether some access point with an estimated rate does not shape uplink UDP.
     spares: bool,
-    /// Whether some access point has this fairness.
+    /// Whether some access point has fairness "flow".
     by_flow: bool,
     by_rate: bool,
-    /// Whether the queue of a leaf does not separate flows.
+    /// Whether the queue discipline of a leaf does not separate flows.
     plain_leaves: bool,
-    /// Whether stations can be found that the file does not list.
+    /// Whether stations can be discovered that the file does not list.
     finds: bool,
-    /// Whether stations can be found whose access point is not known otherwise.
+    /// Whether stations can be discovered whose access point is not known otherwise.
     places: bool,
 }
 
-/// Checks `[gateway]`, unless a value that decides has been refused.
+/// Checks `[gateway]`, unless a value that decides on an effect has been refused.
 pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     let Ok(known) = known(gateway) else { return };
     let own = [gateway];
@@ -142,7 +143,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Rates of stations have an effect with fairness "rate" only.
+/// Checks the rates of stations, which have an effect only with fairness "rate".
 fn check_station_rates(gateway: &Section, name: &str, ap: &Section, problems: &mut Problems) {
     let Ok(shared) = BottleneckKeys::read(&Layers(&[ap, gateway])) else {
         return;
@@ -171,7 +172,7 @@ impl Rule<'_> {
         }
         let overruled = given(self.causes).any(is_setting);
         for entry in given(self.settings) {
-            // a value that is refused anyway is not refused again
+            // a value that is already refused is not refused again
             if (!overruled || is_setting(entry)) && !problems.concern(&entry.path) {
                 let fault = format!("has no effect; expected {}", self.needed);
                 entry.refuse_value(fault, problems);
@@ -180,7 +181,7 @@ impl Rule<'_> {
     }
 }
 
-/// Returns the facts that decide.
+/// Returns the facts that decide which settings have an effect.
 ///
 /// # Errors
 /// A value has been refused.
@@ -215,7 +216,8 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
     })
 }
 
-/// Returns the tables of each bottleneck, those that count most first: an access point's, the gateway's.
+/// Returns the tables of each bottleneck in order of priority: the table of the access point, then
+/// that of the gateway.
 pub(super) fn bottlenecks(gateway: &Section) -> Vec<Vec<&Section>> {
     match gateway.tables(GatewayTable::ap) {
         [] => vec![vec![gateway]],
@@ -232,7 +234,7 @@ fn each(tables: &[(String, Section)]) -> Vec<&Section> {
     tables.iter().map(|(_, table)| table).collect()
 }
 
-/// Returns the values of the file and of settings under these keys.
+/// Returns the values that the file or an override gives for these keys.
 fn given<'a>((tables, keys): Keys<'a>) -> impl Iterator<Item = &'a Entry> {
     let places = tables
         .iter()

@@ -1,4 +1,4 @@
-//! Checks of groups: a station is in one group at most, and every group has stations.
+//! Checks of groups: a station is in at most one group, and every group has stations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::settings::{
 };
 use crate::forms::{self, Which};
 
-/// The list of stations of a group.
+/// The list of stations that a group claims.
 struct Claim<'a> {
     group: &'a str,
     list: Said<'a, String>,
@@ -73,7 +73,7 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that every group has stations, and that no two groups have the same one.
+/// Checks that every group has stations, and that no two groups have the same station.
 fn check_members(gateway: &Section, problems: &mut Problems) {
     let stations = gateway.tables(GatewayTable::station);
     let listed: Vec<&str> = stations.iter().map(|(name, _)| name.as_str()).collect();
@@ -120,7 +120,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
         for word in forms::words(&list.value) {
             let shown = one_line(word, 40);
             let Ok(which) = forms::station(word) else {
-                continue; // a fault of its form
+                continue; // its form was refused already
             };
             let other = match &which {
                 Which::Mac(mac) => macs.insert(mac.clone(), group),
@@ -163,7 +163,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks the fairness: groups share bytes of stations, so each station needs its own leaf.
+/// Checks that each station has a separate leaf, because groups share the bytes of stations.
 fn check_fairness(gateway: &Section, problems: &mut Problems) {
     if gateway.tables(GatewayTable::group).is_empty() {
         return;
@@ -180,9 +180,9 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that the largest rate of a group is below the fixed rate of some access point.
+/// Checks that the maximum rate of a group is below the fixed rate of some access point.
 ///
-/// A fixed rate that was set over the file does not make the file wrong.
+/// A fixed rate that an override replaces does not make the file wrong.
 fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
     let mut largest_bps = 0;
     for tables in &bottlenecks(gateway) {
@@ -217,7 +217,7 @@ fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
     })
 }
 
-/// Returns whether a word of a list means this station of the file.
+/// Returns whether a word of a list refers to this station of the file.
 fn means(word: &str, name: &str, station: &Section) -> bool {
     let text = |key| station.said(key).and_then(Said::present);
     match forms::station(word) {

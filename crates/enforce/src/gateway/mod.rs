@@ -1,4 +1,4 @@
-//! The table `[gateway]`: what `lasthop gateway` does.
+//! The table `[gateway]` with the settings of `lasthop gateway`.
 
 mod assemble;
 mod checked;

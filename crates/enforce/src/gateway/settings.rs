@@ -1,4 +1,4 @@
-//! Tables of the gateway: what `lasthop gateway` does on Linux.
+//! Tables of `lasthop gateway`, which runs on Linux.
 
 use lasthop_engine::control::WceKeys;
 use lasthop_engine::kernel::time::Span;
@@ -12,10 +12,10 @@ use crate::forms::{
     RATES_OID, STATIONS, SUBNETS,
 };
 
-/// The access point of a gateway that lists none.
+/// Name of the access point if the gateway lists none.
 pub(crate) const ONLY: &str = "wlan";
 
-/// The group of the stations that the file does not name.
+/// Name of the group of all stations that the file does not name.
 pub(crate) const UNLISTED: &str = "unlisted";
 
 words! {

@@ -1,4 +1,4 @@
-//! From a decoded table without problems to the [`Interface`].
+//! Assembles the [`Interface`] from a decoded table without problems.
 
 use lasthop_engine::notation::decode::Section;
 use lasthop_engine::notation::layers::Layers;
@@ -15,12 +15,12 @@ use super::checks::sharing;
 use super::settings::{InterfaceTable, MembersTable};
 use crate::forms;
 
-/// What `interface.link` is where the access point's queue is meant.
+/// Value of `interface.link` that refers to the queue of the access point.
 const AP: &str = "ap";
-/// Most packets of a queue that classes share (`PLACES` of crates/bpf/sharing.h).
+/// Maximum number of packets in a queue that classes share (`PLACES` of crates/bpf/sharing.h).
 const MOST_SHARED: u32 = 4_095;
 
-/// What the scenario says of the link.
+/// Properties of the link in the scenario.
 struct There {
     link: String,
     rate_bps: Option<u64>,
@@ -28,7 +28,7 @@ struct There {
     classes: Vec<SharingClass>,
 }
 
-/// The interface of a file without problems.
+/// Returns the interface of a file without problems.
 ///
 /// # Errors
 /// A value has been refused, or does not fit the scenario.
@@ -84,7 +84,7 @@ pub(crate) fn assemble(
     })
 }
 
-/// What the scenario says of the link that is named, or of the only one with a rate.
+/// Returns the properties of the named link, or of the only link with a rate if no link is named.
 fn link_of_scenario(
     interface: &Section,
     scenario: &Scenario,
@@ -134,7 +134,7 @@ fn link_of_scenario(
     Err(problems.add_with_hint(link.origin, &link.path, message, hint))
 }
 
-/// The classes of the interface's own table.
+/// Returns the classes in the interface's own table.
 fn shares(sharing: &Section) -> Result<Vec<SharingClass>, Refused> {
     let mut classes = Vec::new();
     for (name, class) in sharing.tables(SharingSetting::class) {
@@ -149,7 +149,7 @@ fn shares(sharing: &Section) -> Result<Vec<SharingClass>, Refused> {
     Ok(classes)
 }
 
-/// A queue that Linux can have.
+/// Refuses a queue that Linux cannot have.
 fn check_queue(
     interface: &Section,
     queue: &QueueSetting,
@@ -176,7 +176,7 @@ fn check_queue(
     Ok(())
 }
 
-/// The classes with their members.
+/// Returns the classes with their members.
 fn members(
     interface: &Section,
     shares: &[SharingClass],

@@ -1,4 +1,4 @@
-//! The checked interface: every default filled in, every value in range.
+//! The checked interface: all defaults are filled in, and all values are in range.
 
 use ipnet::IpNet;
 use lasthop_engine::queue::QueueSetting;
@@ -8,39 +8,39 @@ use serde_json::{Value, json};
 /// The queue of a network interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
-    /// Title.
+    /// Title of the scenario file.
     pub name: String,
-    /// The interface.
+    /// Name of the network interface.
     pub interface: String,
-    /// The scenario's link that it stands for; "ap": the access point's queue.
+    /// Link of the scenario that the interface represents; "ap" is the queue of the access point.
     pub link: Option<String>,
-    /// Rate that packets leave at. [bit/s]
+    /// Rate at which packets leave. [bit/s]
     pub rate_bps: u64,
-    /// Its queue.
+    /// Queue of the interface.
     pub queue: QueueSetting,
-    /// Interfaces without receive offload.
+    /// Interfaces on which receive offload is disabled.
     pub from: Vec<String>,
-    /// Classes that share the queue; none without virtual buffer sharing.
+    /// Classes that share the queue; empty without virtual buffer sharing.
     pub classes: Vec<Members>,
 }
 
-/// A class with its members.
+/// A class with the addresses and marks of its packets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Members {
-    /// Unique name.
+    /// Unique name of the class.
     pub name: String,
-    /// Its part of what all classes together are to have. [-]
+    /// Target of the class, as a fraction of the sum of the targets. [-]
     pub target: f64,
-    /// Subnets, some of one address only.
+    /// Subnets of the class, some with a single address.
     pub subnets: Vec<IpNet>,
-    /// MAC addresses, in lower case with colons.
+    /// MAC addresses of the class, in lower case with colons.
     pub macs: Vec<String>,
-    /// A mark.
+    /// Packet mark of the class.
     pub mark: Option<u64>,
 }
 
 impl Interface {
-    /// The interface as a JSON object that says its units in its keys.
+    /// Returns the interface as a JSON object, whose keys contain the units.
     pub fn to_json(&self) -> Value {
         json!({
             "name": self.name,

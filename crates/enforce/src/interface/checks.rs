@@ -1,4 +1,4 @@
-//! What several values of the table must satisfy together. A value that was refused is not judged
+//! Checks of several values of the table together. A value that was refused earlier is not checked
 //! again.
 
 use std::collections::HashMap;
@@ -10,14 +10,15 @@ use lasthop_engine::queue::{ApQueue, QueueSetting, SharingClassTable, SharingSet
 use super::settings::{InterfaceTable, MembersTable};
 use crate::forms;
 
-/// Most classes of which packets can be (`MOST_CLASSES` of crates/bpf/sharing.h).
+/// Maximum number of classes (`MOST_CLASSES` of crates/bpf/sharing.h).
 const MOST_CLASSES: usize = 63;
-/// Most members of all classes of one kind (`MOST_MEMBERS` of crates/bpf/sharing.bpf.c).
+/// Maximum number of members of one kind in all classes (`MOST_MEMBERS` of
+/// crates/bpf/sharing.bpf.c).
 const MOST_MEMBERS: usize = 4_096;
-/// Least rate: a full packet in twelve seconds. [bit/s]
+/// Minimum rate: one full packet per 12 s. [bit/s]
 const LEAST_BPS: u64 = 1_000;
 
-/// Checks what several values must satisfy together.
+/// Checks the conditions that several values must satisfy together.
 pub(crate) fn check(interface: &Section, problems: &mut Problems) {
     check_rate(interface, problems);
     check_from(interface, problems);
@@ -29,7 +30,7 @@ pub(crate) fn check(interface: &Section, problems: &mut Problems) {
     check_members(interface, problems);
 }
 
-/// The interface's own table of virtual buffer sharing.
+/// Returns the table of virtual buffer sharing in the table of the interface.
 pub(super) fn sharing(interface: &Section) -> Option<&Section> {
     interface
         .inside(InterfaceTable::queue)?
@@ -56,7 +57,7 @@ fn check_from(interface: &Section, problems: &mut Problems) {
     }
 }
 
-/// What a class of an interface cannot be told by.
+/// Refuses keys that cannot identify a class of an interface.
 fn check_sharing(sharing: &Section, problems: &mut Problems) {
     if let Some(by) = sharing.said(SharingSetting::by)
         && by.value.is_some()
@@ -82,7 +83,7 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
     }
 }
 
-/// Classes must be told apart, each by something.
+/// Checks that every class has members, by which its packets are identified.
 fn check_members(interface: &Section, problems: &mut Problems) {
     let classes = interface.tables(InterfaceTable::class);
     if let Some((_, last)) = classes.last()

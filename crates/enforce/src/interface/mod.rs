@@ -1,4 +1,4 @@
-//! The table `[interface]`: what `lasthop queue` does.
+//! The table `[interface]` with the settings of `lasthop queue`.
 
 mod assemble;
 mod checked;

@@ -1,4 +1,4 @@
-//! Tables of the interface: what `lasthop queue` does on Linux.
+//! Tables of `lasthop queue`, which runs on Linux.
 
 use lasthop_engine::notation::setting::{count, formed, name, rate, tables};
 use lasthop_engine::queue::{ApQueue, ap_queue};

@@ -1,4 +1,4 @@
-//! Tests of the whole way from text to interface.
+//! Tests from the text of a file to the interface.
 
 use crate::{EXTENSION, Interface, NEEDS_INTERFACE};
 use lasthop_engine::scenario::{Files, Format, Problem};

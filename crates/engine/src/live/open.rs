@@ -1,23 +1,23 @@
-//! Flows for packets that belong to no flow of a scenario: packets of programs at a place, and of the connections of
-//! web sources.
+//! Flows for packets that belong to no flow of a scenario: the packets of programs at a place, and
+//! of the connections of web sources.
 
 use crate::scenario::{Direction, Ends, Flow, Scenario, Transport};
 
-/// A place whose packets are carried.
+/// A host or station at which programs run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Name; the flows of the place are called NAME/program.
+    /// Name of the place. The flows of the place are called NAME/program.
     pub name: String,
-    /// Position.
+    /// Position of the place in the network.
     pub at: At,
 }
 
-/// The position of a place, and thereby its peer.
+/// The position of a place, which also determines its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The station with this index; its peers are the servers.
+    /// The station with this index. Its peers are the servers.
     Station(usize),
-    /// The source of the flow with this index, which is between wired nodes; its peer is the sink.
+    /// The source of the wired flow with this index. Its peer is the sink of the flow.
     Source(usize),
 }
 
@@ -26,16 +26,17 @@ pub enum At {
 pub enum Carrier {
     /// TCP.
     Tcp,
-    /// UDP, and every other protocol.
+    /// UDP, or any protocol other than TCP.
     Udp,
 }
 
-/// Number of connections of a place and a carrier that have flows of their own; further connections share them.
+/// Number of connections per place and transport protocol with a separate flow. Further connections
+/// share these flows.
 pub const CONNECTIONS: usize = 64;
-/// Number of flows of a connection: one for the data from the place, one for the data to it.
+/// Number of flows per connection: one for the data from the place, and one for the data to it.
 const DIRECTIONS: usize = 2;
 
-/// Returns the flows of a scenario by number, including those over a conflict graph.
+/// Returns all flows of a scenario by number, including flows over a conflict graph.
 pub fn flows(scenario: &Scenario) -> Vec<Flow> {
     let flows = scenario.flows.iter().cloned();
     flows.chain(scenario.users()).collect()
@@ -47,8 +48,8 @@ pub fn web_sources(scenario: &Scenario) -> impl Iterator<Item = usize> {
     flows.filter_map(|(index, flow)| matches!(flow.transport, Transport::Web(_)).then_some(index))
 }
 
-/// Returns `scenario` with flows for the connections of `places` after its own, and then flows for the connections of
-/// its web sources.
+/// Returns `scenario` with additional flows: first for the connections of `places`, then for the
+/// connections of its web sources.
 pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
     let mut opened = scenario.clone();
     let webs = web_sources(scenario).map(|index| Place {
@@ -70,7 +71,7 @@ pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
     opened
 }
 
-/// Returns the flow that carries data from a place, if `leaves`, or to it.
+/// Returns a flow that carries data from a place if `leaves` is true, and to the place otherwise.
 fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transport) -> Flow {
     let name = format!("{}/program", place.name);
     match place.at {
@@ -95,8 +96,9 @@ fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transpo
     }
 }
 
-/// Returns the index of a flow of connection number `connection` of place number `place`: the flow whose data leaves
-/// the place, if `leaves`, or comes to it. The web sources are numbered after the places.
+/// Returns the index of a flow of connection number `connection` of place number `place`. The data
+/// of the flow leave the place if `leaves` is true, and otherwise arrive there. Web sources are
+/// numbered after the places.
 pub fn flow_of(
     scenario: &Scenario,
     place: usize,

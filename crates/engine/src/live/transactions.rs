@@ -1,4 +1,4 @@
-//! Transactions of the users of a web source, the same as in a simulation.
+//! Transactions of the users of a web source, identical to those of a simulation.
 
 use crate::app::web::{Transaction, WebSource};
 use crate::kernel::streams::Streams;
@@ -6,17 +6,17 @@ use crate::kernel::time::Time;
 use crate::scenario::{Scenario, Transport};
 use crate::world::start_of;
 
-/// The connections of a web source in order, each with the instant at which it begins. They are those of the first
+/// The connections of a web source in order, each with its start time. They are those of the first
 /// replication.
 #[derive(Clone, Debug)]
 pub struct Transactions {
     source: WebSource,
-    /// End of the run or of the source: no connection begins from then on.
+    /// End of the run or of the source. No connection begins at or after this time.
     until: Time,
 }
 
 impl Transactions {
-    /// Returns the connections of flow `index`; `None` if it is not a web source.
+    /// Returns the connections of flow `index`; `None` if the flow is not a web source.
     pub fn new(scenario: &Scenario, index: usize) -> Option<Transactions> {
         let flow = scenario.flows.get(index)?;
         let Transport::Web(settings) = &flow.transport else {

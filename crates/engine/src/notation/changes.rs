@@ -6,20 +6,20 @@ use super::problem::Problems;
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
 
-/// The times of the changes that have been checked.
+/// The times of all changes that have been checked.
 pub(crate) struct Instants<'a> {
     duration: Option<Span>,
     seen: Vec<(Span, &'a str)>,
 }
 
 impl<'a> Instants<'a> {
-    /// Returns an empty list for a run of this `duration`, if it is known.
+    /// Returns an empty list for a run of this `duration`, which may be unknown.
     pub(crate) fn within(duration: Option<Span>) -> Instants<'a> {
         let seen = Vec::new();
         Instants { duration, seen }
     }
 
-    /// Checks that a `change` is before the end, and not at the time of another change.
+    /// Checks that `change` is before the end, and not at the time of another change.
     pub(crate) fn check(&mut self, change: &'a Section, at: KeyOf<Span>, problems: &mut Problems) {
         let Some(at) = change.said(at) else {
             return;

@@ -1,4 +1,5 @@
-//! Decoding of the value tree by the grammar: every key is known, every value is of its kind and in range.
+//! Decodes the value tree by the grammar. In the result every key is known, and every value is of
+//! its kind and in range.
 
 use std::fmt::Display;
 
@@ -14,19 +15,19 @@ use super::value::{NAMES, Value, check, expected, fault_of_name};
 
 /// A decoded table of the file, without the values that were refused.
 pub struct Section {
-    /// Its path in the tree of the file.
+    /// Path of the table in the tree of the file.
     pub path: String,
-    /// Its place in the file.
+    /// Place of the table in the file.
     pub origin: Origin,
-    /// Whether the file or a setting has it.
+    /// Whether the file or an override contains the table.
     pub given: bool,
     entries: Vec<(&'static str, Entry)>,
     tables: Vec<(&'static str, Section)>,
-    /// Keys whose value has been refused, that are misspelt, or that are needed but missing.
+    /// Keys whose value was refused, misspelt keys, and required keys that are missing.
     lacking: Vec<&'static str>,
-    /// The table of its keys.
+    /// Definition of the table's keys.
     table: &'static Table,
-    /// Keys of plugins that the file gives, each with its plugin.
+    /// Plugin keys that the file gives, each with its plugin.
     extensions: Vec<(&'static str, Extension)>,
     /// Tables with free names, in order of the file.
     named: Vec<(&'static str, Vec<(String, Section)>)>,
@@ -34,15 +35,15 @@ pub struct Section {
 
 /// A value of a section.
 pub struct Entry {
-    /// Its place in the file.
+    /// Place of the key in the file.
     pub origin: Origin,
-    /// Its key path.
+    /// Path of the key.
     pub path: String,
     /// The checked value.
     pub value: Value,
     /// The value as written.
     pub shown: String,
-    /// Whether the file or a setting has it. Otherwise it is a default.
+    /// Whether the value is from the file or an override. Otherwise it is a default.
     pub given: bool,
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) ->
     decoder.section(root, grammar.root, String::new())
 }
 
-/// Decodes one table by itself, in which no problem is expected.
+/// Decodes a single table that is known to have no problems.
 pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     let mut decoder = Decoder {
         root: table,
@@ -72,13 +73,13 @@ pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     decoder.section(item, table, String::new())
 }
 
-/// Returns an empty table, which has its defaults.
+/// Returns an empty table, whose keys have their defaults.
 pub(crate) fn nothing(table: &'static Table) -> Section {
     decode_table(&Item::empty(Origin::File), table)
 }
 
 struct Decoder<'p, 's> {
-    /// The table at the root of the file.
+    /// Root table of the file.
     root: &'static Table,
     preset: Option<&'static str>,
     /// Whether the file describes a modern network.
@@ -206,7 +207,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Returns the table that a bare value describes by its key `main`.
+    /// Returns the table that a bare value represents, in which the key `main` has this value.
     fn bare(&mut self, node: &Item, table: &'static Table, main: &str, path: String) -> Section {
         let empty = Item::empty(node.origin);
         let mut section = self.section(&empty, table, path.clone());
@@ -277,7 +278,7 @@ impl Decoder<'_, '_> {
                     origin: section.origin,
                     data: Data::Text((*text).to_owned()),
                 };
-                // A test proves that every default is a value of its kind.
+                // a test proves that every default is a value of its kind
                 let Ok(value) = check(&node, key, None) else {
                     return;
                 };
@@ -298,12 +299,12 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// Returns the hint for a word in place of a value, if it is the name of a table that has an effect by its
-/// presence, such as the discipline of a queue.
+/// Returns the hint for a word in place of a value, if the word is the name of a table. Only the
+/// names of optional tables give a hint, such as the discipline of a queue.
 fn table_meant(section: &Section, added: &Added, node: &Item) -> Option<String> {
     let text = node.text()?;
     if section.path.is_empty() {
-        return None; // the root
+        return None; // the root table
     }
     let optional = |(key, _): (&Key, _)| match (&key.kind, &key.default) {
         (Kind::Tables(inner), Default::Absent(_)) if !inner.is_named => {
@@ -325,7 +326,8 @@ fn table_meant(section: &Section, added: &Added, node: &Item) -> Option<String> 
     Some(format!("did you mean `{path} = {{ {meant} = {values} }}`?"))
 }
 
-/// Returns the hint for a number with a unit if the key has a bare number: the quantity that it counts.
+/// Returns the hint for a number with a unit at a key without a unit: the quantity that the key
+/// counts.
 fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let (Kind::Number { .. } | Kind::Count { .. }) = &key.kind else {
         return None;
@@ -343,8 +345,8 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 
-/// Returns message and hint for a key that neither `table` nor a plugin has. Another table of the file, whose
-/// root is `root`, may have it.
+/// Returns the message and the hint for a key that neither `table` nor a plugin has. Another table
+/// of the file, below `root`, may have the key.
 pub(crate) fn unknown_key(
     root: &'static Table,
     table: &Table,
@@ -371,7 +373,7 @@ fn find<'a, T>(items: &'a [(&str, T)], name: &str) -> Option<&'a T> {
 }
 
 impl Entry {
-    /// Returns whether it is from a setting over the file.
+    /// Returns whether the value is from an override.
     pub(crate) fn is_set(&self) -> bool {
         self.given && matches!(self.origin, Origin::Setting(_))
     }
@@ -399,13 +401,13 @@ impl Entry {
 
 /// A value of a section, with its type.
 pub struct Said<'a, T> {
-    /// The value.
+    /// Value in its type.
     pub value: T,
     entry: &'a Entry,
 }
 
 impl<'a, T> Said<'a, Option<T>> {
-    /// Returns the value, unless it is a word.
+    /// Returns the value; `None` if it is a word in place of a value.
     pub fn present(self) -> Option<Said<'a, T>> {
         let entry = self.entry;
         self.value.map(|value| Said { value, entry })
@@ -421,8 +423,8 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
-    /// Refuses keys of the file that have no effect without `needed`. If a setting over the file causes that
-    /// (`overruled`), the keys of the file are accepted.
+    /// Refuses keys of the file that have no effect without `needed`. If an override causes the
+    /// lack of effect (`overruled`), keys of the file are accepted.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],
@@ -431,7 +433,7 @@ impl Section {
         problems: &mut Problems,
     ) {
         for entry in keys.iter().filter_map(|key| self.given(key)) {
-            // a value is refused only once
+            // a value is refused at most once
             if (!overruled || entry.is_set()) && !problems.concern(&entry.path) {
                 entry.refuse_value(format!("has no effect; expected {needed}"), problems);
             }
@@ -463,7 +465,7 @@ impl Section {
         self.table.key(key).is_some()
     }
 
-    /// Returns the keys of plugins that the file gives, each with its plugin and its table.
+    /// Returns the plugin keys that the file gives, each with its plugin and its table.
     pub fn extensions(&self) -> impl Iterator<Item = (&'static str, Extension, &Section)> {
         let extensions = self.extensions.iter();
         extensions.filter_map(|(name, extension)| Some((*name, *extension, self.table(name)?)))
@@ -492,19 +494,19 @@ impl Section {
         self.table(key.name())
     }
 
-    /// Returns the value of this key from the file, a setting or a default, with its place.
+    /// Returns the value of this key from the file, an override or a default, with its place.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
         let entry = self.entry(key.name())?;
         let value = T::of(&entry.value)?;
         Some(Said { value, entry })
     }
 
-    /// Returns the value of this key from the file, a setting or a default.
+    /// Returns the value of this key from the file, an override or a default.
     pub(crate) fn value<T: Setting>(&self, key: KeyOf<T>) -> Option<T> {
         T::of(&self.entry(key.name())?.value)
     }
 
-    /// Returns the value of this key with its place, unless it is a word.
+    /// Returns the value of this key with its place; `None` if it is a word in place of a value.
     pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Said<'_, T>> {
         self.said(key)?.present()
     }
@@ -513,7 +515,7 @@ impl Section {
         find(&self.entries, key)
     }
 
-    /// Returns the entry of a key in the file or a setting, but not a default.
+    /// Returns the entry of a key from the file or an override, but not a default.
     pub fn given(&self, key: &str) -> Option<&Entry> {
         self.entry(key).filter(|entry| entry.given)
     }

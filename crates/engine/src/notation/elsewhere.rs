@@ -1,4 +1,4 @@
-//! The tables of a file that have a key, for a key in a table that does not have it.
+//! The hint for an unknown key: the other tables of the file that have the key.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,8 @@ const NAMED: usize = 3;
 /// Placeholder in a path for a name that the file chooses.
 const NAME: &str = "NAME";
 
-/// Returns the paths of the tables below `root` that have a key of this name, the shortest first. Each
-/// table appears once, even if it may be in several places. The root has the empty path.
+/// Returns the paths of the tables below `root` that have a key of this name, the shortest first. A
+/// table that may be at several places appears once. The root table has the empty path.
 fn tables_with(root: &'static Table, added: &Added, name: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let mut seen: Vec<&'static Table> = vec![root];
@@ -49,7 +49,8 @@ pub(super) fn tables_hint(root: &'static Table, added: &Added, name: &str) -> Op
             path => format!("`{path}`"),
         })
         .collect();
-    // the name of a table is not longer than a count of one
+    // a single further table is named, because its name is not longer than the text "1 other
+    // tables"
     if places.len() > NAMED + 1 {
         let more = places.len() - NAMED;
         places.truncate(NAMED);
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn a_key_is_looked_for_in_all_tables_and_each_is_named_once() {
         let hint = |name| tables_hint(root(), &NOTHING_ADDED, name);
-        // by the shorter of its two paths
+        // named by the shorter of its two paths
         assert_eq!(
             hint("window").as_deref(),
             Some("`window` is a key of `tcp`")

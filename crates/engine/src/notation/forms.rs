@@ -1,14 +1,14 @@
-//! Forms of text that are not lasthop's own: addresses, interface names, paths.
+//! Text formats that other standards define: addresses, interface names, paths.
 
 use super::problem::one_line;
 
-/// A form of text.
+/// A text format.
 pub struct Form {
-    /// The values it accepts, as a noun phrase that follows the word `expected`.
+    /// Accepted texts, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
-    /// Returns the fault of a text, as a phrase that follows it.
+    /// Function that returns the fault of a text, as a phrase that follows the text.
     pub fault: fn(&str) -> Option<String>,
-    /// Regular expression of the form, as far as possible, for the schema.
+    /// Regular expression for the schema, as exact as possible.
     pub pattern: &'static str,
 }
 

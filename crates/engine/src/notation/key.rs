@@ -10,31 +10,32 @@ pub use serde_json::Value as Json;
 /// An object of the normalised scenario, its keys in order.
 pub type JsonObject = serde_json::Map<String, Json>;
 
-/// A microsecond. [ns]
+/// Number of nanoseconds per microsecond. [ns]
 pub const US: u64 = 1_000;
-/// A millisecond. [ns]
+/// Number of nanoseconds per millisecond. [ns]
 pub const MS: u64 = 1_000_000;
-/// A second. [ns]
+/// Number of nanoseconds per second. [ns]
 pub const S: u64 = 1_000_000_000;
 
-/// A type that a value of a file becomes.
+/// A type into which the value of a key is converted.
 pub trait Setting: Sized {
-    /// Suffix of the name of such a setting in JSON: the unit that the type implies.
+    /// Suffix of the setting's name in JSON: the unit that the type implies.
     const UNIT: &'static str = "";
 
-    /// Returns the meaning of a checked value; `None` if it is of another kind.
+    /// Returns the setting from a checked value; `None` if the value is of another kind.
     fn of(value: &Value) -> Option<Self>;
 
-    /// Returns the setting if no table has it and it has no default.
+    /// Returns the setting if no table gives the key and the key has no default.
     fn unsaid() -> Option<Self> {
         None
     }
 
-    /// Returns the setting in the normalised scenario.
+    /// Returns the setting as in the normalised scenario.
     fn json(&self) -> Json;
 }
 
-/// An enum whose variants are words of the file; [`words!`](crate::words) makes them.
+/// An enum whose variants are words of the file. The macro [`words!`](crate::words) defines such
+/// enums.
 pub trait Words: Copy + 'static {
     /// The words, in the order of the documentation.
     const WORDS: &'static [&'static str];

@@ -1,26 +1,26 @@
-//! Settings that several tables may give: the nearest table with the key counts.
+//! Settings that several tables may give. The value of the nearest table is used.
 
 use super::decode::{Said, Section};
 use super::key::{KeyOf, Setting};
 use super::problem::Refused;
 
-/// Sections to look a key up in, nearest first. An access key of a station, for example, is looked
-/// up in the station and then in the cell.
+/// Sections in which a key is looked up, nearest first. For example, an access key of a station is
+/// looked up in the table of the station and then in that of the cell.
 #[derive(Clone, Copy)]
 pub struct Layers<'s, 'a>(pub &'s [&'a Section]);
 
-/// Sections under one key of other sections.
+/// The sections under one key of several sections.
 pub struct Inside<'a>(Vec<&'a Section>);
 
 impl<'a> Inside<'a> {
-    /// Returns the sections, nearest first.
+    /// Returns the sections as layers, nearest first.
     pub fn layers(&self) -> Layers<'_, 'a> {
         Layers(&self.0)
     }
 }
 
 impl<'a> Layers<'_, 'a> {
-    /// Returns the value of the nearest section.
+    /// Returns the value of the nearest section that has the key.
     ///
     /// # Errors
     /// The value has been refused.
@@ -39,15 +39,15 @@ impl<'a> Layers<'_, 'a> {
         Ok(None)
     }
 
-    /// Returns the value of the nearest section, with its place.
+    /// Returns the value of the nearest section that has the key, with its place.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'a, T>> {
         self.0.iter().find_map(|section| section.said(key))
     }
 
-    /// Returns the value of the nearest section, for a setting that is always present.
+    /// Returns the value of the nearest section, for a setting that always has a value.
     ///
     /// # Errors
-    /// It has been refused.
+    /// The value has been refused.
     pub fn need<T: Setting>(&self, key: KeyOf<T>) -> Result<T, Refused> {
         self.value(key)?.ok_or_else(|| self.lack(key))
     }
@@ -58,7 +58,8 @@ impl<'a> Layers<'_, 'a> {
         Inside(tables.collect())
     }
 
-    /// Returns the error for a missing value: it has been refused, or a table lacks its default.
+    /// Returns the error for a missing value: either the value has been refused, or the table
+    /// defines no default.
     pub fn lack<T>(&self, key: KeyOf<T>) -> Refused {
         match self.0.first() {
             Some(section) => Refused::unsaid(section.path(key.name())),

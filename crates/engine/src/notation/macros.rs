@@ -1,4 +1,5 @@
-//! [`words!`](crate::words) and [`table!`](crate::table): settings declared once.
+//! The macros [`words!`](crate::words) and [`table!`](crate::table), which declare a setting once
+//! for all its uses.
 
 /// An enum whose variants are words of the file.
 ///
@@ -31,10 +32,10 @@ macro_rules! words {
 
         #[allow(dead_code, reason = "every such enum has these")]
         impl $name {
-            /// All of them, in the order of the documentation.
+            /// All variants, in the order of the documentation.
             pub const ALL: [$name; [$( $word ),+].len()] = [$( $name::$variant ),+];
 
-            /// Returns the word for it in files and results.
+            /// Returns the word of the variant in files and results.
             pub const fn name(self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+
@@ -71,7 +72,7 @@ macro_rules! words {
     };
 }
 
-/// A table of the file, declared once: a struct, its keys with their kinds, ranges, defaults and
+/// Declares a table of the file once: a struct, its keys with their kinds, ranges, defaults and
 /// documentation, and its JSON.
 ///
 /// The documentation of a field is that of its key. A field may have
@@ -118,7 +119,7 @@ macro_rules! table {
         }
     };
 
-    // adds to the lists of fields, keys, readers and JSON, and continues with the other entries
+    // adds to the lists of fields, keys, readers and JSON, and continues with the remaining entries
     (@add $head:tt { [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*] }
         { $($field:tt)* } { $($key:tt)* } { $($read:tt)* } { $($json:tt)* } $($rest:tt)*
     ) => {
@@ -127,14 +128,14 @@ macro_rules! table {
         } $($rest)* }
     };
 
-    // a field that a function of the layers makes
+    // a field that a function of the layers computes
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
     ) => {
         $crate::table! { @add $head $lists
             { $(#[doc = $doc])+ pub $field: $ty, } {} { ($field made $by) } {} $($rest)* }
     };
-    // a field that has the keys of another table
+    // a field with the keys of another table
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ flat $field:ident : $ty:ty ; $($rest:tt)*
     ) => {
@@ -191,7 +192,7 @@ macro_rules! table {
             { ($field: $ty, $spec, [$($unsaid)?]) } { ($field: $ty, [$($json)?]) } $($rest)* }
     };
 
-    // no entries are left: the struct and its implementations
+    // no entries are left: defines the struct and its implementations
     (@entry
         { [$($doc:literal)+] $vis:vis $name:ident [$($derive:ident)?] $table:literal [$($beyond:path)?] }
         { [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*] }
@@ -226,7 +227,7 @@ macro_rules! table {
             fn read(
                 layers: &$crate::notation::layers::Layers,
             ) -> Result<Self, $crate::notation::problem::Refused> {
-                // before the fields, which may have the names of functions in specifications
+                // placed before the fields, whose names may be those of functions in specifications
                 $crate::table! { @specs $name, [] [] $($reads)* }
                 $crate::table! { @read $name, layers, [] $($reads)* }
             }
@@ -324,7 +325,7 @@ macro_rules! table {
     };
 }
 
-/// The names of keys of tables, as a file has them.
+/// Returns the names of keys of tables, as written in a file.
 macro_rules! keys {
     ($( $table:ident: $( $key:ident ),+ );+) => {
         [$( $( $table::$key.name() ),+ ),+]
@@ -332,7 +333,7 @@ macro_rules! keys {
 }
 pub(crate) use keys;
 
-/// The name of a key: the one given, else that of the field.
+/// Returns the name of a key: the given name, or else the name of the field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! key_name {

@@ -1,11 +1,13 @@
-//! The notation of files: TOML or JSON, values with units, tables of keys, settings over the file.
+//! The notation of files: TOML or JSON, values with units, tables of keys, and overrides of the
+//! file.
 //!
 //! ```text
 //! text --read--> Item --overrides--> Item --decode--> Section --(modules with settings)--> values
 //! ```
 //!
-//! The tree has the line of every key, so that each problem has its place. A module with settings declares
-//! their keys with [`table!`](crate::table). The keys are passed as a [`table::Grammar`].
+//! The tree has the line of every key, so that each problem is reported with its place. A module
+//! with settings declares their keys with [`table!`](crate::table). The [`table::Grammar`] of the
+//! file contains these keys.
 
 pub(crate) mod changes;
 pub mod decode;
@@ -42,11 +44,11 @@ use self::tree::Item;
 pub enum Format {
     /// TOML 1.0.
     Toml,
-    /// JSON with the same tree.
+    /// JSON, with the same tree as TOML.
     Json,
 }
 
-/// Largest file that is read. [bytes]
+/// Maximum size of a file. [bytes]
 pub const LARGEST_FILE: usize = 1 << 20;
 
 /// A file that is to be read.
@@ -56,15 +58,16 @@ pub(crate) struct File<'a> {
     pub(crate) format: Format,
     /// Name of the file in messages.
     pub(crate) source: &'a str,
-    /// Pairs of key path and value, which are applied in order before all checks.
+    /// Overrides: pairs of key path and value, which are applied in order before all checks.
     pub(crate) settings: &'a [(String, String)],
 }
 
-/// Returns the decoded file, in which every key is known, and every value is of its kind and in range. `prepare`
-/// gets the tree after the settings have been applied. `needed` is the message for an empty file.
+/// Returns the decoded file, in which every key is known, and every value is of its kind and in
+/// range. `prepare` is called with the tree after the overrides have been applied. `needed` is the
+/// message for an empty file.
 ///
 /// # Errors
-/// It cannot be read at all.
+/// If the file cannot be parsed.
 pub(crate) fn read(
     file: &File,
     grammar: &Grammar,
@@ -79,7 +82,8 @@ pub(crate) fn read(
     Ok(decode::decode(&root, grammar, problems))
 }
 
-/// Returns the names of the files that a file needs, in its order. A file that cannot be read needs none.
+/// Returns the names of the other files that a file needs, in the order of the text. Returns no
+/// names if the file cannot be read.
 pub(crate) fn files_named(file: &File, grammar: &Grammar) -> Vec<String> {
     let mut problems = Problems::new(file.source, file.settings);
     let mut names = Vec::new();
@@ -92,7 +96,8 @@ pub(crate) fn files_named(file: &File, grammar: &Grammar) -> Vec<String> {
     names
 }
 
-/// Returns the bytes as text if they can be a scenario file, and otherwise place and message of the problem.
+/// Returns the bytes as text if they may be a scenario file, and otherwise the place and the
+/// message of the problem.
 fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
     let length = bytes.len();
     if length > LARGEST_FILE {

@@ -1,4 +1,5 @@
-//! Values that may change during a run: the present value of a key, as a number and as text of a file.
+//! Values that may change during a run: the present value of a key, as a number and as text for a
+//! file.
 
 use super::units::{self, RATE, TIME};
 use crate::kernel::time::Span;
@@ -6,25 +7,25 @@ use crate::kernel::time::Span;
 /// The present value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moving {
-    /// The key in its table, after the keys of the tables in between: `red.min_th`.
+    /// Name of the key in its table. If tables are in between, their keys come first: `red.min_th`.
     pub key: String,
-    /// The value in its SI unit; `None` if it is a word.
+    /// Value in its SI unit; `None` if the value is a word.
     pub number: Option<f64>,
-    /// The SI unit; `-` if it has none.
+    /// SI unit; `-` without a unit.
     pub unit: &'static str,
-    /// The value as text of a file.
+    /// Value as text for a file.
     pub text: String,
 }
 
 /// A type of values that may change during a run.
 pub(crate) trait Movable {
-    /// The SI unit.
+    /// SI unit of the values.
     const UNIT: &'static str;
 
-    /// Returns the value in the SI unit; `None` if it is a word.
+    /// Returns the value in the SI unit; `None` if the value is a word.
     fn number(&self) -> Option<f64>;
 
-    /// Returns the value as text of a file.
+    /// Returns the value as text for a file.
     fn text(&self) -> String;
 
     /// Returns the present value of `key`.
@@ -38,7 +39,7 @@ pub(crate) trait Movable {
     }
 }
 
-/// Types that may change: unit, number and text of a value.
+/// Defines the types of values that may change, each with its unit, number and text.
 macro_rules! movable {
     ($( $type:ty, $unit:literal: |$value:ident| $number:expr, $text:expr; )+) => { $(
         impl Movable for $type {
@@ -57,7 +58,7 @@ macro_rules! movable {
     )+ };
 }
 
-// an integer of 64 bits is a rate
+// a 64-bit integer is a rate
 movable! {
     u32, "-": |count| f64::from(count), count.to_string();
     f64, "-": |number| number, number.to_string();
@@ -65,7 +66,7 @@ movable! {
     Span, "s": |span| span.seconds(), units::show(span.0, TIME);
 }
 
-/// An optional limit.
+/// An optional limit: `None` is the word for no limit.
 impl<T: Movable> Movable for Option<T> {
     const UNIT: &'static str = T::UNIT;
 

@@ -6,22 +6,22 @@ use super::problem::one_line;
 use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
 
-/// The refusal of a value.
+/// The refusal of a value: its fault and a hint.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     /// The fault, as a phrase that follows the value: `is not a positive rate`.
     pub(crate) fault: String,
-    /// A remedy.
+    /// Suggested remedy.
     pub(crate) hint: Option<String>,
 }
 
-/// Returns a refusal without a remedy.
+/// Returns a refusal without a hint.
 pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
     let (fault, hint) = (fault.into(), None);
     Err(Refusal { fault, hint })
 }
 
-/// Returns the number, if it is finite.
+/// Returns the number of a finite value. Other values are refused.
 pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
     match &node.data {
         Data::Number(number) if number.value.is_finite() => Ok(number),
@@ -36,7 +36,7 @@ pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
     }
 }
 
-/// Returns the whole number, if it is in `range`.
+/// Returns the whole number in `range`. Other values are refused.
 pub(super) fn integer(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
     let number = finite(node)?;
     if number.value < 0.0 {
@@ -50,7 +50,7 @@ pub(super) fn integer(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, R
     }
 }
 
-/// Returns the value, if it is in `range`.
+/// Returns `value` if `range` contains it. Otherwise the value is refused.
 pub(super) fn in_range<N: PartialOrd>(value: N, range: &RangeInclusive<N>) -> Result<N, Refusal> {
     if value < *range.start() {
         refuse("is too small")
@@ -61,7 +61,7 @@ pub(super) fn in_range<N: PartialOrd>(value: N, range: &RangeInclusive<N>) -> Re
     }
 }
 
-/// Returns a number with a unit, in base units.
+/// Returns a quantity (a number with a unit) in base units.
 pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
     let text = match &node.data {
         Data::Text(text) => text,
@@ -80,7 +80,7 @@ pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, R
             if what == "rate" && number.parse::<f64>().is_ok_and(|value| value == 0.0) {
                 return refuse("is not a positive rate");
             }
-            // a rate in the thousands is probably in bit/s
+            // a rate of a thousand or more is probably in bit/s
             let large = number.parse::<f64>().is_ok_and(|value| value >= 1000.0);
             let (a, b) = match what {
                 "duration" => ("s", "ms"),

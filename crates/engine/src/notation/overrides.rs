@@ -1,10 +1,11 @@
-//! `--set PATH=VALUE`: changes of single values in the tree before it is decoded.
+//! Overrides (`--set PATH=VALUE`): changes of single values in the tree before the tree is decoded.
 //!
-//! The value is a TOML value if it can be read as a TOML value, and otherwise text. Tables on the path are
-//! created if they are absent. Only a table with a free name, such as a station's, must exist, unless the
-//! value is the table. A path may also lead into the long form of a shorthand: with `upload = 6` in the
-//! file, `station.a.upload.window=4` makes it `upload = { connections = 6, window = 4 }`. Conversely, a
-//! bare value set over a table changes the key that the bare value sets, and leaves the others.
+//! The value is a TOML value if it can be parsed as one, and otherwise text. Missing tables on the
+//! path are created. Only a table with a free name, such as that of a station, must exist, unless
+//! the value is the whole table. A path may also lead into the long form of a shorthand. With
+//! `upload = 6` in the file, `station.a.upload.window=4` changes it into `upload = { connections =
+//! 6, window = 4 }`. Conversely, a bare value set over a table only changes the key that the bare
+//! value represents.
 
 use super::decode::unknown_key;
 use super::problem::{Origin, Problems, did_you_mean, one_line, one_of};
@@ -40,7 +41,7 @@ pub(crate) fn apply(
 }
 
 struct Setting<'a, 'p, 's> {
-    /// The table at the root of the file.
+    /// Root table of the file.
     root: &'static Table,
     added: &'a Added,
     origin: Origin,
@@ -52,7 +53,7 @@ impl Setting<'_, '_, '_> {
     fn in_table(&mut self, node: &mut Item, table: &'static Table, keys: &[&str], path: &str) {
         let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
         else {
-            return; // A bare value where the file needs a table is reported by the decoder.
+            return; // the decoder reports a bare value at the place of a table
         };
         let path = join(path, name);
         let added = self.added;
@@ -87,14 +88,14 @@ impl Setting<'_, '_, '_> {
             write_out(child, inner.bare);
             self.in_table(child, (inner.table)(), rest, &path);
         }
-        // nothing is missing in a table that a refused setting would have begun
+        // nothing can be missing in a table that only a refused override would have created
         if !was_present {
             let is_empty = |item: &Item| item.entries().is_some_and(<[_]>::is_empty);
             entries.retain(|(entry, item)| entry != name || !is_empty(item));
         }
     }
 
-    /// Sets a value in a table of tables, which is that of `key`.
+    /// Sets a value in one of the named tables of `key`.
     fn in_named(&mut self, node: &mut Item, key: &Key, inner: Inner, keys: &[&str], path: &str) {
         let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
         else {
@@ -148,7 +149,7 @@ impl Setting<'_, '_, '_> {
             .add_with_hint(self.origin, path, message, hint);
     }
 
-    /// Returns the value of the setting, for a key of this kind.
+    /// Returns the value of the override, for a key of this kind.
     fn node(&self, kind: &Kind) -> Item {
         let origin = self.origin;
         let is_text = matches!(kind, Kind::Title | Kind::Formed(_));
@@ -165,13 +166,13 @@ impl Setting<'_, '_, '_> {
         })
     }
 
-    /// Returns whether the setting looks like a table but cannot be read as a table.
+    /// Returns whether the override resembles a table but cannot be parsed as one.
     fn is_broken_table(&self, kind: &Kind, value: &Item) -> bool {
         let looks_like_table = self.value.trim_start().starts_with('{');
         matches!(kind, Kind::Tables(_)) && value.text().is_some() && looks_like_table
     }
 
-    /// Returns the entry `name`, which becomes an empty table if it is absent.
+    /// Returns the entry `name`, which is created as an empty table if it is absent.
     fn table_at<'e>(&self, entries: &'e mut Vec<(String, Item)>, name: &str) -> &'e mut Item {
         let at = match entries.iter().position(|(key, _)| key == name) {
             Some(at) => at,
@@ -200,7 +201,8 @@ fn put(entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) 
     }
 }
 
-/// Returns the table of which the station `name` is a member (`others` for `others-2`), and its count.
+/// Returns the name of the group that contains station `name` (`others` for `others-2`), and the
+/// number of its stations as written.
 fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &'e str)> {
     let (group, number) = name.rsplit_once('-')?;
     let (group, table) = entries.iter().find(|(key, _)| key == group)?;
@@ -213,7 +215,7 @@ fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &
         .then_some((group, &count.text))
 }
 
-/// Replaces a bare value by the table that it describes by its key `main`.
+/// Replaces a bare value by the equivalent table, with the value at key `main`.
 fn write_out(node: &mut Item, main: Option<&str>) {
     if let (Some(main), None) = (main, node.entries()) {
         let bare = node.clone();

@@ -1,25 +1,25 @@
-//! Problems of a scenario file, with their places.
+//! The problems of a scenario file, each with its place in the file.
 
 use std::fmt;
 
-/// A problem of a scenario. Its [`Display`](fmt::Display) form is a complete line.
+/// A problem of a scenario file. Its [`Display`](fmt::Display) form is a complete line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Name of the file, or the setting with the value (`--set cell.ap.cwmin=x`).
+    /// Name of the file, or the override that sets the value (`--set cell.ap.cwmin=x`).
     pub source: String,
-    /// Line in the file, counted from 1; `None` for settings and for the file as a whole.
+    /// Line in the file, counted from 1; `None` for overrides and for the file as a whole.
     pub line: Option<usize>,
-    /// Path of the key, such as `cell.ap.cwmin`; [`WHOLE_FILE`] if the problem has no key.
+    /// Path of the key, such as `cell.ap.cwmin`, or [`WHOLE_FILE`] for a problem without a key.
     pub path: String,
     /// The value, its fault, and the accepted values.
     pub message: String,
-    /// Likely remedy, for a separate line.
+    /// Suggested remedy, for a separate line.
     pub hint: Option<String>,
-    /// Path of the setting with the value; `None` for a value of the file.
+    /// Path of the override that sets the value; `None` for a value of the file.
     pub setting: Option<String>,
 }
 
-/// [`Problem::path`] of a problem without a key.
+/// Value of [`Problem::path`] for a problem without a key.
 pub const WHOLE_FILE: &str = "(file)";
 
 impl fmt::Display for Problem {
@@ -45,31 +45,33 @@ pub enum Origin {
     File,
     /// A line of the file, counted from 1.
     Line(usize),
-    /// The setting with this index.
+    /// The override with this index.
     Setting(usize),
 }
 
-/// The error of a value that is absent because a problem has been reported. Only reports return it.
+/// The error for a value that is missing because a problem was reported. Only the functions that
+/// report problems return it.
 #[derive(Debug)]
 pub struct Refused {
-    /// A key that is absent although no problem has been reported, which is a defect of the tables.
+    /// Path of a key that is missing although no problem was reported. This is a defect of the
+    /// tables.
     unsaid: Option<String>,
 }
 
 impl Refused {
-    /// Returns the error if the problem has been reported already.
+    /// Returns the error for a value whose problem was reported before.
     pub(crate) fn already() -> Refused {
         Refused { unsaid: None }
     }
 
-    /// Returns the error for the required key `path`, which is absent.
+    /// Returns the error for the required key `path`, which is missing.
     pub(super) fn unsaid(path: String) -> Refused {
         let unsaid = Some(path);
         Refused { unsaid }
     }
 }
 
-/// Largest number of problems that are listed. Further problems are only counted.
+/// Maximum number of listed problems. Further problems are only counted.
 const LISTED: usize = 50;
 
 /// The problems of a file.
@@ -81,7 +83,7 @@ pub struct Problems<'a> {
 }
 
 impl<'a> Problems<'a> {
-    /// Returns an empty list for the file `source` and the settings over it.
+    /// Returns an empty list of problems for the file `source` and its overrides.
     pub fn new(source: &'a str, settings: &'a [(String, String)]) -> Self {
         Problems {
             source,
@@ -91,12 +93,12 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// Adds a problem of the key `path`.
+    /// Adds a problem with the key `path`.
     pub fn add(&mut self, origin: Origin, path: &str, message: String) -> Refused {
         self.add_with_hint(origin, path, message, None)
     }
 
-    /// Adds a problem of the key `path`, with a remedy.
+    /// Adds a problem with the key `path`, and a hint.
     pub fn add_with_hint(
         &mut self,
         origin: Origin,
@@ -134,10 +136,10 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// Checks that there are no problems so far.
+    /// Checks that no problem has been reported so far.
     ///
     /// # Errors
-    /// There are problems.
+    /// If problems have been reported.
     pub(crate) fn so_far(&self) -> Result<(), Refused> {
         match self.is_empty() {
             true => Ok(()),
@@ -145,11 +147,11 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// Returns the value of a file, or all problems. If a value has been refused without a report, it is
-    /// reported here.
+    /// Returns the value of a file, or all problems. If a value was refused without a report, this
+    /// function reports it.
     ///
     /// # Errors
-    /// There are problems.
+    /// If problems have been reported.
     pub fn conclude<T>(mut self, outcome: Result<T, Refused>) -> Result<T, Vec<Problem>> {
         match outcome {
             Ok(value) if self.is_empty() => return Ok(value),
@@ -163,7 +165,7 @@ impl<'a> Problems<'a> {
         Err(self.into_vec())
     }
 
-    /// Returns whether further problems are only counted, so that they need no text.
+    /// Returns whether the list is full. Further problems are then only counted, and need no text.
     pub(crate) fn is_full(&self) -> bool {
         self.listed.len() == LISTED
     }
@@ -186,7 +188,7 @@ impl<'a> Problems<'a> {
         self.listed.is_empty()
     }
 
-    /// Returns the problems in order of the file, then of the settings.
+    /// Returns the problems, first in order of the file, then in order of the overrides.
     pub(crate) fn into_vec(mut self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let mut ranks: Vec<(u8, usize)> = Vec::new();
@@ -208,7 +210,7 @@ impl<'a> Problems<'a> {
     }
 }
 
-/// Returns words as a list to choose from, a noun phrase that follows `expected`.
+/// Returns a list of alternatives, as a noun phrase that follows `expected`.
 pub fn one_of<S: AsRef<str>>(words: &[S]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words[..] {
@@ -238,18 +240,18 @@ pub fn one_line(text: &str, limit: usize) -> String {
 /// Largest number of candidates in a hint.
 const SUGGESTED: usize = 3;
 
-/// Returns the candidate nearest to `word`, if it is near enough to be the intended word.
+/// Returns the candidate nearest to `word`, if `word` is probably a misspelling of it.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     near(word, candidates).first().copied()
 }
 
-/// Returns a few candidates that are near enough to `word` to be the intended word, the nearest first. None
-/// needs more than one change in addition to those of the first.
+/// Returns the few candidates of which `word` is probably a misspelling, the nearest first. None of
+/// them needs more than one change in addition to the changes of the first.
 fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
     among(word, &candidates.into_iter().collect::<Vec<_>>())
 }
 
-/// Returns the same as [`near`]. It is compiled only once.
+/// Implements [`near`] without its type parameter, so that it is compiled only once.
 fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
     let length = word.chars().count();
     if length > 64 {
@@ -264,7 +266,8 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
             let rest = word
                 .strip_prefix(&*lower)
                 .or_else(|| lower.strip_prefix(&*word));
-            // The rest is not a word: `video_call` is not similar to `video`.
+            // the rest begins a new word, so the names are not similar, such as `video_call` and
+            // `video`
             let begins = rest.is_some_and(|rest| !rest.starts_with('_'));
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
@@ -311,7 +314,7 @@ mod tests {
         assert_eq!(nearest("b", ["a"]), None);
         assert_eq!(nearest("foo", ["tcp", "udp", "for"]), Some("for"));
         assert_eq!(nearest("fast", ["rate"]), None);
-        // a word that was not cut short, or was
+        // "maximum" was not shortened, and "fair" was
         assert_eq!(nearest("maximum", ["min", "max", "low"]), Some("max"));
         assert_eq!(nearest("fair", ["rate", "fairness"]), Some("fairness"));
         assert_eq!(nearest("up", ["upload"]), None);
@@ -330,7 +333,7 @@ mod tests {
             hint("rat", &["rate", "rates", "ratio", "rat_1"]).as_deref(),
             Some("did you mean `rate`, `rates` or `ratio`?")
         );
-        // its case alone is wrong; one that takes two changes more is not named
+        // only the case is wrong; a name that needs two more changes is not suggested
         assert_eq!(hint("RATE", &keys).as_deref(), Some("did you mean `rate`?"));
         assert_eq!(
             hint("up_load_rate", &["upload_rate", "download_rate"]).as_deref(),

@@ -1,6 +1,6 @@
-//! Reader of JSON text, which returns the value tree.
+//! Reads JSON text into the value tree.
 //!
-//! serde_json parses the text. Positions come from its raw values, which are slices of the text.
+//! serde_json parses the text. Line numbers come from its raw values, which are slices of the text.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use super::problem::{Origin, Problems, WHOLE_FILE};
 use super::tree::{DEEPEST, Data, Item, Lines, Number, join};
 
-/// Returns the tree; `None` if the text is not JSON. A key that is defined twice is reported, but the tree is
-/// returned.
+/// Returns the tree; `None` if the text is not JSON. A duplicate key is reported as a problem, but
+/// the tree is still returned.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let mut reader = Reader {
         text,
@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     })
 }
 
-/// Returns the offset of the comma that made the parser stop at a closing bracket.
+/// Returns the offset of the comma before a closing bracket at which the parser stopped.
 fn trailing_comma(text: &str, lines: &Lines, error: &serde_json::Error) -> Option<usize> {
     let stopped = lines.start(error.line())? + error.column().checked_sub(1)?;
     let closes = text.get(stopped..)?.trim_start().starts_with(['}', ']']);
@@ -55,7 +55,7 @@ struct Reader<'a, 'p, 's> {
 
 impl<'a> Reader<'a, '_, '_> {
     fn line(&self, raw: &'a RawValue) -> usize {
-        // A borrowed raw value is a slice of the text.
+        // a borrowed raw value is a slice of the text
         self.lines
             .line(raw.get().as_ptr() as usize - self.text.as_ptr() as usize)
     }

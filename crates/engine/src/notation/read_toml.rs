@@ -1,4 +1,4 @@
-//! Reader of TOML text, which returns the value tree.
+//! Reads TOML text into the value tree.
 
 use std::collections::HashSet;
 
@@ -9,15 +9,15 @@ use super::problem::{Origin, Problems, WHOLE_FILE, one_line};
 use super::tree::{DEEPEST, Data, Item, Lines, Number};
 use super::unclosed;
 
-/// Message of the parser about a key that is defined twice.
+/// Message of the parser about a duplicate key.
 const DUPLICATE: &str = "duplicate key";
-/// Part of the parser's message about keys that are added to a table in braces.
+/// Fragment of the parser's message about keys that are added to an inline table.
 const COMPLETE: &str = "cannot extend value of type inline table";
 const COMPLETE_HINT: &str = "a table in braces, such as `vsb = {}`, cannot get keys from other lines: write `[vsb]` \
      instead";
 
-/// Returns the tree; `None` if the text is not TOML. A key that is defined twice is reported, but the tree is
-/// returned.
+/// Returns the tree; `None` if the text is not TOML. A duplicate key is reported as a problem, but
+/// the tree is still returned.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let lines = Lines::of(text);
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     })
 }
 
-/// Returns the value written as `text`, if it is a TOML value.
+/// Returns the value that `text` contains, if it is a TOML value.
 pub(crate) fn read_value(text: &str, origin: Origin) -> Option<Item> {
     let value = DeValue::parse(text.trim()).ok()?;
     Some(Item {
@@ -56,7 +56,7 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
     match value {
         DeValue::String(text) => Data::Text(text.to_string()),
         DeValue::Integer(integer) => {
-            // Only the size can be wrong: the parser has checked the digits.
+            // only the size can be wrong, because the parser has checked the digits
             let value = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
             let large = || integer.as_str().parse().unwrap_or(f64::MAX);
             Data::Number(Number {
@@ -102,7 +102,7 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
         let offset = error.span().map_or(0, |span| span.start);
         let line = lines.line(offset);
         if unclosed.is_some_and(|(opened, _)| line >= lines.line(opened)) {
-            continue; // A consequence.
+            continue; // consequence of an earlier error
         }
         if !reported.insert(line) {
             continue;
@@ -128,7 +128,8 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
     readable
 }
 
-/// Returns the path of `key`, defined in `line`, as far as it follows from that line and the header above it.
+/// Returns the path of `key`, which is defined in `line`. The path follows from this line and the
+/// table header above it.
 fn path_at_line(text: &str, line: usize, key: &str) -> String {
     let header = |l: &str| {
         let inner = l.trim().strip_prefix('[')?.split(']').next()?;

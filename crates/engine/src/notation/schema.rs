@@ -1,4 +1,4 @@
-//! JSON Schema of the scenario file, from the grammar.
+//! The JSON Schema of scenario files, derived from the grammar.
 
 use std::ops::RangeInclusive;
 
@@ -13,13 +13,14 @@ use super::value::expected;
 /// Pattern of a plain name.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 
-/// Pattern of a place: the servers, a station, or an end of a flow between wired nodes; members of groups have a number.
+/// Pattern of a place: the servers, a station, or an end of a wired flow. Names of group members
+/// end with a number.
 const PLACE: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,69}(/(source|sink))?$";
-/// Pattern of a command of the shell.
+/// Pattern of a shell command.
 const COMMAND: &str = r"^(?=[\s\S]*\S)[^\u0000]*$";
 
-/// Returns the JSON Schema (2020-12) of a file, in TOML or JSON, including shorthands. The file must have one of
-/// the keys `needed`.
+/// Returns the JSON Schema (2020-12) of files in TOML or JSON, including shorthands. A file must
+/// have one of the keys `needed`.
 pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
     let mut writer = Writer {
         reserved_name: grammar.reserved_name,
@@ -182,7 +183,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the schema of a number in a range, or the word.
+/// Returns the schema of a number in a range; `word` is also accepted.
 fn number<N: Serialize>(kind: &str, range: &RangeInclusive<N>, word: Option<&str>) -> Value {
     let number = json!({"type": kind, "minimum": range.start(), "maximum": range.end()});
     match word {
@@ -191,7 +192,7 @@ fn number<N: Serialize>(kind: &str, range: &RangeInclusive<N>, word: Option<&str
     }
 }
 
-/// Returns the schema of text with a number and one of the units, or the word.
+/// Returns the schema of text with a number and one of the units; `word` is also accepted.
 fn quantity(units: &[Unit], word: Option<&str>) -> Value {
     let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
     let number = r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?";
@@ -203,7 +204,8 @@ fn quantity(units: &[Unit], word: Option<&str>) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-/// Returns the range of a quantity, which is not in its type and pattern.
+/// Returns the range of a quantity as text, because its JSON type and pattern do not contain the
+/// range.
 fn range(key: &Key) -> Option<String> {
     let of = |(preset, rates): (&str, &[u64])| format!("{preset} {}", units::show_rates(rates));
     match &key.kind {

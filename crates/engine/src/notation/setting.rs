@@ -1,4 +1,4 @@
-//! The names that [`table!`](crate::table) and the modules with settings need.
+//! Imports for [`table!`](crate::table) and for the modules with settings.
 
 pub use super::file_table::FileTable;
 pub use super::key::{Json, JsonObject, KeyOf, MS, S, Setting, US, Words};

@@ -9,7 +9,7 @@ use super::layers::Layers;
 use super::problem::Refused;
 use super::table::{ByNetwork, Curve, Default, Inner, Key, Kind, Listed, Part, Table};
 
-/// All properties of a key, except its name and documentation.
+/// All properties of a key except its name and documentation.
 pub struct Spec<T> {
     kind: Kind,
     word: Option<&'static str>,
@@ -31,13 +31,13 @@ impl<T> Spec<T> {
         }
     }
 
-    /// The key must be given.
+    /// Requires that the key is given.
     pub fn required(self) -> Spec<T> {
         self.default(Default::Required)
     }
 
-    /// The table must have the key. If it is missing, a later check refuses the table, with a message of
-    /// its own.
+    /// Requires the key, but leaves its absence to a later check, which refuses the table with its
+    /// own message.
     pub fn checked(self) -> Spec<T> {
         self.default(Default::Checked)
     }
@@ -48,10 +48,10 @@ impl<T> Spec<T> {
         self
     }
 
-    /// Sets the default of modern networks, which the phrase `networks` describes. The default that is set
-    /// already remains the default of older networks.
+    /// Sets the default of modern networks, which the phrase `networks` describes. The default that
+    /// was set before applies to older networks.
     pub fn modern(self, value: impl Into<Default>, networks: &'static str) -> Spec<T> {
-        // a table is made once
+        // a table is created only once
         let each = Box::leak(Box::new(ByNetwork {
             older: self.default,
             modern: value.into(),
@@ -60,12 +60,12 @@ impl<T> Spec<T> {
         self.default(Default::ByNetwork(each))
     }
 
-    /// Sets the value if no table has the key, including the tables that it inherits from.
+    /// Sets the value that is used if no table gives the key, including inherited tables.
     pub fn fallback(mut self, value: T) -> Spec<T>
     where
         T: Setting,
     {
-        // a table is made once
+        // a table is created only once
         let shown: &'static str = Box::leak(value.json().to_string().into_boxed_str());
         self.fallback = Some(value);
         self.depends(shown.strip_suffix(".0").unwrap_or(shown))
@@ -81,7 +81,7 @@ impl<T> Spec<T> {
         self.default(Default::ByPreset(description))
     }
 
-    /// Sets the description of what holds without the key, which then has no value.
+    /// Describes the behaviour without the key. The key then has no value.
     pub fn absent(self, what: &'static str) -> Spec<T> {
         self.default(Default::Absent(what))
     }
@@ -92,7 +92,7 @@ impl<T> Spec<T> {
         self
     }
 
-    /// Replaces the range in messages by a noun phrase that follows the word `expected`.
+    /// Replaces the accepted range in messages by a noun phrase that follows the word `expected`.
     pub fn but(mut self, accepted: &'static str) -> Spec<T> {
         self.accepted = Some(accepted);
         self
@@ -128,13 +128,13 @@ impl<T> Spec<T> {
         Ok(layers.value(key)?.or(self.fallback).or_else(T::unsaid))
     }
 
-    /// Returns the same specification. It only gives the specification the type of the key.
+    /// Returns the specification unchanged, with the type of the key.
     pub fn name(self, _: KeyOf<T>) -> Spec<T> {
         self
     }
 }
 
-/// Functions that return the specification of a kind.
+/// Defines one function per kind, which returns the specification of the kind.
 macro_rules! kinds {
     ($( $(#[doc = $doc:literal])+ $name:ident($( $range:ident: $type:ty )?) = $kind:expr; )+) => { $(
         $(#[doc = $doc])+
@@ -151,9 +151,9 @@ kinds! {
     name() = Kind::Name;
     /// A list of names.
     names() = Kind::Names;
-    /// A command of the shell, or a list of them.
+    /// A shell command, or a list of shell commands.
     commands() = Kind::Commands;
-    /// Text of a form that is not lasthop's own.
+    /// Text in a format that another standard defines.
     formed(form: &'static Form) = Kind::Formed(form);
     /// true or false.
     flag() = Kind::Flag;
@@ -165,30 +165,30 @@ kinds! {
     number(range: RangeInclusive<f64>) = Kind::Number(range);
     /// A level. [dB]
     level(range: RangeInclusive<f64>) = Kind::Level(range);
-    /// A duration, its range in nanoseconds.
+    /// A duration, with its range in nanoseconds.
     duration(range: RangeInclusive<u64>) = Kind::Duration(range);
     /// A positive rate.
     rate() = Kind::Rate;
-    /// A rate that the file's preset lists.
+    /// One of the rates that the file's preset lists.
     listed(listed: &'static Listed) = Kind::Listed(listed);
     /// A number of bytes.
     size(range: RangeInclusive<u64>) = Kind::Size(range);
-    /// A length, its range in millimetres.
+    /// A length, with its range in millimetres.
     length(range: RangeInclusive<u64>) = Kind::Length(range);
-    /// Times in order, in milliseconds.
+    /// Times in ascending order, in milliseconds.
     times() = Kind::Times;
-    /// A file of such times.
+    /// A file with times in ascending order, in milliseconds.
     times_file() = Kind::TimesFile;
     /// Points of a curve.
     points(curve: &'static Curve) = Kind::Points(curve);
 }
 
-/// One of the words of an enum.
+/// Returns the specification of a word: one of the words of an enum.
 pub fn word<T: Words>() -> Spec<T> {
     Spec::new(Kind::Choice(T::WORDS))
 }
 
-/// One of the words of an enum, or nothing.
+/// Returns the specification of an optional word: one of the words of an enum, or nothing.
 pub fn word_or_none<T: Words>() -> Spec<Option<T>> {
     Spec::new(Kind::Choice(T::WORDS))
 }
@@ -202,37 +202,38 @@ fn inside<T, W: FileTable>(bare: Option<&'static str>, is_named: bool) -> Spec<T
     }))
 }
 
-/// A table.
+/// Returns the specification of a table.
 pub fn inner<T: FileTable>() -> Spec<T> {
     inside::<T, T>(None, false)
 }
 
-/// A table, or a bare value that sets its key `main`.
+/// Returns the specification of a table, or of a bare value that sets the table's key `main`.
 pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, T>(Some(main.name()), false)
 }
 
-/// A table of `W`, which becomes a `T`, or a bare value that sets its key `main`.
+/// Returns the specification of a table of `W` that is converted to a `T`, or of a bare value that
+/// sets the table's key `main`.
 pub fn shorthand_as<T, W: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, W>(Some(main.name()), false)
 }
 
-/// Tables with free names.
+/// Returns the specification of tables with free names.
 pub fn tables<T: FileTable>() -> Spec<T> {
     inside::<T, T>(None, true)
 }
 
-/// Tables by place, or bare values that set their key `main`.
+/// Returns the specification of tables by place, or of bare values that set the tables' key `main`.
 pub fn by_place<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, T>(Some(main.name()), true)
 }
 
-/// Parts of a table, as [`table!`](crate::table) combines them.
+/// The parts of a table, which [`table!`](crate::table) combines.
 #[derive(Default)]
 pub struct Parts(Vec<Part>);
 
 impl Parts {
-    /// Adds a key of the table's own.
+    /// Adds a key that only this table has.
     pub fn own(&mut self, key: Key) {
         self.push(key, None);
     }

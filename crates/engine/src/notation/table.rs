@@ -1,7 +1,7 @@
 //! Tables as data: keys, kinds of value, defaults and ranges.
 //!
-//! Decoder, schema and messages follow from these. Settings are defined with [`table!`](crate::table) next to
-//! the code that uses them; this file does not contain a key.
+//! The decoder, the schema and the messages use these definitions. Settings are defined with
+//! [`table!`](crate::table) next to the code that uses them, so this file defines no key.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -13,13 +13,13 @@ use super::times::Files;
 /// A table of a file.
 #[derive(Clone)]
 pub struct Table {
-    /// Name of its definition in the schema.
+    /// Name of the table's definition in the schema.
     pub name: &'static str,
-    /// Its documentation.
+    /// Documentation of the table.
     pub doc: &'static str,
-    /// Its keys.
+    /// Keys of the table.
     pub parts: Cow<'static, [Part]>,
-    /// Keys that it does not have but that are known elsewhere, each with a hint.
+    /// Keys that the table does not have but that other tables have, each with a hint.
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
@@ -42,12 +42,13 @@ pub const fn joined<const N: usize>(
     all
 }
 
-/// Consecutive keys of a table. Parts are shared: the TCP keys are in four tables.
+/// Consecutive keys of a table. Several tables can share a part: four tables have the TCP keys.
 #[derive(Clone)]
 pub struct Part {
     /// The keys.
     pub keys: Cow<'static, [Key]>,
-    /// Where absent keys of this part are looked up next, instead of the defaults of the keys.
+    /// Name of the table in which absent keys of this part are looked up, in place of their
+    /// defaults.
     pub inherits: Option<&'static str>,
 }
 
@@ -56,17 +57,18 @@ pub struct Part {
 pub struct Key {
     /// Name of the key in files.
     pub name: &'static str,
-    /// Kind of its value.
+    /// Kind of the key's value.
     pub kind: Kind,
-    /// A word that may stand in the place of a value.
+    /// A word that is accepted in place of a value.
     pub word: Option<&'static str>,
-    /// The accepted values, if they are fewer than the range has: a noun phrase that follows `expected`.
+    /// Accepted values as a noun phrase that follows `expected`, if not all values of the range are
+    /// accepted.
     pub accepted: Option<&'static str>,
     /// Value if the key is absent.
     pub default: Default,
-    /// Its documentation.
+    /// Documentation of the key.
     pub doc: &'static str,
-    /// Returns the hint for a word that is not accepted.
+    /// Function that returns the hint for a word that is not accepted.
     pub meant: Option<fn(&str) -> Option<String>>,
 }
 
@@ -75,39 +77,40 @@ pub struct Key {
 pub enum Default {
     /// The key must be given.
     Required,
-    /// The key must be given; a later check refuses a table without it.
+    /// The key must be given. A later check refuses a table without the key.
     Checked,
-    /// This text: a word, or a value with its unit.
+    /// A text: a word, or a value with its unit.
     Text(&'static str),
-    /// This whole number.
+    /// A whole number.
     Count(u64),
-    /// This number.
+    /// A number.
     Number(f64),
-    /// This truth value.
+    /// A truth value.
     Flag(bool),
-    /// One of two values, which depends on the network that the file describes.
+    /// One of two values. The choice depends on the network that the file describes.
     ByNetwork(&'static ByNetwork),
-    /// A value for each preset, which this function describes.
+    /// A value per preset, which this function describes.
     ByPreset(fn() -> String),
-    /// Something that depends on other keys, described here.
+    /// A value that depends on other keys, with its description.
     Depends(&'static str),
-    /// Nothing, not even a table of defaults.
+    /// No value, not even a table of defaults. The text describes the behaviour without the key.
     Absent(&'static str),
 }
 
-/// A default of older networks and one of modern networks. [`Grammar::is_modern`] tells them apart.
+/// The defaults of a key for older and for modern networks, between which [`Grammar::is_modern`]
+/// decides.
 #[derive(Clone, Copy)]
 pub struct ByNetwork {
-    /// The default in older networks, and in a table that is read by itself.
+    /// Default in older networks, and in a table that is read without its file.
     pub older: Default,
-    /// The default in modern networks.
+    /// Default in modern networks.
     pub modern: Default,
     /// Description of modern networks: a phrase that follows a value.
     pub networks: &'static str,
 }
 
 impl ByNetwork {
-    /// Returns both defaults as the documentation of a key shows them.
+    /// Returns the text of both defaults for the documentation of a key.
     pub(crate) fn description(&self) -> String {
         let [modern, older] = [self.modern, self.older].map(Default::shown);
         format!("{modern} {}; otherwise {older}", self.networks)
@@ -115,7 +118,7 @@ impl ByNetwork {
 }
 
 impl Default {
-    /// Returns a default that is a value, as a file states it.
+    /// Returns the text of a default that is a value, as in a file.
     fn shown(self) -> String {
         match self {
             Default::Text(text) => format!("\"{text}\""),
@@ -131,7 +134,7 @@ impl Default {
         }
     }
 
-    /// Returns the default that applies to a file that describes a modern network, or an older one.
+    /// Returns the default for a modern network, or for an older network.
     pub(crate) fn of_network(self, is_modern: bool) -> Default {
         match self {
             Default::ByNetwork(each) if is_modern => each.modern,
@@ -171,7 +174,7 @@ pub enum Kind {
     Title,
     /// A plain name.
     Name,
-    /// Text of a form that is not lasthop's own, such as an IP address.
+    /// Text in a format that another standard defines, such as an IP address.
     Formed(&'static Form),
     /// true or false.
     Flag,
@@ -195,11 +198,11 @@ pub enum Kind {
     Length(RangeInclusive<u64>),
     /// A list of names.
     Names,
-    /// A list of times in order. [ms]
+    /// A list of times in ascending order. [ms]
     Times,
-    /// The name of a file of such times.
+    /// The name of a file with times in ascending order. [ms]
     TimesFile,
-    /// A command of the shell, or a list of them.
+    /// A shell command, or a list of shell commands.
     Commands,
     /// A list of points of a curve.
     Points(&'static Curve),
@@ -216,7 +219,7 @@ pub struct Inner {
     pub table: fn() -> &'static Table,
     /// The key of the table that a bare value sets, if the table may be written as a bare value.
     pub bare: Option<&'static str>,
-    /// Whether the key has several tables, each with a name of its own.
+    /// Whether the key has several tables, each under a free name.
     pub is_named: bool,
 }
 
@@ -236,7 +239,7 @@ impl Inner {
 pub struct Listed {
     /// Name of these rates: "rate", "control rate".
     pub what: &'static str,
-    /// The presets, each with its rates. [bit/s]
+    /// Function that returns the presets, each with its rates. [bit/s]
     pub rates: fn() -> Vec<(&'static str, &'static [u64])>,
 }
 
@@ -244,13 +247,13 @@ pub struct Listed {
 pub struct Curve {
     /// Largest number of points.
     pub most: usize,
-    /// The points it accepts, as a noun phrase that follows the word `expected`.
+    /// Accepted points, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
-    /// Returns the fault of the points, as a phrase that follows the value.
+    /// Function that returns the fault of points, as a phrase that follows the value.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
-/// The plugin of a key or word; the reader of its table tests for its type.
+/// The plugin of a key or word. The code that reads the table checks the plugin's type.
 pub type Extension = &'static (dyn Any + Send + Sync);
 
 /// A word of a plugin.
@@ -266,7 +269,7 @@ pub struct AddedWord {
 #[derive(Clone, Default)]
 pub struct Added {
     keys: Vec<AddedKey>,
-    /// Words with the names of their keys.
+    /// Plugin words, each with the name of its key.
     words: Vec<(&'static str, AddedWord)>,
 }
 
@@ -278,7 +281,7 @@ struct AddedKey {
     extension: Extension,
 }
 
-/// No plugins.
+/// An empty set of plugin keys and words.
 pub(crate) static NOTHING_ADDED: Added = Added {
     keys: Vec::new(),
     words: Vec::new(),
@@ -301,12 +304,12 @@ impl Added {
         });
     }
 
-    /// Adds a word to those of the key of this name, in every table.
+    /// Adds a word to the words of the key of this name, in every table.
     pub(crate) fn word(&mut self, key: &'static str, word: &'static str, extension: Extension) {
         self.words.push((key, AddedWord { word, extension }));
     }
 
-    /// Returns all keys of a table, those of plugins last, each with the table that it inherits from.
+    /// Returns all keys of a table, plugin keys last. Each has the table that it inherits from.
     pub(super) fn keys<'k>(
         &'k self,
         table: &'k Table,
@@ -317,7 +320,7 @@ impl Added {
             .chain(added.map(|added| (&added.key, added.inherits)))
     }
 
-    /// Returns the key of a table that has this name.
+    /// Returns the key with this name in a table.
     pub(super) fn find<'k>(&'k self, table: &'k Table, name: &str) -> Option<&'k Key> {
         self.keys(table)
             .map(|(key, _)| key)
@@ -346,25 +349,26 @@ impl Added {
 /// The grammar of a file.
 #[derive(Clone, Copy)]
 pub struct Grammar<'a> {
-    /// The table at the root of the file.
+    /// Root table of the file.
     pub root: &'static Table,
-    /// A name that no table with a free name may have.
+    /// Name that a table with a free name must not have.
     pub reserved_name: &'static str,
-    /// Returns the preset of a file, by the names in [`Listed`].
+    /// Function that returns the preset of a file, one of the names in [`Listed`].
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,
-    /// Returns whether a file describes a modern network, which decides between the defaults of [`ByNetwork`].
+    /// Function that returns whether a file describes a modern network, which decides between the
+    /// defaults of [`ByNetwork`].
     pub is_modern: fn(&super::tree::Item) -> bool,
-    /// Keys and words of plugins.
+    /// Keys and words that plugins add.
     pub added: &'a Added,
-    /// Files that the file names.
+    /// Other files that the file names.
     pub files: &'a Files,
 }
 
-/// Largest rate of any key. [bit/s]
+/// Maximum rate of any key. [bit/s]
 pub const LARGEST_RATE: u64 = 100_000_000_000;
 
 impl Table {
-    /// Returns all keys in order, each with the table that it inherits from.
+    /// Returns all keys in order. Each has the table that it inherits from.
     pub fn keys(&self) -> impl Iterator<Item = (&Key, Option<&'static str>)> {
         self.parts
             .iter()
@@ -392,7 +396,7 @@ impl Table {
         self.keys().map(|(key, _)| key).find(|key| key.name == name)
     }
 
-    /// Returns the names of the keys that must be given.
+    /// Returns the names of the required keys.
     pub fn required(&self) -> impl Iterator<Item = &'static str> {
         self.keys()
             .filter(|(key, _)| matches!(key.default, Default::Required))

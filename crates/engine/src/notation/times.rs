@@ -1,5 +1,5 @@
-//! Times in milliseconds in ascending order: a list, or a file with one time per line, which is passed with the
-//! scenario.
+//! Times in milliseconds, in ascending order. They are either a list, or a file with one time per
+//! line, which is passed together with the scenario.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,27 +9,28 @@ use super::problem::one_line;
 use super::tree::{Data, Item};
 use super::units;
 
-/// Most times of a list or file.
+/// Maximum number of times in a list or file.
 pub const MOST_TIMES: usize = 1_000_000;
 
-/// Largest file of times. [bytes]
+/// Maximum size of a file of times. [bytes]
 pub const LARGEST_TIMES: usize = 16 << 20;
 
 /// Latest time. [ms]
 const LATEST_MS: u64 = 1_000_000_000;
 
-/// The form of a list, as a noun phrase that follows the word `expected`.
+/// Description of an accepted list, as a noun phrase that follows the word `expected`.
 pub(super) const LIST: &str = "a list of up to 1000000 times in whole ms, in ascending order, \
                                the last from 1 to 1000000000";
 
-/// The form of a file, as a noun phrase that follows the word `expected`.
+/// Description of an accepted file, as a noun phrase that follows the word `expected`.
 pub(super) const FILE: &str = "a file of up to 1000000 times in whole ms, one per line, in ascending \
                                order, the last from 1 to 1000000000";
 
-/// Files that a scenario names, by their names: the content of each, or the reason why it cannot be read.
+/// Files that a scenario names, by name: the content of each file, or the reason why it cannot be
+/// read.
 pub type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 
-/// No files.
+/// An empty set of files.
 pub(crate) static NO_FILES: Files = Files::new();
 
 /// Returns the times of a list. [ms]
@@ -73,8 +74,9 @@ pub(super) fn of_file(name: &str, files: &Files) -> Result<Arc<[u32]>, Refusal> 
     in_order(each, text.lines().count(), ["lines", "in line"])
 }
 
-/// Returns `count` times if they are in ascending order. Each has its form in messages. `places` is the plural
-/// noun of their places, and `place` is the phrase before the number of a place.
+/// Returns `count` times if they are in ascending order. Each time has its form in messages. In
+/// messages, `places` is the plural noun of the positions in the list or file, and `place` is the
+/// phrase before the number of a position.
 fn in_order(
     each: impl Iterator<Item = (String, Result<u64, Refusal>)>,
     count: usize,
@@ -107,10 +109,10 @@ fn in_order(
     }
 }
 
-/// The key of every table that names such a file.
+/// Name of the key that names a file of times, in every table.
 pub(crate) const FILE_KEY: &str = "trace_file";
 
-/// Adds the names of files of times in a tree, each only once.
+/// Adds the names of all files of times in a tree, without duplicates.
 pub(super) fn named(node: &Item, names: &mut Vec<String>) {
     for (name, inner) in node.entries().unwrap_or_default() {
         match inner.text() {
@@ -125,7 +127,7 @@ pub(super) fn named(node: &Item, names: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    /// Returns the times or the fault of a file with this content.
+    /// Returns the times in a file with this content, or the fault of the file.
     fn of(content: &[u8]) -> Result<Vec<u32>, String> {
         let files = Files::from([("x".to_owned(), Ok(content.to_vec()))]);
         match of_file("x", &files) {

@@ -1,11 +1,11 @@
-//! The value tree of a file, from either format and from settings over the file.
+//! The value tree of a file, in either format, or of an override.
 
 use super::problem::{Origin, one_line};
 
-/// Tables nested deeper than this are cut off; the grammar needs four levels.
+/// Maximum depth of nested tables. Deeper tables are cut off. The grammar needs four levels.
 pub(crate) const DEEPEST: usize = 16;
 
-/// A value with the place of its key.
+/// A value of the tree, and the place of its key in the file.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub(crate) origin: Origin,
@@ -17,12 +17,12 @@ pub struct Item {
 pub enum Data {
     /// Keys in order of the file, without duplicates.
     Table(Vec<(String, Item)>),
-    /// Items in order. Items that are tables are empty.
+    /// Items in order. Tables in a list are replaced by empty tables.
     List(Vec<Item>),
     Text(String),
     Number(Number),
     Flag(bool),
-    /// TOML dates and times (their text).
+    /// Text of a TOML date or time.
     Date(String),
     Null,
 }
@@ -32,12 +32,13 @@ pub enum Data {
 pub struct Number {
     pub(crate) text: String,
     pub(crate) value: f64,
-    /// The value if it is a whole number that is known exactly.
+    /// The value, if it is a whole number and known exactly.
     pub(crate) integer: Option<i128>,
 }
 
 impl Number {
-    /// Returns a number in the notation of Rust, which includes the decimal notations of TOML and JSON.
+    /// Parses a number in the notation of Rust, which includes the decimal notations of TOML and
+    /// JSON.
     pub(crate) fn read(text: &str) -> Option<Number> {
         let value: f64 = text.parse().ok()?;
         let is_exact_integer = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
@@ -59,7 +60,7 @@ impl Item {
         Item { origin, data }
     }
 
-    /// Returns the value as an error message shows it.
+    /// Returns the text of the value for error messages.
     pub(crate) fn show(&self) -> String {
         match &self.data {
             Data::Table(_) => "a table".to_owned(),
@@ -72,7 +73,7 @@ impl Item {
         }
     }
 
-    /// Returns the entries, if this is a table.
+    /// Returns the entries of a table; `None` for other values.
     pub(crate) fn entries(&self) -> Option<&[(String, Item)]> {
         if let Data::Table(entries) = &self.data {
             return Some(entries);
@@ -80,7 +81,7 @@ impl Item {
         None
     }
 
-    /// Returns the text, if this is text.
+    /// Returns the content of text; `None` for other values.
     pub(crate) fn text(&self) -> Option<&str> {
         if let Data::Text(text) = &self.data {
             return Some(text);
@@ -88,14 +89,14 @@ impl Item {
         None
     }
 
-    /// Returns the value of `key`, if this is a table with this key.
+    /// Returns the value of `key` in a table, if it has this key.
     pub(crate) fn get(&self, key: &str) -> Option<&Item> {
         let mut entries = self.entries()?.iter();
         entries.find(|(name, _)| name == key).map(|(_, item)| item)
     }
 }
 
-/// Returns the path of `key` in the table at `path`. The key is in quotes if TOML needs them.
+/// Returns the path of `key` in the table at `path`. The key is quoted if TOML requires quotes.
 pub(crate) fn join(path: &str, key: &str) -> String {
     let bare = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
     let is_bare = !key.is_empty() && key.bytes().all(bare);
@@ -106,7 +107,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     [path, dot, quote, key, quote].concat()
 }
 
-/// Turns byte offsets into line numbers.
+/// Converts byte offsets into line numbers.
 pub(crate) struct Lines {
     /// Offset of the first byte of each line.
     starts: Vec<usize>,

@@ -1,8 +1,9 @@
-//! The bracket or quotation mark that is not closed in a TOML text that does not parse.
+//! Finds the bracket or quotation mark that is not closed in an invalid TOML text.
 //!
-//! The parser stops far after it, and reports every line before it stops.
+//! The parser only stops long after this bracket or quotation mark, and then reports every line up
+//! to where it stopped.
 
-/// Returns offset and character of the bracket or quotation mark that has no partner.
+/// Returns the offset and the character of the bracket or quotation mark without a partner.
 pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut at = 0;
@@ -30,7 +31,7 @@ pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
     open.first().copied()
 }
 
-/// Returns the offset after the string that opens at `start` with `quote`, if it ends.
+/// Returns the offset after the string that begins at `start` with `quote`, if the string ends.
 fn after_string(text: &str, start: usize, quote: char) -> Option<usize> {
     let long: String = [quote; 3].iter().collect();
     let is_long = text[start..].starts_with(&long);

@@ -42,8 +42,8 @@ pub(crate) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
 /// Units of length; base unit millimetre.
 pub(crate) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];
 
-/// Returns every unit with the SI unit in names of columns and keys, and the size of the unit in it, as numerator
-/// and denominator.
+/// Returns every unit with its SI unit, as in the names of columns and keys, and the size of the
+/// unit in the SI unit as numerator and denominator.
 pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, u64)> {
     let dimensions = [
         (TIME, "s", 1_000_000_000),
@@ -58,7 +58,7 @@ pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, 
     })
 }
 
-/// Other spellings of units, in small letters.
+/// Other spellings of units, in lower case.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ns", &["nsec", "nanosecond", "nanoseconds"]),
     ("us", &["usec", "microsecond", "microseconds"]),
@@ -79,9 +79,9 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the unit that is probably meant by a word that is not a unit.
+/// Returns the unit that a wrong unit is probably meant to be.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
-    // "MB/s" is eight times "Mb/s", so that no rate can be suggested.
+    // "MB/s" is eight times "Mb/s", so no rate is suggested
     let bytes = word.contains('B') && !word.to_lowercase().contains("bit");
     if bytes && units.iter().any(|unit| unit.name == "bps") {
         return None;
@@ -93,7 +93,7 @@ pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
         .find(|(name, spellings)| known(name) && spellings.contains(&lower.as_str()))
         .map(|(name, _)| *name)
         .or_else(|| {
-            // an unknown prefix, as in "Tbps", is not a typing error
+            // an unknown prefix, as in "Tbps", is not a spelling mistake
             let begins =
                 |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
             nearest(word, units.iter().filter(begins).map(|unit| unit.name))
@@ -103,19 +103,19 @@ pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
 /// The reason why a text is not a quantity.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotAQuantity {
-    /// Does not begin with a number.
+    /// The text does not begin with a number.
     NoNumber,
-    /// NaN or infinity.
+    /// The number is NaN or infinite.
     NotFinite,
-    /// Below zero.
+    /// The number is below zero.
     Negative,
-    /// A bare number.
+    /// The number has no unit.
     NoUnit,
-    /// A number (given here) and something that is not one of the units (given here).
+    /// The number, and the text after it that is not one of the units.
     UnknownUnit(String, String),
 }
 
-/// Returns the quantity in base units, rounded, and at most `u64::MAX`.
+/// Returns the quantity in base units, rounded to an integer and limited to `u64::MAX`.
 pub(crate) fn parse(text: &str, units: &[Unit]) -> Result<u64, NotAQuantity> {
     let text = text.trim();
     let unsigned = text.trim_start_matches(['+', '-']);
@@ -148,9 +148,11 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Reads digits, fraction and exponent from the start of `text`. Returns the number and the rest.
+    /// Reads digits, fraction and exponent from the start of `text`. Returns the number and the
+    /// remaining text.
     fn read(text: &str) -> Option<(Decimal, &str)> {
-        /// Keeps 24 digits, so that the mantissa times the largest scale fits 128 bits.
+        /// Number from which further digits are ignored. With 24 digits, the mantissa times the
+        /// largest scale fits into 128 bits.
         const FULL: u128 = 1_000_000_000_000_000_000_000_000;
         let mut decimal = Decimal {
             mantissa: 0,
@@ -184,7 +186,7 @@ impl Decimal {
         Some((decimal, rest))
     }
 
-    /// Returns the number times `scale`, rounded to an integer (ties up), at most `u64::MAX`.
+    /// Returns the number times `scale`, rounded to an integer (ties up) and limited to `u64::MAX`.
     fn scaled(&self, scale: u64) -> u64 {
         let product = self.mantissa * u128::from(scale);
         let power = |exponent: u64| {
@@ -210,7 +212,7 @@ impl Decimal {
     }
 }
 
-/// Reads `e+12` from the start of `text`; exponents beyond a million are cut there.
+/// Reads `e+12` from the start of `text`. The exponent is limited to a million.
 fn read_exponent(text: &str) -> Option<(i64, &str)> {
     let after_e = text.strip_prefix(['e', 'E'])?;
     let (sign, digits) = match after_e.strip_prefix('-') {
@@ -225,8 +227,8 @@ fn read_exponent(text: &str) -> Option<(i64, &str)> {
     Some((sign * magnitude.min(1_000_000), &digits[length..]))
 }
 
-/// Returns `base` base units in the largest unit in which they are a whole number, such as `20 us`. Nanoseconds
-/// above a microsecond are decimals of microseconds: `1567.091 us`.
+/// Returns `base` base units in the largest unit in which they are a whole number, such as `20 us`.
+/// A time above 1 us that is not a whole number of microseconds has decimals: `1567.091 us`.
 pub(crate) fn show(base: u64, units: &[Unit]) -> String {
     let unit = units
         .iter()

@@ -1,4 +1,5 @@
-//! The check of a value by its [`Kind`]: the meaning of the value, or the reason why it is refused.
+//! Checks a value by its [`Kind`]. The result is the checked value, or the reason why the value is
+//! refused.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub enum Value {
     Size(u64),
     /// A length. [mm]
     Length(u64),
-    /// One of the words of a [`Kind`].
+    /// One of the words that a [`Kind`] lists.
     Word(&'static str),
     /// A word of a plugin.
     Added(AddedWord),
@@ -44,7 +45,8 @@ pub enum Value {
     Points(Vec<(f64, f64)>),
 }
 
-/// Returns the meaning of a value that is not a table. Some ranges depend on `preset`, if it is known.
+/// Returns the checked value of a key that is not a table. If `preset` is known, some ranges depend
+/// on it.
 pub(crate) fn check(node: &Item, key: &Key, preset: Option<&str>) -> Result<Value, Refusal> {
     let Some(word) = key.word else {
         return of_kind(node, &key.kind, preset);
@@ -190,7 +192,7 @@ pub(crate) fn expected(key: &Key, preset: Option<&str>) -> String {
     }
 }
 
-/// Returns text without a fault.
+/// Returns a text, unless `fault` finds a fault.
 fn text<F: Into<String>>(
     node: &Item,
     what: &str,
@@ -215,11 +217,11 @@ fn fault_of_title(title: &str) -> Option<&'static str> {
     }
 }
 
-/// The form of a name, as a phrase that follows the word `expected`.
+/// Description of an accepted name, as a phrase that follows the word `expected`.
 pub(crate) const NAMES: &str =
     "a name of up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
 
-/// Returns the fault of `name` as the name of a station, link, flow or node.
+/// Returns the fault of `name` as a name of a station, link, flow or node.
 pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() {
@@ -233,7 +235,7 @@ pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns a list of different plain names.
+/// Returns a list of distinct plain names.
 fn names(node: &Item) -> Result<Value, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of names");
@@ -274,7 +276,7 @@ fn fault_of_command(command: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the refusal of a list because one of its items is refused.
+/// Returns the refusal of a list, from the refusal of one of its items.
 fn within(item: &Item, refusal: Refusal) -> Refusal {
     let fault = format!("has {}, which {}", item.show(), refusal.fault);
     Refusal { fault, ..refusal }
@@ -305,7 +307,7 @@ fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     }
 }
 
-/// Returns a number. Adding 0 turns -0 into 0.
+/// Returns a number. The addition of 0 turns -0 into 0.
 fn number(value: f64) -> Value {
     Value::Number(value + 0.0)
 }
@@ -331,7 +333,7 @@ fn level(node: &Item) -> Result<f64, Refusal> {
     }
 }
 
-/// Returns the hint that one of the words was meant.
+/// Returns the hint with the word that `text` is probably meant to be.
 fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
     nearest(text, words).map(|word| format!("did you mean \"{word}\"?"))
 }

@@ -1,4 +1,4 @@
-//! Types that values of a file become.
+//! Types into which values of a file are converted.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::key::{Json, Setting};
 use super::value::Value;
 use crate::kernel::time::Span;
 
-/// Types with the same form in JSON.
+/// Types whose JSON is the value itself.
 macro_rules! as_they_are {
     ($( $type:ty: |$value:ident| $setting:expr; )+) => { $(
         impl Setting for $type {
@@ -78,7 +78,7 @@ impl Millimetres {
     }
 }
 
-/// A word in place of the value, or an absent key, means `None`.
+/// `None` is an absent key, or a word in place of the value.
 impl<T: Setting> Setting for Option<T> {
     const UNIT: &'static str = T::UNIT;
 

@@ -1,4 +1,4 @@
-//! The [`Scenario`] of a decoded file without problems.
+//! Assembles the [`Scenario`] from a decoded file without problems.
 
 use super::flow_tables;
 use super::model::*;
@@ -19,7 +19,7 @@ use crate::notation::tree::{Data, Item};
 /// Longest default warm-up.
 const LONGEST_DEFAULT_WARMUP: Span = Span(20_000_000_000);
 
-/// Builds the scenario of the file `source`.
+/// Returns the scenario of the file `source`.
 ///
 /// # Errors
 /// There is a problem.
@@ -102,7 +102,7 @@ pub(super) fn assemble(
     Ok(scenario)
 }
 
-/// Returns the cell of a file without a cell. It has no stations.
+/// Returns the cell of a file without a cell, which has no stations.
 fn idle_cell() -> Section {
     let origin = Origin::File;
     let item = |data| Item { origin, data };

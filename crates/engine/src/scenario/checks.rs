@@ -1,4 +1,5 @@
-//! Checks of several values of different parts together. Values that have been refused are not checked.
+//! Checks of values in different tables that must fit together. Values that have been refused are
+//! not checked.
 
 use super::csma;
 use super::flow_keys::StationFlow;
@@ -21,13 +22,14 @@ use crate::notation::units::{self, TIME};
 /// Largest MSDU, LLC/SNAP header included (IEEE 802.11-2016, 9.2.4.7). [bytes]
 const LARGEST_MSDU: u32 = 2_304;
 
-/// Largest rate of datagrams of a source. [1/s]
+/// Maximum rate of datagrams of a source. [1/s]
 pub(super) const MOST_DATAGRAMS: u64 = 1_000_000;
 
-/// Largest number of samples of a time series.
+/// Maximum number of samples of a time series.
 const MOST_SAMPLES: u64 = 1_000_000;
 
-/// Checks a decoded file. The file is valid if neither this nor the decoder reports a problem.
+/// Checks a decoded file. The file is valid if neither this function nor the decoder reports a
+/// problem.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
@@ -85,7 +87,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that a bottleneck is in front of an access point.
+/// Checks that the bottleneck has an access point after it.
 fn check_bottleneck(root: &Section, problems: &mut Problems) {
     let Some(bottleneck) = root.inside(RootKeys::bottleneck) else {
         return;
@@ -155,7 +157,8 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Refuses keys of TCP in a flow without TCP, which has the key `other`.
+/// Refuses TCP keys in a flow without TCP. `other` is the key that makes the flow use another
+/// transport.
 fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     let of_tcp = TcpSettings::table().names();
     let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
@@ -175,7 +178,7 @@ fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
     refuse_tcp(flow, "call", problems);
 }
 
-/// Checks that calls without video do not have video.
+/// Checks that calls without video have no settings of video.
 fn check_call(call: &Section, problems: &mut Problems) {
     if let (Some(calls), Some(video)) = (call.value(CallKeys::calls), call.said(CallKeys::video))
         && let keys = (CallKeys {
@@ -189,7 +192,7 @@ fn check_call(call: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that a greedy source has no bursts, because it has no gaps.
+/// Refuses bursts of a greedy source, which sends without gaps.
 fn check_burst(source: &Section, burst: Option<Said<u32>>, problems: &mut Problems) {
     let rate = source.value(Datagrams::rate).flatten();
     let arrivals = source.value(Datagrams::arrivals).flatten();
@@ -203,7 +206,7 @@ fn check_burst(source: &Section, burst: Option<Said<u32>>, problems: &mut Proble
     }
 }
 
-/// Reports a missing key that a table must have.
+/// Reports that a required key of a table is missing.
 fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
     if table.entry(key.name()).is_none() && !table.lacks(key) {
         let message = format!("missing; expected {needed}");
@@ -211,7 +214,7 @@ fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Probl
     }
 }
 
-/// Checks that a web source is a single flow, which does not end by itself.
+/// Checks that a web source is a single flow without an end of its own.
 fn check_web(flow: &Section, problems: &mut Problems) {
     let Some(web) = flow.inside(FlowTable::web) else {
         return;
@@ -305,7 +308,7 @@ fn check_segment(
     }
 }
 
-/// Checks that payload and headers fit an 802.11 frame, because there is no fragmentation.
+/// Checks that payload and headers fit into one 802.11 frame, because packets are not fragmented.
 fn check_msdu(
     cell: &Section,
     layers: Layers,
@@ -362,7 +365,7 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
     }
 }
 
-/// Checks that a report fits a frame, and that its deadline leaves time to measure.
+/// Checks that a report fits into a frame, and that its deadline leaves time for measurements.
 fn check_report(
     root: &Section,
     cell: &Section,

@@ -1,4 +1,4 @@
-//! Networks by conflict graph in the checked scenario: `[csma]` and flows with a route.
+//! Networks with a conflict graph in the checked scenario: `[csma]` and flows with a route.
 
 mod assemble;
 mod checks;
@@ -17,7 +17,7 @@ pub(super) use assemble::assemble;
 pub(super) use checks::{check, leave_alone};
 
 impl CsmaFlow {
-    /// Rule for the number of its open connections.
+    /// Returns the rule for the number of the user's open connections.
     pub fn rule(&self, csma: &Csma) -> MultiConnection {
         let aim = match csma.connections {
             Connections::Rtt { k } => Aim::Rtt { k },
@@ -36,7 +36,8 @@ impl CsmaFlow {
         MultiConnection::new(aim, csma.users.smoothing, is_nearest)
     }
 
-    /// Returns the first of its connections, or its datagrams, as a flow between wired nodes without a route.
+    /// Returns the user's first connection, or its datagrams, as a flow between wired nodes without
+    /// a route.
     pub(crate) fn to_flow(&self) -> Flow {
         Flow {
             name: self.name.clone(),
@@ -56,7 +57,7 @@ impl CsmaFlow {
 }
 
 impl Scenario {
-    /// Returns the users of a CSMA network as flows.
+    /// Returns the users of a network with a conflict graph as flows.
     pub(crate) fn users(&self) -> impl Iterator<Item = Flow> {
         let networks = self.csma.iter();
         networks.flat_map(|csma| csma.flows.iter().map(CsmaFlow::to_flow))

@@ -1,7 +1,7 @@
-//! Tables at the root of the file that another crate defines.
+//! Tables at the root of the file that other crates define.
 //!
-//! The engine does not use them. It still reads the whole file once, so that every key is known and every
-//! problem is reported, whichever part of the file it is in.
+//! The engine does not use these tables. Nevertheless, the whole file is read at once, so that
+//! every key is known and all problems of the file are reported together.
 
 use std::sync::OnceLock;
 
@@ -16,46 +16,47 @@ use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 use crate::notation::times::{Files, NO_FILES};
 use crate::notation::{File, Format};
 
-/// Extension tables, each with its reader: the hint for a scenario read without extensions.
+/// Extension tables, each with its reader, for the hint in a file that is read without extensions.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("gateway", "`lasthop gateway` reads it"),
     ("interface", "`lasthop queue` reads it"),
 ];
 
-/// The tables of another crate at the root of the file, and their conversion to a `T`.
+/// The root tables of another crate, and their conversion to a `T`.
 pub struct ExtensionTable<T> {
     keys: fn() -> Vec<Key>,
     check: fn(&Section, &mut Problems),
     convert: fn(&Context, &mut Problems) -> Result<T, Refused>,
-    /// The root of a scenario that may have the tables.
+    /// Root table of a file with a scenario, which may have the extension's tables.
     with_scenario: OnceLock<Table>,
-    /// The root of a file that need not have a scenario.
+    /// Root table of a file that may have no scenario.
     without_scenario: OnceLock<Table>,
 }
 
-/// The tables of an extension, without problems, and the rest of the file.
+/// The tables of an extension without problems, and the rest of the file.
 pub struct Context<'a> {
-    /// The root of the file, with the extension's tables.
+    /// Root of the file, including the extension's tables.
     pub root: &'a Section,
     /// Title of the file.
     pub name: &'a str,
-    /// The scenario, if the file has one.
+    /// Scenario of the file, if the file has one.
     pub scenario: Option<&'a Scenario>,
 }
 
-/// A table that a file must have, and the message if it is missing.
+/// A table that a file must have, and the message if the table is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Needed {
-    /// Its key.
+    /// Key of the table.
     pub key: &'static str,
-    /// The expected table, as a text that follows "expected".
+    /// Description of the table, as a text that follows "expected".
     pub what: &'static str,
 }
 
 impl<T> ExtensionTable<T> {
-    /// Returns the extension with these `keys` at the root of the file. `check` checks several values of its tables
-    /// together, given the root. `convert` converts tables without problems, each of which may be absent, and may report
-    /// problems with the scenario.
+    /// Returns the extension that adds `keys` to the root of the file. `check` gets the root and
+    /// checks several values of the extension's tables together. `convert` converts tables without
+    /// problems. Each table may be absent, and `convert` may report problems that concern the
+    /// scenario.
     pub const fn new(
         keys: fn() -> Vec<Key>,
         check: fn(&Section, &mut Problems),
@@ -70,10 +71,11 @@ impl<T> ExtensionTable<T> {
         }
     }
 
-    /// Returns the scenario of a file and its extension; `files` are the files that it names.
+    /// Returns the scenario of a file and its extension. `files` are the files that the scenario
+    /// names.
     ///
     /// # Errors
-    /// All problems of both.
+    /// All problems of the scenario and of the extension.
     pub fn parse_with_scenario(
         &'static self,
         bytes: &[u8],
@@ -95,8 +97,8 @@ impl<T> ExtensionTable<T> {
         })
     }
 
-    /// Returns the extension of a file, which must have the table that is `needed`. A file with a scenario is checked as
-    /// a scenario too.
+    /// Returns the extension of a file, which must have the table that is `needed`. If the file has
+    /// a scenario, the scenario is checked too.
     ///
     /// # Errors
     /// All problems of the file.
@@ -122,7 +124,7 @@ impl<T> ExtensionTable<T> {
         })
     }
 
-    /// Returns the JSON Schema (2020-12) of the scenario file with these tables.
+    /// Returns the JSON Schema (2020-12) of scenario files with the extension's tables.
     pub fn schema(&'static self) -> Json {
         let grammar = file::grammar(self.table_with_scenario(), &NOTHING_ADDED, &NO_FILES);
         let names: Vec<&str> = (self.keys)().iter().map(|key| key.name).collect();
@@ -130,7 +132,7 @@ impl<T> ExtensionTable<T> {
         schema::schema(&grammar, file::TITLE, &needed)
     }
 
-    /// Returns the scenario and the extension of a file. If there is a `needed` table, the scenario may be
+    /// Returns the scenario and the extension of a file. With a `needed` table, the scenario may be
     /// absent.
     fn read(
         &self,
@@ -175,8 +177,8 @@ impl<T> ExtensionTable<T> {
         self.without_scenario.get_or_init(|| self.root(nothing))
     }
 
-    /// Returns the keys of a scenario, with `without_duration` as the default of its duration, and the keys of the
-    /// extension.
+    /// Returns the root table: the keys of a scenario, whose duration has the default
+    /// `without_duration`, and the keys of the extension.
     fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();

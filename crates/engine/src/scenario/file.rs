@@ -1,4 +1,4 @@
-//! Reading of a scenario file: its grammar, with any tables at its root, and its name.
+//! Reads a scenario file: its grammar, with any root tables, and its name.
 
 use super::root::{FORMAT, Root, RootKeys};
 use super::{csma, stations};
@@ -19,7 +19,8 @@ const NEEDED: &str =
 /// Title of the schema.
 pub(super) const TITLE: &str = "lasthop scenario";
 
-/// Returns the grammar of a file with this `root`, the additions of plugins, and the files that it names.
+/// Returns the grammar of a file with this `root`, with the keys of plugins and the files that the
+/// scenario names.
 pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added, files: &'a Files) -> Grammar<'a> {
     Grammar {
         root,
@@ -31,14 +32,14 @@ pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added, files: &'a Fil
     }
 }
 
-/// Returns the physical layer of a file, if it is known.
+/// Returns the physical layer that a file sets, if it is a known one.
 fn preset(root: &Item) -> Option<&'static str> {
     let name = root.get("cell")?.get("phy")?.text()?;
     PhyKind::WORDS.iter().copied().find(|word| *word == name)
 }
 
-/// Returns whether a file describes a modern network: a cell of 802.11n, ac or ax, or, without a cell, wired
-/// links. Networks of a known shape and `csma` keep the defaults of the papers that they come from.
+/// Returns whether a file describes a modern network: a cell of 802.11n, ac or ax, or, without a
+/// cell, wired links. Topologies of a fixed shape and `csma` keep the defaults of their papers.
 fn is_modern(root: &Item) -> bool {
     let has = |key: &str| root.get(key).is_some();
     let cell = || root.get(RootKeys::cell.name())?.get(Phy::kind.name());
@@ -71,7 +72,7 @@ pub(super) fn parse<T>(
     problems.conclude(made)
 }
 
-/// Refuses a file of a newer format. Its other keys may be new as well, so they are not checked.
+/// Refuses a file of a newer format. Its other keys are not checked, because they may be new too.
 fn refuse_newer(root: &Item, problems: &mut Problems) -> Result<(), Refused> {
     let key = RootKeys::format.name();
     if let Some(item) = root.get(key)
@@ -91,13 +92,13 @@ fn refuse_newer(root: &Item, problems: &mut Problems) -> Result<(), Refused> {
 /// Returns the title of a file.
 ///
 /// # Errors
-/// It has been refused.
+/// The title has been refused.
 pub(super) fn name(root: &Section, source: &str) -> Result<String, Refused> {
     let title = Layers(&[root]).value(Root::name)?.flatten();
     Ok(title.unwrap_or_else(|| default_name(source)))
 }
 
-/// Returns the default name of a scenario: the name of its file, without folder and extension.
+/// Returns the default name of a scenario: the name of its file without folder and extension.
 fn default_name(source: &str) -> String {
     let file = source.rsplit(['/', '\\']).next().unwrap_or(source);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);

@@ -1,4 +1,4 @@
-//! The keys of the flows of a station.
+//! The keys of a station's flows.
 
 use super::model::*;
 use crate::app::call::CallKeys;

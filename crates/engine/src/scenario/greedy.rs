@@ -1,4 +1,5 @@
-//! A greedy source needs a queue that it can fill: the first on its path that has a rate.
+//! Checks of greedy sources. Each needs a queue that it can fill: the first queue on its path that
+//! has a rate.
 
 use super::checks::MOST_DATAGRAMS;
 use super::flow_tables::{DATAGRAMS, under};
@@ -8,17 +9,20 @@ use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 
-/// Largest share of its datagrams that a greedy source may lose up to the queue that it fills: it sends
-/// until the queue is full.
+/// Maximum fraction of its datagrams that a greedy source may lose before the queue that it fills.
+/// The source sends until this queue is full.
 const MOST_LOST: f64 = 0.99;
 
-/// The queues that a greedy source of a station fills, with the share of datagrams that reach them.
+/// The queues that a greedy source of a station fills, with the fraction of datagrams that reach
+/// them.
 struct Path<'a> {
-    /// Whether the source fills the queue in front of the air.
+    /// Whether the source fills the queue before the air.
     on_air: bool,
-    /// The link whose queue it fills: name, rate [bit/s], queue. The bottleneck's leaves are plain.
+    /// Link whose queue the source fills: name, rate [bit/s] and queue. The queue is `None` for the
+    /// leaves of the bottleneck.
     link: Option<(&'a str, Option<u64>, Option<&'a QueueSetting>)>,
-    /// Share of its datagrams that reach the queue and are not lost on the link after it. [-]
+    /// Fraction of the source's datagrams that reach the queue and are not lost on the link after
+    /// it. [-]
     rest: f64,
 }
 
@@ -58,7 +62,7 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Reports each greedy source of a station that cannot fill its queue.
+/// Reports every greedy source of a station that cannot fill its queue.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     for flow in &scenario.flows {
         let (Transport::Udp(udp), Ends::Station { station, direction }) =

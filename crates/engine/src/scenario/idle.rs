@@ -1,4 +1,4 @@
-//! Settings without effect. They are refused, because a user expects an effect.
+//! Checks for settings without effect. They are refused, because a user expects an effect.
 
 use super::flow_tables::{CONNECTIONS, made};
 use super::model::Scenario;
@@ -16,10 +16,10 @@ use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
 use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
-/// The default of the grammar. A scenario may be shorter.
+/// Default of `utilisation_bin`. A scenario may be shorter than this time.
 const DEFAULT_BIN: Span = Span(100_000_000);
 
-/// Checks a file against the scenario made of it.
+/// Checks a file against its scenario.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     check_bin(root, scenario, problems);
     check_queues(root, problems);
@@ -31,13 +31,14 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_congestion(root, problems);
 }
 
-/// Checks that a bin of the smallest utilisation is between the warm-up and the end.
+/// Checks that at least one whole bin of the smallest utilisation is between the warm-up and the
+/// end.
 fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let record = root.inside(RootKeys::record);
     let Some(entry) = record.and_then(|record| record.present(Record::utilisation_bin)) else {
         return;
     };
-    // links count bins from the start of the run
+    // links number their bins from the start of the run
     let (from, to) = (scenario.warmup.0, scenario.duration.0);
     let Span(width) = entry.value;
     if entry.value == DEFAULT_BIN || from.div_ceil(width) < to / width {
@@ -51,7 +52,7 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     entry.refuse_value(fault, problems);
 }
 
-/// Checks that each queue is in front of a link with a rate.
+/// Checks that each queue is before a link with a rate.
 fn check_queues(root: &Section, problems: &mut Problems) {
     let has_shape = shapes(root).next().is_some();
     if let Some(queue) = root.inside(RootKeys::queue).filter(|_| !has_shape) {
@@ -78,7 +79,7 @@ fn check_queues(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns whether the first of these keys that a link's table has is a rate.
+/// Returns whether the first of these keys in the table of a link is a rate.
 fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
     let layers = [link];
     let rate = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
@@ -102,7 +103,7 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Checks that a spread of access rates has an access rate.
+/// Checks that there is an access rate, if there is a spread of access rates.
 fn check_access_spread(root: &Section, problems: &mut Problems) {
     let shape = shapes(root).next();
     let flows = || root.each(RootKeys::flow);
@@ -124,7 +125,8 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that a spread of the bottlenecks' rates has several bottlenecks with a constant rate.
+/// Checks that there are several bottlenecks with a constant rate, if there is a spread of their
+/// rates.
 fn check_rate_spread(root: &Section, problems: &mut Problems) {
     let lot = root.inside(RootKeys::parking_lot);
     let Some((lot, spread)) = lot.and_then(|lot| Some((lot, lot.said(ParkingLot::rate_spread)?)))
@@ -158,7 +160,7 @@ fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Refuses keys of pings unless a bottleneck estimates its rate.
+/// Refuses keys of pings if no bottleneck estimates its rate.
 fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let bottleneck = scenario.bottleneck.as_ref();
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
@@ -176,8 +178,8 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Refuses parameters of a congestion control that no connection has. Parameters of older congestion controls are
-/// not checked, because files have them in addition to others.
+/// Refuses parameters of a congestion control that no connection uses. Parameters of older
+/// congestion controls are not checked, because existing files contain them without need.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
@@ -189,7 +191,8 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         .collect();
     let key = TcpSettings::congestion;
     let chosen: Vec<_> = tables.iter().filter_map(|table| table.said(key)).collect();
-    // with a setting over the file, parameters of other congestion controls may stay in the file
+    // an override may choose another congestion control than the file, whose parameters are then
+    // accepted
     let overruled = chosen.iter().any(|control| control.is_set());
     for (name, control) in [
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),

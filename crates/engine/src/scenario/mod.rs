@@ -1,12 +1,12 @@
-//! From TOML or JSON text to a checked [`Scenario`].
+//! Reads TOML or JSON text into a checked [`Scenario`].
 //!
 //! ```text
 //! text --read_toml/read_json--> Item --settings--> Item --decode--> Section --checks--> assemble --> Scenario
 //! ```
 //!
-//! The tree has the line of every key, so that each problem has its place. Each part defines its keys once,
-//! and `root` combines them: decoder, messages and [`schema`] follow from it. Another crate may add its own
-//! tables at the root, an [`ExtensionTable`].
+//! The tree has the line of every key, so that each problem is reported with its place. Each module
+//! defines its keys once, and `root` combines them. The decoder, the messages and the [`schema`]
+//! use these definitions. Another crate may add root tables, an [`ExtensionTable`].
 
 mod assemble;
 mod checks;
@@ -54,20 +54,20 @@ use crate::notation::table::{Added, NOTHING_ADDED, Table};
 use crate::notation::times::NO_FILES;
 use crate::notation::{self, File, schema};
 
-/// The root of a scenario without extensions.
+/// Root table of a scenario without extensions.
 static ROOT: LazyLock<Table> = LazyLock::new(|| Table {
     elsewhere: extension_table::ELSEWHERE,
     ..root::Root::table().clone()
 });
 
-/// Returns the JSON Schema (2020-12) of the scenario file, in TOML or JSON, with shorthands. It has no
-/// extension tables: see [`ExtensionTable::schema`].
+/// Returns the JSON Schema (2020-12) of scenario files, in TOML or JSON, including shorthands. It
+/// does not contain extension tables: see [`ExtensionTable::schema`].
 pub fn schema() -> serde_json::Value {
     let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
     schema::schema(&grammar, file::TITLE, &["duration"])
 }
 
-/// Returns the tables with settings of TCP, each with the table that it inherits from.
+/// Returns the tables with TCP settings, each with the table that it inherits from.
 pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
     let connections = flow_keys::Connections::table().name;
     [
@@ -91,8 +91,9 @@ pub fn parse(
     parse_bytes(text.as_bytes(), format, source, settings)
 }
 
-/// Returns the scenario of the bytes of a file, which may be too many or not text at all. An extension table
-/// is refused, and so is the name of a file: see [`ExtensionTable::parse_with_scenario`].
+/// Returns the scenario in the bytes of a file. The bytes may be too many, or may not be text.
+/// Extension tables and names of other files are refused: see
+/// [`ExtensionTable::parse_with_scenario`].
 pub fn parse_bytes(
     bytes: &[u8],
     format: Format,
@@ -102,7 +103,8 @@ pub fn parse_bytes(
     parse_with(&NOTHING_ADDED, bytes, format, source, settings)
 }
 
-/// Returns the scenario of the bytes of a file, with keys and words that plugins add to the tables.
+/// Returns the scenario in the bytes of a file, with the keys and words that plugins add to the
+/// tables.
 pub(crate) fn parse_with(
     added: &Added,
     bytes: &[u8],
@@ -124,13 +126,14 @@ pub(crate) fn parse_with(
     })
 }
 
-/// Returns the units that values may have, each with its SI unit as a suffix of names, such as `bps`, and its
-/// size in that unit, as numerator and denominator.
+/// Returns the units that values may have. Each has its SI unit as a suffix of names, such as
+/// `bps`, and its size in the SI unit as numerator and denominator.
 pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     notation::units::in_si().collect()
 }
 
-/// Returns the names of files that a scenario needs in addition to its text, in its order.
+/// Returns the names of the files that a scenario needs in addition to its text, in the order of
+/// the text.
 pub fn files_named(bytes: &[u8], format: Format, settings: &[(String, String)]) -> Vec<String> {
     let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
     let file = File {

@@ -1,5 +1,5 @@
-//! The checked scenario: every default is filled in, every value is in range. Only [`super::parse`] makes it, and the
-//! rest of the engine relies on the checks.
+//! The checked scenario: all defaults are filled in, and all values are in range. Only
+//! [`super::parse`] creates it, and the rest of the engine relies on the checks.
 
 pub use crate::app::{
     Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
@@ -34,42 +34,43 @@ pub use crate::tcp::{
     TcpSettings,
 };
 
-/// An experiment.
+/// A checked scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// Title shown in results.
     pub name: String,
     /// Simulated time of each replication, warm-up included.
     pub duration: Span,
-    /// Time at the start of each replication that is not measured.
+    /// Time at the start of each replication that is excluded from the measurements.
     pub warmup: Span,
     /// Number of independent replications.
     pub replications: u32,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Basic service sets. A scenario has one; without stations it is idle.
+    /// Basic service sets. A scenario has exactly one; without stations it is idle.
     pub bss: Vec<Bss>,
-    /// The wired link between the access point and the servers, each way.
+    /// Wired link between the access point and the servers, in both directions.
     pub wire: Wire,
-    /// The virtual shared bottleneck between wire and access point.
+    /// Virtual shared bottleneck between the wired link and the access point.
     pub bottleneck: Option<BottleneckSettings>,
-    /// Stations in order of the file, groups expanded.
+    /// Stations in order of the file, with groups expanded.
     pub stations: Vec<Station>,
-    /// Each direction of each wired link of the network, except the wire of the cell.
+    /// Wired links of the network, each direction separately, without the wire of the cell.
     pub links: Vec<LinkSettings>,
-    /// Flows: those of the stations in station order, then those between wired nodes.
+    /// Flows: first those of the stations in station order, then those between wired nodes.
     pub flows: Vec<Flow>,
-    /// Wireless links that sense only some of each other. The scenario then has no other wireless link.
+    /// Wireless links that sense only some other links. With these, the scenario has no other
+    /// wireless links.
     pub csma: Option<Csma>,
     /// Data to record in addition to mean values.
     pub record: Record,
-    /// TCP settings of flows without their own.
+    /// TCP settings of flows without TCP settings of their own.
     pub tcp: TcpSettings,
-    /// Defaults of TCP that depend on the kind of network and that at least one flow has.
+    /// TCP defaults that depend on the kind of network, if at least one flow has them.
     pub tcp_defaults: TcpDefaults,
-    /// UDP settings of flows without their own.
+    /// UDP settings of flows without UDP settings of their own.
     pub udp: UdpSettings,
-    /// Programs at places of an emulation. Only an emulation uses them.
+    /// Programs at places, which only an emulation uses.
     pub programs: Vec<Program>,
 }
 
@@ -78,12 +79,12 @@ pub struct Scenario {
 pub struct Program {
     /// Name of the place.
     pub place: String,
-    /// The commands, in order.
+    /// Shell commands, in order.
     pub commands: Vec<String>,
 }
 
 impl Scenario {
-    /// Returns the only BSS. Its callers support a single one.
+    /// Returns the only BSS. It is for code that supports a single BSS.
     pub fn only_bss(&self) -> &Bss {
         debug_assert_eq!(self.bss.len(), 1);
         &self.bss[0]
@@ -95,7 +96,8 @@ impl Scenario {
         cell.rates(&self.stations[station], direction)
     }
 
-    /// Returns the leaves of the bottleneck at which packets may arrive: number, and name in results.
+    /// Returns the leaves of the bottleneck at which packets may arrive, each with its number and
+    /// its name in results.
     pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
         bottleneck::shown_leaves(self.bottleneck.as_ref(), self.hotspot())
     }
@@ -106,7 +108,7 @@ impl Scenario {
         stations.any(|station| station.power_save.is_some())
     }
 
-    /// The stations as they answer pings.
+    /// Returns the part of each station that replies to pings.
     pub fn responders(&self, streams: &Streams) -> impl Iterator<Item = Responder> {
         let stations = self.stations.iter();
         stations.map(|own| Responder::new(&own.name, own.echo, &own.echo_changes, streams))
@@ -117,7 +119,7 @@ impl Scenario {
         Time::ZERO + self.warmup..Time::ZERO + self.duration
     }
 
-    /// Access point, stations and flows.
+    /// Returns the access point, the stations and their flows.
     pub fn hotspot(&self) -> Hotspot<'_> {
         Hotspot {
             bss: self.only_bss(),
@@ -127,11 +129,11 @@ impl Scenario {
     }
 }
 
-/// Defaults of TCP that at least one flow has, among those that depend on the kind of network.
+/// The TCP defaults that depend on the kind of network and that at least one flow has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TcpDefaults {
-    /// The network: its physical layer, or the key of its table.
+    /// Kind of network: the physical layer of the cell, or the key of the network's table.
     pub network: &'static str,
-    /// Keys of the table `tcp`, each with its default as a file states it.
+    /// Keys of the table `tcp`, each with its default in the form of a file.
     pub values: Vec<(&'static str, String)>,
 }

@@ -1,33 +1,36 @@
-//! Values that may change during a simulation: C of the shared bottleneck, windows and opportunities of nodes, limits
-//! and thresholds of queues.
+//! Values that may change during a simulation: C of the shared bottleneck, contention windows and
+//! TXOPs of nodes, and limits and thresholds of queues.
 //!
-//! After a change the scenario is read again with a value set over it, so that it is checked as any file. Its movable
-//! values are used, and all other values must be unchanged.
+//! For a change, the scenario file is read again with the new value set over it, so that the value
+//! is checked like any other. The new movable values are used, and all other values must be
+//! unchanged.
 
 use super::model::*;
 use super::root::Root;
 use crate::notation::moving::{Movable, Moving};
 use crate::notation::setting::FileTable;
 
-/// A value that may change, at a path by which a file may set it.
+/// A value that may change, with the path of its setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changeable {
-    /// Key path in the scenario's file.
+    /// Key path in the scenario file.
     pub path: String,
-    /// Its present value.
+    /// Present value.
     pub now: Moving,
-    /// Its least and greatest values, in the same unit.
+    /// Smallest and largest value, in the same unit.
     pub range: [f64; 2],
 }
 
-/// The movable values of one table, and the tables of a file that may have them. The first of these tables is used in
-/// which each of the values alone leaves the scenario unchanged.
+/// The movable values of one table, and the candidates for this table in the file. The first
+/// suitable candidate is used: setting any of the present values there must leave the scenario
+/// unchanged.
 struct Place {
     tables: Vec<String>,
     values: Vec<Moving>,
 }
 
-/// Reads the file of a scenario with values set over it, by key path; `None` if that is refused.
+/// Function that reads the scenario file with values set over it, by key path. It returns `None` if
+/// the file is refused.
 pub type Reader<'r> = dyn Fn(&[(String, String)]) -> Option<Scenario> + 'r;
 
 impl Scenario {
@@ -51,8 +54,8 @@ impl Scenario {
         moved
     }
 
-    /// Returns the movable values of nodes, wires, bottleneck and links. `read` reads the scenario's file with values
-    /// set over it.
+    /// Returns the movable values of nodes, wires, bottleneck and links. `read` reads the scenario
+    /// file with values set over it.
     pub fn changeable(&self, read: &Reader<'_>) -> Vec<Changeable> {
         let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
         let places = self.places();
@@ -64,7 +67,7 @@ impl Scenario {
                 fits_all || alone.all(|setting| is_same(&[setting]))
             };
             let table = tables.iter().find(fits);
-            // several places may have one table
+            // several places may share one table
             let is_known = |table: &&String| {
                 let mut paths = changeable.iter().map(|known| &known.path);
                 paths.any(|path| is_in(path, table, &values))
@@ -110,7 +113,7 @@ impl Scenario {
         places.extend(links.filter(|link| has_rate(&link.rate)).map(|link| Place {
             tables: match link.name.strip_suffix("/back") {
                 Some(name) => vec![format!("link.{name}.back_queue")],
-                // the bottlenecks of a shape share the queue of the root
+                // the bottlenecks of a topology share the queue of the root table
                 None => vec![format!("link.{}.queue", link.name), "queue".to_owned()],
             },
             values: link.queue.moving(),
@@ -118,7 +121,7 @@ impl Scenario {
         places
     }
 
-    /// Adds windows, opportunities and queues of the access point and of each table of stations.
+    /// Adds windows, TXOPs and queues of the access point and of each table of stations.
     fn of_nodes(&self, places: &mut Vec<Place>) {
         let ap = ["cell.ap.queue", "cell.ap_queue"].map(str::to_owned);
         let everybody = self.flows.iter().filter(|flow| flow.station().is_some());
@@ -128,7 +131,7 @@ impl Scenario {
         let mut groups: Vec<&str> = Vec::new();
         for (number, station) in self.stations.iter().enumerate() {
             if groups.last() == Some(&station.group.as_str()) {
-                continue; // members of a group are alike, and stand together
+                continue; // stations of a group are alike and adjacent
             }
             groups.push(&station.group);
             let table = format!("station.{}", station.group);
@@ -174,7 +177,7 @@ fn setting(table: &str, value: &Moving) -> (String, String) {
     (format!("{table}.{}", value.key), value.text.clone())
 }
 
-/// Returns whether a path is that of one of the values in a table.
+/// Returns whether a path is the path of one of these values in a table.
 fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     let key = path
         .strip_prefix(table)
@@ -182,7 +185,8 @@ fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     key.is_some_and(|key| values.iter().any(|value| value.key == key))
 }
 
-/// Returns each key with its values in the first tables of all places that have it.
+/// Returns the settings of each key: its value at every place with the key, set in the first
+/// candidate table.
 fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> {
     let mut keys: Vec<&str> = Vec::new();
     for value in places.iter().flat_map(|place| &place.values) {
@@ -209,12 +213,13 @@ fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
         .collect()
 }
 
-/// Returns whether opportunities may change. Aggregates are made for a given opportunity.
+/// Returns whether TXOPs may change. With aggregation they may not, because aggregates are formed
+/// for a fixed TXOP.
 fn moves_opportunities(scenario: &Scenario) -> bool {
     scenario.only_bss().cell.ppdus.is_none()
 }
 
-/// Returns a node with the movable values of `to`.
+/// Returns the node `own` with the movable values of `to`.
 fn node_moved(scenario: &Scenario, own: &Node, to: &Node) -> Node {
     let access = |category| {
         let (own, to): (&Access, &Access) = (own.access(category), to.access(category));

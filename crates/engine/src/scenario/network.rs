@@ -1,4 +1,4 @@
-//! The wired network of a file: links, shapes of several links, flows between wired nodes.
+//! The wired network of a file: links, topologies of several links, and flows between wired nodes.
 
 use std::collections::HashSet;
 
@@ -25,15 +25,16 @@ const LONGEST_ROUTE: usize = 250;
 /// A class of equal flows.
 struct Class<'a> {
     name: String,
-    /// Number of its flows, whose names are numbered; `None` for a single flow.
+    /// Number of flows, whose names are numbered; `None` for a single flow.
     count: Option<u64>,
     from: String,
     to: String,
     start: Span,
     stop: Option<Span>,
-    /// Its own table; a class of the shape has none.
+    /// Table of the class; `None` for a class of a topology.
     own: Option<&'a Section>,
-    /// The tables that describe it, nearest first: its own, and the table of the shape that it crosses.
+    /// Tables that describe the class, nearest first: its own table, and the table of the topology
+    /// that it crosses.
     tables: Vec<&'a Section>,
 }
 
@@ -87,7 +88,7 @@ fn callers(root: &Section) -> impl Iterator<Item = String> {
     calling.flat_map(|(table, station)| member_names(table, station))
 }
 
-/// Checks that the name of a flow of a table is new.
+/// Checks that the name of a flow is unique.
 pub(super) fn unique(
     names: &mut HashSet<String>,
     name: &str,
@@ -102,7 +103,7 @@ pub(super) fn unique(
     Err(table.refuse(message, problems))
 }
 
-/// Checks that links have unique names and two ends.
+/// Checks that links have unique names and two different ends.
 fn unique_links(
     root: &Section,
     scenario: &Scenario,
@@ -187,18 +188,18 @@ impl Class<'_> {
         members(&self.name, self.count)
     }
 
-    /// Returns whether its flows are those of calls.
+    /// Returns whether the flows of the class belong to calls.
     fn calls(&self) -> bool {
         self.own
             .is_some_and(|own| own.inside(FlowTable::call).is_some())
     }
 
-    /// Returns its table.
+    /// Returns the nearest table of the class.
     fn table(&self) -> &Section {
         self.tables[0]
     }
 
-    /// Returns the place of problems with an end of its route.
+    /// Returns the place for problems with one end of the route.
     fn place(&self, key: KeyOf<Option<String>>) -> (Origin, &str) {
         let table = self.table();
         match table.entry(key.name()) {
@@ -208,7 +209,7 @@ impl Class<'_> {
     }
 }
 
-/// Returns the transport of a class of flows, which may have its `own` table.
+/// Returns the transport of a class of flows. `own` is the table of the class, if it has one.
 pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transport, Refused> {
     let tcp = root.inside(RootKeys::tcp);
     let Some(own) = own else {
@@ -234,14 +235,14 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
     }
 }
 
-/// One flow of each pair of hosts of a class.
+/// One of the flows between a pair of hosts of a class.
 struct Carried {
     transport: Transport,
-    /// Its part of a call.
+    /// Part of a call that the flow carries.
     part: Option<CallPart>,
 }
 
-/// Returns the flows of each pair of hosts of a class.
+/// Returns the flows between a pair of hosts of a class.
 fn carried(root: &Section, own: Option<&Section>) -> Result<Vec<Carried>, Refused> {
     let Some(call) = own.and_then(|own| own.inside(FlowTable::call)) else {
         let transport = transport(root, own)?;
@@ -270,9 +271,9 @@ fn flows(
     let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
     let carried = carried(root, class.own)?;
-    let transport = &carried[0].transport; // a call has several, all of datagrams
-    // a web source stands for many hosts: the rate of a shape's hosts is not the rate of all of them
-    // together
+    let transport = &carried[0].transport; // a call has several flows, all of datagrams
+    // a web source represents many hosts, so the access rate of one host of the topology does not
+    // apply to it
     let access = match (transport, class.own) {
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
@@ -338,7 +339,8 @@ fn flows(
     Ok(())
 }
 
-/// Returns the links from the node of a cell to the server of a station's flows, and back.
+/// Returns the links from the node of a cell to the server of a station's flows, and the links
+/// back.
 pub(super) fn beyond_the_wire(
     cell: Option<&Section>,
     flows: &Section,
@@ -377,8 +379,8 @@ pub(super) fn beyond_the_wire(
     Err(server.refuse_with_hint(message, hint, problems))
 }
 
-/// Returns message and hint for a node that no link has, shown as `shown`. `needed` is the expected text if there
-/// are no links.
+/// Returns the message and the hint for a node that no link has, shown as `shown`. Without links,
+/// `needed` is the expected text.
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
         0 => format!("expected {needed}"),
@@ -388,7 +390,8 @@ fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (Strin
     (format!("no link has a node {shown}; {instead}"), hint)
 }
 
-/// Returns the route of a class in one direction. `end` is the key of the problem if there is no route.
+/// Returns the route of a class in one direction. If there is no route, the problem is reported at
+/// the key `end`.
 fn path(
     class: &Class,
     end: KeyOf<Option<String>>,
@@ -422,7 +425,8 @@ fn path(
     Err(problems.add(origin, path, message))
 }
 
-/// Returns a quarter of the difference between the round-trip time of the file and that of the route.
+/// Returns a quarter of the difference between the round-trip time of the file and that of the
+/// route. Each of the four host links gets this quarter.
 fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, Refused> {
     let rtt = Layers(&class.tables).said(Hosts::rtt);
     let Some(rtt) = rtt.and_then(Said::present) else {
@@ -438,7 +442,8 @@ fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, 
     Ok(Span((rtt.value.0 - route.0) / 4))
 }
 
-/// Returns the difference between the round-trip times of member `k` of `members` and the first member.
+/// Returns the difference between the round-trip times of flow `k` of `members` and of the first
+/// flow.
 fn spread_delay(spread: Span, k: usize, members: usize) -> Span {
     let intervals = members.saturating_sub(1).max(1) as u64;
     Span(spread.0 / intervals * k as u64)
@@ -477,7 +482,8 @@ fn jitter(
     Ok(Span::to_send(bytes, rate_bps))
 }
 
-/// Returns the links of a flow's hosts: source to network, network to sink, sink to network, network to source.
+/// Returns the links of a flow's hosts: source to network, network to sink, sink to network,
+/// network to source.
 fn host_links(
     flow: &str,
     [from, to]: [&String; 2],

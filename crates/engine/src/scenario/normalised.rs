@@ -1,4 +1,5 @@
-//! The normalised scenario as JSON: with all defaults, groups expanded, SI units.
+//! The normalised scenario as JSON: all defaults are filled in, groups are expanded, and values are
+//! in SI units.
 
 use serde_json::json;
 
@@ -6,17 +7,17 @@ use super::model::*;
 use crate::notation::setting::{FileTable, Json};
 
 impl Scenario {
-    /// Returns the scenario as a JSON object with units in its keys, which models and results read. It does not
-    /// have the grammar of a file.
+    /// Returns the scenario as a JSON object with units in its keys, for models and results. The
+    /// object does not follow the grammar of scenario files.
     pub fn to_json(&self) -> Json {
         let flows = self.flows.iter().map(|flow| self.flow(flow)).collect();
         let links = self.links.iter().map(LinkSettings::to_json).collect();
         self.with(links, flows)
     }
 
-    /// Returns exactly the text of `to_json`, in two thirds of the time and without a tree of all links and flows or
-    /// a second copy of the text. The settings of a transport are written once for consecutive flows that have
-    /// them.
+    /// Returns exactly the text of `to_json`, in two thirds of its time. This function needs neither
+    /// a tree of all links and flows nor a second copy of the text. Transport settings are converted
+    /// to text only once for consecutive flows with the same settings.
     pub fn to_json_text(&self) -> String {
         let mut known: Option<(Transport, String)> = None;
         let flows = self.flows.iter().map(|flow| {
@@ -39,7 +40,7 @@ impl Scenario {
         });
         let links = self.links.iter().map(|link| link.to_json().to_string());
         let head = self.with(Json::Null, Json::Null).to_string();
-        // quotes in the text of a value are escaped
+        // quotes inside values are escaped, so this text occurs only once
         let (before, after) = head
             .split_once(r#""links":null,"flows":null"#)
             .unwrap_or((&head, ""));
@@ -93,7 +94,7 @@ impl Scenario {
         json
     }
 
-    /// Returns flows over a conflict graph in the form of flows between wired nodes, without their routes.
+    /// Returns the flows over a conflict graph in the form of wired flows, without their routes.
     pub fn users_to_json(&self) -> Json {
         self.users().map(|user| self.flow(&user)).collect()
     }

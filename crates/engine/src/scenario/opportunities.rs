@@ -1,4 +1,4 @@
-//! The check that a transmission opportunity has room for any frame of its node.
+//! The check that a TXOP is long enough for any frame of its node.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -11,7 +11,8 @@ use crate::notation::units::{self, TIME};
 
 /// Reports each `txop_limit` that is shorter than an exchange to which it applies.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    // limits that are too short, in order of their paths, with the longest exchange and its flow
+    // limits that are too short, in order of their paths, each with the longest exchange and its
+    // flow
     let mut short: Vec<(Said<Option<Span>>, Span, &str)> = Vec::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {
@@ -36,7 +37,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     }
 }
 
-/// Returns the TXOP limit for packets of `flow` in this direction, and its place.
+/// Returns the TXOP limit for packets of `flow` in this direction, with its place in the file.
 fn limit<'a>(
     root: &'a Section,
     scenario: &Scenario,

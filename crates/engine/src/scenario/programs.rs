@@ -5,10 +5,10 @@ use super::root::{ProgramTable, RootKeys};
 use crate::notation::decode::Section;
 use crate::notation::problem::{Problems, did_you_mean, one_line, one_of};
 
-/// Most places that an error message names.
+/// Maximum number of places that an error message names.
 const MAX_SHOWN: usize = 10;
 
-/// Adds the programs of the file to a scenario that is complete otherwise.
+/// Adds the programs of the file to a scenario that is otherwise complete.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
     let tables = root.tables(RootKeys::programs);
     if tables.is_empty() {

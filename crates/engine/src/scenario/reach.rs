@@ -1,5 +1,5 @@
-//! The longest duration of a scenario. A time and the number of its pending event share 64 bits, so that many
-//! flows and links leave less time.
+//! The maximum duration of a scenario. A time and the number of its pending event share 64 bits, so
+//! the maximum is smaller with many flows and links.
 
 use super::model::Scenario;
 use super::root::Root;
@@ -9,14 +9,16 @@ use crate::kernel::time::Time;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 
-/// Owners of a slot that are neither links nor flows: planned events, readings, ACKs in the making, reports.
+/// Number of slots that belong neither to links nor to flows: for planned events, readings, ACKs in
+/// preparation, and reports.
 const SINGLE_OWNERS: usize = 4;
 
-/// Links that every scenario has: the two directions of a cell's wire.
+/// Number of links that every scenario has: the two directions of a cell's wire.
 const WIRES: usize = 2;
 
 impl Scenario {
-    /// Returns the number of slots at the start of a run: links and single owners, two timers of each flow, user and ping.
+    /// Returns the number of slots at the start of a run: one per link and single owner, and two
+    /// per flow, user and ping.
     pub(crate) fn slots(&self) -> usize {
         let links = WIRES + self.links.len() + usize::from(self.bottleneck.is_some());
         let users = self.csma.as_ref().map_or(0, |csma| csma.flows.len());
@@ -25,8 +27,9 @@ impl Scenario {
         links + SINGLE_OWNERS + control + 2 * (self.flows.len() + users + pings)
     }
 
-    /// Returns the time before which it must end, so that a run and its medium can hold all pending events. Timers
-    /// are at most a few minutes after the end. After the horizon they count as never.
+    /// Returns the time before which the scenario must end, so that a run and its medium can hold
+    /// all pending events. Timers expire at most a few minutes after the end. A time after the
+    /// horizon is treated as never.
     pub(crate) fn horizon(&self) -> Time {
         let medium = self.csma.as_ref().map_or(Time::NEVER, conflict::horizon);
         Agenda::horizon_of(self.slots()).min(medium)
@@ -42,7 +45,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     let Some(duration) = root.said(Root::duration) else {
         return; // refused already
     };
-    let most = horizon.since(Time::ZERO).seconds() as u64; // rounds down
+    let most = horizon.since(Time::ZERO).seconds() as u64; // rounded down
     let shown = &duration.shown;
     let message = format!(
         "{shown} is more than can be simulated with this many flows; expected at most {most} s"

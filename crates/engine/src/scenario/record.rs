@@ -1,4 +1,4 @@
-//! Settings of data to record in addition to mean values.
+//! Settings of data that are recorded in addition to mean values.
 
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
@@ -20,7 +20,7 @@ table! {
     }
 }
 
-/// Nothing except mean values.
+/// The default records only mean values.
 impl Default for Record {
     fn default() -> Record {
         Record {
@@ -33,7 +33,7 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Returns the number of samples of a run of `duration` in each time series.
+    /// Returns the number of samples per time series in a run of `duration`.
     pub fn samples(&self, duration: Span) -> u64 {
         let Some(interval) = self.series_interval else {
             return 0;

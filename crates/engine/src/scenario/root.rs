@@ -21,7 +21,7 @@ use crate::queue::{QueueSetting, queue};
 use crate::table;
 use crate::tcp::TcpSettings;
 
-/// Format of scenario files and saved results that this version reads and writes.
+/// Version of the format of scenario files and saved results.
 pub const FORMAT: u32 = 1;
 
 table! {
@@ -90,7 +90,7 @@ table! {
     }
 }
 
-/// Words for traffic that a station has no key for, each with a hint.
+/// Words for kinds of traffic that have no key in a station's table, each with a hint.
 const TRAFFIC: &[(&str, &str)] = &{
     const CALL: &str = "write a call as `call = 1`, or without video as `call = \"audio\"`";
     const GAME: &str = "write a game as a UDP flow in each direction, such as `udp_up = { rate = \
@@ -120,7 +120,7 @@ const TRAFFIC: &[(&str, &str)] = &{
     ]
 };
 
-/// Keys that a station does not have, each with a hint.
+/// Keys that a station's table does not have, each with a hint.
 const NO_KEY: &[(&str, &str)] =
     &joined::<{ NOT_MODELLED.len() + TRAFFIC.len() }>(NOT_MODELLED, TRAFFIC);
 

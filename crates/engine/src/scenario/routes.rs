@@ -1,4 +1,5 @@
-//! Static routes with the fewest links between nodes. Of equal routes the first in the order of the file is used.
+//! Static routes with the fewest links between nodes. If several routes have equally many links,
+//! the first in the order of the file is used.
 
 use std::collections::HashMap;
 
@@ -7,11 +8,11 @@ use crate::kernel::time::Span;
 
 /// A route through the network.
 pub(super) struct Route {
-    /// Indices of its links.
+    /// Indices of the route's links.
     pub(super) links: Vec<u32>,
-    /// Sum of the propagation times of its links.
+    /// Sum of the links' propagation times.
     pub(super) delay: Span,
-    /// Whether packets pass it in no time.
+    /// Whether packets cross the route in zero time.
     pub(super) is_instant: bool,
 }
 
@@ -27,7 +28,8 @@ pub(super) fn nodes(links: &[LinkSettings]) -> Vec<&str> {
     nodes
 }
 
-/// Returns the route from node to node, if links lead there. It has no links if the nodes are the same.
+/// Returns the route between two nodes, if there is one. It has no links if both nodes are the
+/// same.
 pub(super) fn route(links: &[LinkSettings], from: &str, to: &str) -> Option<Route> {
     let mut outgoing: HashMap<&str, Vec<u32>> = HashMap::new();
     for (index, link) in links.iter().enumerate().filter(|(_, link)| !link.of_host) {

@@ -1,5 +1,5 @@
-//! Parts of the long lists of the normalised scenario, so that a reader need not have all of their text at the same
-//! time, and reads the common tables of rows only once.
+//! Ranges of the long lists of the normalised scenario. A reader need not hold the text of a whole
+//! list, and reads the common tables of rows only once.
 
 use std::ops::Range;
 
@@ -37,11 +37,12 @@ impl Scenario {
         }
     }
 
-    /// Returns a range of a long list. Its `rows` are those of `to_json` without tables. The tables are in `shared` by
-    /// key, each once for all consecutive rows with this table, and rows have their index.
+    /// Returns a range of a long list. Its `rows` are those of `to_json`, but with indices in place
+    /// of tables. The tables are in `shared`, by key. Consecutive rows with the same table share
+    /// one entry.
     ///
     /// # Panics
-    /// The range is not in the list.
+    /// If the range is not in the list.
     pub fn rows_to_json(&self, list: LongList, stretch: Range<usize>) -> Json {
         let mut shared = Shared::default();
         let rows: Vec<Json> = match list {
@@ -64,7 +65,8 @@ impl Scenario {
         piece
     }
 
-    /// Returns a flow. Its transport is converted only if it differs from that of the previous flow.
+    /// Returns a flow as a row. Its transport is converted only if it differs from the transport of
+    /// the previous flow.
     fn flow_row(&self, flow: &Flow, shared: &mut Shared) -> Json {
         if flow.reports.is_some() {
             return shared.without_tables(self.flow(flow));
@@ -83,11 +85,11 @@ impl Scenario {
     }
 }
 
-/// Tables of rows by key, in the order in which they were new.
+/// Tables of rows by key, in the order of their first use.
 #[derive(Default)]
 struct Shared {
     by_key: Vec<(String, Vec<Json>)>,
-    /// The last transport, and its tables' indices.
+    /// Previous transport, and the indices of its tables.
     carrier: Option<(Transport, Json)>,
 }
 

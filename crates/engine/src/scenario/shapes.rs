@@ -1,4 +1,4 @@
-//! Networks of a known shape: dumbbell and parking lot.
+//! Wired topologies of a fixed shape: dumbbell and parking lot.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -8,19 +8,19 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::FileTable;
 
-/// A network of a known shape.
+/// A topology of a fixed shape.
 pub(super) struct Shape<'a> {
     pub(super) section: &'a Section,
-    /// Its nodes, in a row.
+    /// Nodes of the topology, in a row.
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<String>,
-    /// Range of the links' rates, as a part of their rate. [-]
+    /// Width of the range of link rates, divided by the configured rate. [-]
     rate_spread: f64,
-    /// Classes of flows: name, number, first and last node.
+    /// Classes of flows: name, number of flows, first and last node.
     pub(super) flows: Vec<(String, u64, usize, usize)>,
 }
 
-/// Returns the shape of the network, if the file has one.
+/// Returns the topology of the network, if the file has one of a fixed shape.
 pub(super) fn shape<'a>(
     root: &'a Section,
     problems: &mut Problems,
@@ -58,7 +58,7 @@ pub(super) fn shape<'a>(
     }
 }
 
-/// Returns both directions of each bottleneck.
+/// Returns the links of each bottleneck, both directions.
 pub(super) fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refused> {
     let mut links = Vec::new();
     let queue = QueueSetting::nearest(&Layers(&[root]), RootKeys::queue)?;
@@ -83,10 +83,11 @@ pub(super) fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSetti
     Ok(links)
 }
 
-/// Queue of the reverse direction of a shape's bottleneck. [packets]
+/// Queue of the reverse direction of a bottleneck. [packets]
 const BACK_QUEUE: u32 = 1_000;
 
-/// Returns the rate of member `k` of `members`: evenly over `spread` of the rate, around it.
+/// Returns the rate of link `k` of `members`. The rates are evenly spaced around `rate_bps`, in a
+/// range of `spread` times this rate.
 pub(super) fn spread_rate(rate_bps: u64, spread: f64, k: usize, members: usize) -> u64 {
     if members < 2 {
         return rate_bps;

@@ -1,4 +1,4 @@
-//! The classes that share the access point's queue: their checks, and their flows.
+//! The classes that share the access point's queue: checks of their settings, and their flows.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -19,14 +19,14 @@ fn table(root: &Section) -> Option<&Section> {
         .inside(ApQueue::vbs)
 }
 
-/// Checks the table. The members of the classes are not known yet.
+/// Checks the table. The flows of the classes are not known yet.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     if let Some(sharing) = table(root) {
         SharingSetting::check(sharing, problems);
     }
 }
 
-/// Sets the classes of the cell.
+/// Sets the sharing classes of the cell.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
     let ap = &scenario.only_bss().cell.ap;
     let Discipline::BufferSharing(_) = ap.queue.discipline else {
@@ -44,7 +44,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     check_categories(sharing, scenario, problems);
 }
 
-/// Checks that all classes share one queue. Each access category has its own queue.
+/// Checks that all classes share one queue, because each access category has a separate queue.
 fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Problems) {
     let classes = scenario.only_bss().cell.sharing_classes.iter();
     let flows = classes.flat_map(|class| &class.flows);
@@ -95,7 +95,8 @@ fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
     classes
 }
 
-/// Returns the classes of the file. Each flow belongs to the first class whose conditions it meets.
+/// Returns the classes that the file defines. Each flow belongs to the first class whose conditions
+/// it meets.
 fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<SharingClass> {
     let mut taken = vec![false; scenario.flows.len()];
     let mut classes = Vec::new();

@@ -1,4 +1,4 @@
-//! Names and number of stations and flows.
+//! Names and numbers of stations and flows.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use crate::notation::decode::Section;
 use crate::notation::problem::{Origin, Problems, one_line};
 use crate::notation::value::NAMES;
 
-/// Most stations in a scenario.
+/// Maximum number of stations in a scenario.
 pub(super) const MOST_STATIONS: u64 = 10_000;
 
-/// Most flows in a scenario.
+/// Maximum number of flows in a scenario.
 pub(super) const MOST_FLOWS: u64 = 100_000;
 
-/// The tables that stand for several links, and flows across them.
+/// Returns the tables that each describe several links, and the flows across these links.
 pub(super) fn shapes(root: &Section) -> impl Iterator<Item = &Section> {
     let dumbbell = root.inside(RootKeys::dumbbell);
     dumbbell
@@ -30,7 +30,7 @@ fn lacks_shape(root: &Section) -> bool {
     root.lacks(RootKeys::dumbbell) || root.lacks(RootKeys::parking_lot)
 }
 
-/// The access point's name in results and random streams.
+/// Name of the access point in results and random streams.
 pub(super) const AP_NAME: &str = "ap";
 
 /// Returns each table of stations with the names of its stations.
@@ -40,12 +40,12 @@ pub(super) fn made_stations(root: &Section) -> Vec<(String, Vec<String>)> {
     each.collect()
 }
 
-/// The names of the stations that the table `name` makes.
+/// Returns the names of the stations that the table `name` creates.
 pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
     members(name, station.value(StationTable::count).flatten())
 }
 
-/// `name`, or if there may be several their numbered names.
+/// Returns `name`, or the numbered names if there is a `count`.
 pub(super) fn members(name: &str, count: Option<u64>) -> Vec<String> {
     match count {
         Some(count) => (1..=count).map(|k| format!("{name}-{k}")).collect(),
@@ -53,7 +53,7 @@ pub(super) fn members(name: &str, count: Option<u64>) -> Vec<String> {
     }
 }
 
-/// Number of flows of one station of the table; `None` if a number was refused.
+/// Returns the number of flows per station of the table; `None` if a number was refused.
 fn flows(station: &Section) -> Option<u64> {
     let mut flows = 0;
     for (table, _) in made(station, CONNECTIONS) {
@@ -67,14 +67,14 @@ fn flows(station: &Section) -> Option<u64> {
     Some(flows + others as u64 + of_calls)
 }
 
-/// Number of flows of a table of calls; `None` if a number was refused.
+/// Returns the number of flows of a table of calls; `None` if a number was refused.
 fn call_flows(table: &Section) -> Option<u64> {
     let calls = table.value(CallKeys::calls)?;
     let video = table.value(CallKeys::video)?;
     Some(CallKeys { calls, video }.parts().count() as u64)
 }
 
-/// Number of flows between wired nodes; `None` if a number of a shape was refused.
+/// Returns the number of flows between wired nodes; `None` if a number in a topology was refused.
 fn wired_flows(root: &Section) -> Option<u64> {
     let mut all = 0;
     for flow in root.each(RootKeys::flow) {
@@ -94,7 +94,7 @@ fn wired_flows(root: &Section) -> Option<u64> {
     Some(all)
 }
 
-/// Checks the names and the number of stations and flows.
+/// Checks the names and the numbers of stations and flows.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     let named = root.tables(RootKeys::station).iter();
     let named = named.chain(root.tables(RootKeys::link));
@@ -117,7 +117,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let all = of_stations.zip(wired_flows(root));
     match all.map(|(flows, wired)| flows.saturating_add(wired)) {
         _ if root.lacks(RootKeys::flow) || lacks_shape(root) => {}
-        // programs of an emulation have traffic of their own
+        // programs of an emulation have their own traffic
         Some(0) if !root.tables(RootKeys::programs).is_empty() => {}
         Some(0) => {
             let (origin, path, message) = nothing_flows(root);
@@ -132,8 +132,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns the place of the problem of too many flows: the stations, if the file has any, otherwise the last flow or
-/// the shape.
+/// Returns the place at which too many flows are reported: the stations, if the file has any, or
+/// else the last flow or the topology.
 fn most_flows(root: &Section) -> (Origin, String) {
     let shape = shapes(root).next();
     match root.each(RootKeys::flow).next_back().or(shape) {
@@ -144,7 +144,7 @@ fn most_flows(root: &Section) -> (Origin, String) {
     }
 }
 
-/// Returns the place and the message of the problem of a file without flows.
+/// Returns the place, the path and the message for a file without flows.
 fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
     let shape = shapes(root).next();
     match shape {

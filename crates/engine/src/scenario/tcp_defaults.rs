@@ -1,4 +1,4 @@
-//! Defaults of TCP that a file leaves to the kind of its network.
+//! TCP defaults that depend on the kind of network of a file.
 
 use super::flow_tables::{CONNECTIONS, REPORTS, made};
 use super::model::{Carrier, Phy, TcpDefaults};
@@ -11,7 +11,7 @@ use crate::notation::layers::Layers;
 use crate::notation::setting::keys;
 use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
-/// Returns the defaults that flows of the file `root` have.
+/// Returns those network-dependent defaults that flows of the file `root` have.
 pub(super) fn of(root: &Section) -> TcpDefaults {
     let senders = senders(root);
     let keys = keys!(TcpSettings: congestion, sack, initial_cwnd_packets, window_packets);
@@ -25,7 +25,7 @@ pub(super) fn of(root: &Section) -> TcpDefaults {
     }
 }
 
-/// Returns the name of the kind of network, as [`TcpDefaults::network`] has it.
+/// Returns the kind of network, in the form of [`TcpDefaults::network`].
 fn network(root: &Section) -> &'static str {
     let cell = root.inside(RootKeys::cell);
     if let Some(phy) = cell.and_then(|cell| cell.value(Phy::kind)) {
@@ -63,11 +63,11 @@ fn senders(root: &Section) -> Vec<Vec<&Section>> {
     senders
 }
 
-/// Returns the default that the senders of these tables have for `key`, as a file states it.
+/// Returns the default of `key` for the senders of these tables, in the form of a file.
 fn default_of(tables: &[&Section], key: &str) -> Option<String> {
     let entry = tables.iter().find_map(|table| table.entry(key))?;
     let congestion = Layers(tables).said(TcpSettings::congestion)?.value;
-    // the default of SACK adapts to a congestion control that cannot use it
+    // the default of SACK also depends on whether the congestion control can use SACK
     let adapts = key == TcpSettings::sack.name() && congestion == CongestionAlgorithm::Tahoe;
     (!entry.given && !adapts).then(|| entry.shown.clone())
 }

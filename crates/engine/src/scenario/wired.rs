@@ -1,4 +1,4 @@
-//! Tables of the wired network: flows between wired nodes, and shapes that stand for several links.
+//! Tables of the wired network: flows between wired nodes, and topologies of several links.
 
 use crate::app::call::CallKeys;
 use crate::app::{UdpSettings, WebSettings, WiredDatagrams};
@@ -14,7 +14,7 @@ use crate::notation::setting::{
 use crate::table;
 use crate::tcp::TcpSettings;
 
-/// Start of a flow at most this late, unless the file says otherwise: replications differ.
+/// Latest default start of a flow. The start is random, so that replications differ.
 pub(super) const START_SPREAD: Span = Span(S);
 
 table! {

@@ -1,4 +1,5 @@
-//! Nobody's looking moves a bit; a change is exact, early and late.
+//! Tests of sessions: readings change no bit of the result, and changes have an exact effect at any
+//! time.
 
 use super::*;
 use crate::scenario::{Format, parse};
@@ -15,7 +16,7 @@ station.b.upload = 1
 station.c.udp_up = { rate = "200 kbps", packet = "500 B" }
 "#;
 
-/// Categories of EDCA, with opportunities.
+/// A cell with EDCA categories and TXOPs.
 const EDCA: &str = r#"
 duration = "8 s"
 warmup = "1 s"
@@ -38,7 +39,7 @@ station.a = { count = 3, download = 2 }
 station.b.upload = 1
 "#;
 
-/// Packets enter the bottleneck, and endpoints act, ahead of time.
+/// A network where packets enter the bottleneck, and endpoints act, ahead of time.
 const ROUTER: &str = r#"
 duration = "9 s"
 warmup = "2 s"
@@ -48,7 +49,8 @@ queue = 40
 tcp = { congestion = "compound", delayed_ack = false }
 "#;
 
-/// Hosts that only delay, all by as much: the bottleneck is entered ahead of time.
+/// A network whose hosts all add the same delay, so that packets enter the bottleneck ahead of
+/// time.
 const FAR: &str = r#"
 duration = "9 s"
 warmup = "2 s"
@@ -57,7 +59,7 @@ queue = 40
 tcp = { congestion = "reno" }
 "#;
 
-/// Links in a row, entered one behind the other.
+/// A network with links in series, which packets enter one after another.
 const ROW: &str = r#"
 duration = "9 s"
 warmup = "2 s"
@@ -151,7 +153,7 @@ fn outcome(mut session: Session<'_>) -> String {
     }
 }
 
-/// What a run that nobody steps yields.
+/// Returns the outcome of a run without steps.
 fn unbroken(scenario: &Scenario) -> String {
     match crate::run_replication(scenario, 0, Detail::Tails, &mut go_on) {
         Ok(run) => format!("{run:?}"),
@@ -303,12 +305,13 @@ fn every_discipline_takes_what_may_move_of_it() {
         let (scenario, changed) = (with(&shared, &[]), with(&shared, &[(&path, value)]));
         let mut session = session(&scenario);
         assert_eq!(session.change(changed.clone()), Ok(()), "{path}");
-        // the mean distance from the target is that from the new one
+        // the mean distance from the target is the distance from the new target
         assert_eq!(outcome(session), unbroken(&changed), "{path}");
     }
 }
 
-/// What a run yields of which a value is set to others, one after each step, without the number of events.
+/// Returns the outcome of a run in which a value changes after each step, without the number of
+/// events.
 fn changed_on_the_way(text: &str, path: &str, values: &[&str], hop_by_hop: bool) -> String {
     let scenario = with(text, &[]);
     let mut world = match World::new(&scenario, 0) {
@@ -413,7 +416,7 @@ fn a_limit_below_what_waits_drops_nothing_that_waits() {
     let lower = with(CELL, &[("station.a.count", "6"), ("cell.ap_queue", "3")]);
     assert_eq!(session.change(lower), Ok(()));
     assert_eq!(length(&session.read()), before);
-    // it empties packet by packet, and takes none
+    // the queue drains packet by packet, and accepts no packets
     let soon = length(&step(&mut session, 6_003));
     assert!(soon <= before && soon >= before.map(|packets| packets - 2.0));
     assert!(length(&step(&mut session, 7_000)).is_some_and(|packets| packets <= 3.0));
@@ -472,7 +475,7 @@ fn intervals_add_up_to_what_the_result_has() {
         for ((flow, sum), name) in flows.iter().zip(&bits).zip(&names) {
             let goodput = flow.values[0].1.unwrap_or(f64::NAN);
             assert_eq!((flow.values[0].0, &flow.name), ("goodput_bps", name));
-            // what arrives at the last instant is in the result alone: a packet at most
+            // packets that arrive at the last instant are only in the result: at most one packet
             assert!(
                 (goodput * measured - sum).abs() < 13_000.0,
                 "{goodput} {sum}"
@@ -481,7 +484,7 @@ fn intervals_add_up_to_what_the_result_has() {
     }
 }
 
-/// A reading that nothing of an interval is in has what there is now alone.
+/// A reading without an interval contains only the present values.
 #[test]
 fn two_readings_of_an_instant_have_no_interval_between_them() {
     let scenario = with(CELL, &[]);
@@ -577,7 +580,8 @@ fn what_may_change_is_listed_as_the_file_has_it() {
             .iter()
             .any(|key| key.starts_with("vsb.rate"))
     );
-    // a queue that stations have of the cell is changed there: a limit alone would make another queue
+    // stations inherit this queue from the cell, so the whole queue is set there; a limit alone
+    // would make another queue
     let of_cell = CELL.replace("ap_queue = 20", "queue.codel.target = \"9 ms\"");
     let of_cell = listed(&of_cell);
     let target = "cell.queue.codel.target=9 ms".to_owned();

@@ -1,4 +1,4 @@
-//! Causes in the access to the medium of a cell.
+//! Causes in the medium access of a cell.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, distinct, set};
 use crate::facts::{Facts, list, mean, percent, rounded, text};
 
-/// Fraction of busy time from which the air may be scarce. [-]
+/// Fraction of busy time from which air time may be scarce. [-]
 const BUSY: f64 = 0.3;
 
 pub fn narrow_channel(facts: &Facts<'_>) -> Option<Cause> {
@@ -33,8 +33,8 @@ pub fn narrow_channel(facts: &Facts<'_>) -> Option<Cause> {
     Some(Cause::new("air", sentence, weight, edits).with(vec![remedy]))
 }
 
-/// Returns the settings of the SNR in a channel of twice the width: the same power in twice the
-/// noise, 3 dB less.
+/// Returns the settings of the SNR in a channel of twice the width. The signal power is the same
+/// and the noise power doubles, so the SNR falls by 3 dB.
 fn weaker_signals(facts: &Facts<'_>) -> Vec<Setting> {
     let stations = list(facts.scenario, "stations").iter();
     distinct(stations.filter_map(|station| {
@@ -89,7 +89,7 @@ fn longer_txop_of_ap() -> Remedy {
     remedy(label, "cell.ap.txop_packets", "4")
 }
 
-/// Largest collision rate of a node, with its name.
+/// Returns the node with the highest collision rate, and this rate.
 fn most_collisions<'a>(facts: &Facts<'a>) -> Option<(&'a str, f64)> {
     nodes(facts)
         .filter_map(|node| Some((text(node, "name"), mean(node, "collision_rate")?)))

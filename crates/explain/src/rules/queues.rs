@@ -8,13 +8,13 @@ use crate::limits::FULL;
 /// Mean queue length from which a queue may be a cause. [packets]
 const MIN_PACKETS: f64 = 1.0;
 
-/// Limit up to which a drop-tail queue may be too short. [packets]
+/// Limit up to which a drop-tail queue may be too small. [packets]
 const MAX_SHORT_PACKETS: f64 = 250.0;
 
-/// Payload and headers of a full segment. [bit]
+/// Size of a full segment, headers included. [bit]
 const SEGMENT_BITS: f64 = 12_000.0;
 
-/// A queue of the result with its settings.
+/// A queue of the result, with its settings.
 struct Queue<'a> {
     name: &'a str,
     key: String,
@@ -26,7 +26,7 @@ struct Queue<'a> {
     drops: f64,
 }
 
-/// Returns the queues that have settings. Of the queues with one key, only the queue with the
+/// Returns the queues that have settings. If several queues share a key, only the queue with the
 /// longest wait is returned.
 fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
     let mut queues: Vec<Queue<'a>> = Vec::new();
@@ -55,7 +55,7 @@ fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
     queues
 }
 
-/// Returns the table of the normalised scenario that has a queue's settings.
+/// Returns the table of the normalised scenario that contains the settings of a queue.
 fn settings<'a>(facts: &Facts<'a>, queue: &str) -> &'a serde_json::Value {
     let scenario = facts.scenario;
     if queue.starts_with("wire/") {
@@ -81,7 +81,7 @@ pub fn standing_aqm_queues(facts: &Facts<'_>) -> Vec<Cause> {
     })
 }
 
-/// Returns the queues of some disciplines that hold packets.
+/// Returns causes for the queues that hold packets and whose discipline `has_discipline` accepts.
 fn long_queues(facts: &Facts<'_>, has_discipline: fn(&str) -> bool) -> Vec<Cause> {
     configurable_queues(facts)
         .into_iter()
@@ -131,9 +131,9 @@ pub fn mac80211() -> Remedy {
     remedy(label, "cell.ap_queue", "{ mac80211 = {} }").at("at the access point")
 }
 
-/// Returns the virtual shared bottleneck as a remedy, for a cell without it.
+/// Returns the virtual shared bottleneck as a remedy, for a cell without one.
 ///
-/// If the line is full, the rate of the bottleneck is a tenth below that of the line, so that
+/// If the line is full, the rate of the bottleneck is 10 % below the rate of the line, so that
 /// packets wait in the bottleneck. Otherwise the bottleneck estimates the capacity of the cell.
 pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     if facts.cell().is_none() || !facts.scenario["vsb"].is_null() {
@@ -156,7 +156,7 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     Some(Remedy::new(label, settings))
 }
 
-/// Returns the label of FQ-CoDel, with its name in home routers if the queue is at their line.
+/// Returns the label of FQ-CoDel. At the line, the label includes its name in home routers.
 fn fair_queue(key: &str) -> &'static str {
     match key {
         "wire.queue" => "fair queue (FQ-CoDel; in home routers SQM)",
@@ -195,7 +195,7 @@ fn short_buffer(queue: Queue<'_>) -> Cause {
         .with(remedies.map(|remedy| remedy.at(&place)))
 }
 
-/// Writes a time in milliseconds, with three significant digits at most. [s]
+/// Returns a time in milliseconds as text, with at most three significant digits. [s]
 pub fn milliseconds(time_s: f64) -> String {
     let time_ms = 1e3 * time_s;
     let parts = if time_ms < 10.0 { 10.0 } else { 1.0 };

@@ -7,10 +7,10 @@ use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, set};
 use crate::facts::{Facts, Flow, list, mean, named, percent, text};
 
-/// Part of the best rate of its PHY below which a station is slow. [-]
+/// Ratio of a station's rate to the highest rate of its PHY below which the station is slow. [-]
 const SLOW: f64 = 0.7;
 
-/// Ratio of a frame's failures without collisions from which a channel is noisy. [-]
+/// Fraction of transmissions that fail without a collision, from which a channel is noisy. [-]
 const NOISY: f64 = 0.01;
 
 /// Rates of an 802.11n, ac or ax station by MCS, relative to MCS 0. [-]
@@ -29,7 +29,7 @@ const BITS_BY_MCS: [f64; 12] = [
     50.0 / 3.0,
 ];
 
-/// Returns the first station of each table that has traffic.
+/// Returns the first station of each table whose stations have traffic.
 fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Value> {
     let mut groups: Vec<&Value> = Vec::new();
     for station in list(facts.scenario, "stations") {
@@ -141,7 +141,7 @@ fn noisy_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     Some(cause.with([better]).with(slower))
 }
 
-/// Returns the next lower rate of an older PHY, which loses fewer frames at the same SNR.
+/// Returns the next lower rate of an older PHY. At the same SNR, it loses fewer frames.
 fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
     let rate_bps = station["rate_bps"].as_f64()?;
     let by_snr = !station["snr_db"].is_null() && station["mcs"].is_null();

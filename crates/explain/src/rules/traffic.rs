@@ -5,7 +5,7 @@ use super::{Cause, Remedy, remedy};
 use crate::edits::{category_settings, distinct, rate, set};
 use crate::facts::{Facts, Flow, Kind, mean, percent};
 
-/// Rate above which datagrams may take goodput from other flows. [bit/s]
+/// Rate above which datagrams may reduce the goodput of other flows. [bit/s]
 const MIN_UNRESPONSIVE_BPS: f64 = 500_000.0;
 
 pub fn not_prioritised(facts: &Facts<'_>) -> Option<Cause> {
@@ -32,7 +32,7 @@ pub fn not_prioritised(facts: &Facts<'_>) -> Option<Cause> {
     Some(cause.remedied_by(voice).with([video]))
 }
 
-/// Number of TCP connections of a station in a direction, by its table and key.
+/// Returns the number of TCP connections of a station in a direction, by table and key.
 fn connections<'a>(facts: &Facts<'a>) -> Vec<(&'a str, &'a str, String, usize)> {
     let mut counts: Vec<(&str, &str, String, usize)> = Vec::new();
     for flow in facts.tcp_flows() {

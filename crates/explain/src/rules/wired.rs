@@ -8,7 +8,7 @@ use crate::edits::{
 };
 use crate::facts::{Facts, list, mean, named, percent, rounded, text};
 
-/// Utilisation from which a line may be too slow. [-]
+/// Utilisation from which a line may be a bottleneck. [-]
 const USED: f64 = 0.3;
 
 /// One-way propagation time from which a path may be too long. [s]
@@ -73,7 +73,7 @@ pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
     causes
 }
 
-/// Whether the links of a class's own hosts have a propagation time.
+/// Returns whether the links of a class's hosts have a propagation time.
 fn has_host_delay(facts: &Facts<'_>, class: &str) -> bool {
     let links = list(facts.scenario, "links");
     let flows = list(facts.scenario, "flows");
@@ -85,7 +85,8 @@ fn has_host_delay(facts: &Facts<'_>, class: &str) -> bool {
     path.any(|link| link["of_host"] == true && link["delay_s"].as_f64() > Some(0.0))
 }
 
-/// Classes of TCP flows between wired nodes, with their mean one-way propagation time. [s]
+/// Returns the classes of TCP flows between wired nodes, with their mean one-way propagation time.
+/// [s]
 fn classes<'a>(facts: &Facts<'a>) -> Vec<(&'a str, f64)> {
     let mut classes: Vec<(&str, f64, f64)> = Vec::new();
     for flow in facts.flows.iter().filter(|flow| flow.station.is_none()) {

@@ -1,4 +1,5 @@
-//! Decides which probes a server answers: only those of its sessions, each once, and a limited number per address.
+//! The probes that a server answers: only probes of its sessions, each once, and a limited number
+//! per address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,36 +17,36 @@ const ANSWER_LIMIT: (f64, f64) = (100.0, 100.0);
 /// Largest number of addresses with a token bucket. Full buckets are removed when the table is full.
 const MAX_ADDRESSES: usize = 256;
 
-/// How datagrams at the probes' port have ended.
+/// Numbers of datagrams at the probes' port, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct ProbeCounters {
     pub(crate) answered: u64,
-    /// Datagrams of no session, with a wrong tag, or that are no probes.
+    /// Datagrams that belong to no session, have a wrong tag, or are not probes.
     pub(crate) forged: u64,
     /// Probes whose number was received before, or is too old to be checked.
     pub(crate) repeated: u64,
-    /// Authentic probes beyond the limits of answers.
+    /// Authentic probes that exceeded the limit of answers.
     pub(crate) too_many: u64,
 }
 
-/// A session whose probes are answered.
+/// A session with the key of its probes.
 struct Session<S> {
     key: ProbeKey,
     window: ReplayWindow,
-    /// Pool of the client that has the session.
+    /// Pool of the session's client.
     owner: S,
 }
 
 /// Sessions, addresses that were answered, and counters.
 pub(crate) struct Answerer<S> {
     sessions: HashMap<SessionTag, Session<S>>,
-    /// Answers that an address may still get, and when that was.
+    /// Token bucket of each address: the answers that are left, and the time of the last update.
     buckets: HashMap<IpAddr, (f64, Duration)>,
     pub(crate) answers: ProbeCounters,
 }
 
 impl<S> Answerer<S> {
-    /// Begins without a session.
+    /// Returns an answerer without sessions.
     pub(crate) fn new() -> Answerer<S> {
         Answerer {
             sessions: HashMap::new(),
@@ -54,20 +55,21 @@ impl<S> Answerer<S> {
         }
     }
 
-    /// Answers the probes of a session from now on.
+    /// Adds a session, so that its probes are answered.
     pub(crate) fn admit(&mut self, key: ProbeKey, owner: S) {
         let window = ReplayWindow::default();
         let session = Session { key, window, owner };
         self.sessions.insert(session.key.session, session);
     }
 
-    /// Keeps the sessions of some owners only.
+    /// Removes the sessions of all owners except those that `is_kept` accepts.
     pub(crate) fn retain(&mut self, is_kept: impl Fn(&S) -> bool) {
         self.sessions.retain(|_, session| is_kept(&session.owner));
     }
 
-    /// Returns the answer to a datagram, the session's owner, and the round-trip time that its client reports, if it is to
-    /// be answered. A forged datagram costs one look-up, and one HMAC if it names a session.
+    /// Returns the answer to a datagram, the owner of its session, and the round-trip time that the
+    /// client reports. Returns `None` if the datagram gets no answer. A forged datagram costs one
+    /// look-up, and one HMAC if it names a session.
     pub(crate) fn answer(
         &mut self,
         received: &[u8],
@@ -107,7 +109,8 @@ fn read<'a, S>(
     (probe.kind == Kind::Request).then_some((probe, session))
 }
 
-/// Takes a token of an address's bucket, if there is one. Only senders of authentic probes get a bucket.
+/// Takes a token from the bucket of an address, if there is one. Only senders of authentic probes
+/// get a bucket.
 fn may_answer(
     buckets: &mut HashMap<IpAddr, (f64, Duration)>,
     address: IpAddr,

@@ -15,7 +15,8 @@ use super::socket::open;
 use crate::client::Client;
 use crate::pool::Pool;
 
-/// Pause before the next attempt if no probe can be sent, for example without a connection.
+/// Pause before the next attempt if no probe can be sent, for example because there is no
+/// connection.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Counters of a client's probes.
@@ -23,11 +24,11 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct ClientProbeCounters {
     pub(crate) sent: u64,
     pub(crate) answered: u64,
-    /// Whether they are answered, as it was last reported.
+    /// Whether probes are answered, as last reported.
     reported: Option<bool>,
 }
 
-/// Measures the round-trip time of one session after the other, for ever.
+/// Measures the round-trip time of the current session, indefinitely.
 pub(crate) async fn run(client: Rc<Client>) {
     let interval = Duration::from_secs_f64(client.settings.terms.rule.interval_s);
     loop {
@@ -50,7 +51,7 @@ pub(crate) async fn run(client: Rc<Client>) {
     }
 }
 
-/// Measures as long as a session has connections to an address.
+/// Measures the round-trip time while a session has connections to an address.
 async fn measure(
     client: &Client,
     pool: &Rc<Pool>,
@@ -90,7 +91,8 @@ async fn measure(
     }
 }
 
-/// Reads answers. Returns whether to pause: more answers may be waiting, or none could be read.
+/// Reads answers. Returns whether the caller must pause: more answers may be waiting, or reading
+/// has failed.
 fn receive(client: &Client, pool: &Rc<Pool>, socket: &UdpSocket, prober: &mut Prober) -> bool {
     let mut bytes = [0; LENGTH + 1];
     let mut read = 0;
@@ -113,7 +115,7 @@ fn count(client: &Client, add: impl FnOnce(&mut ClientProbeCounters)) {
     client.probes.set(probes);
 }
 
-/// Reports once that probes are answered, or that they are not.
+/// Reports once that probes are answered, or that they are not answered.
 fn report(client: &Client, state: State) {
     let answered = match state {
         State::Waiting { .. } => return,

@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-/// Time after the last answer for which T is that of the probes, and how many round-trip times it is at least. Chosen in
-/// emulations of paper 001: with 5 s, links that waited for the air counted as blocked 40 % of the time.
+/// Time after the last answer for which probes are considered answered, and its minimum in
+/// round-trip times. The value was chosen in emulations of paper 001. With 5 s, links that waited
+/// for the air were considered blocked 40 % of the time.
 const SILENCE: (Duration, u32) = (Duration::from_secs(20), 3);
 
-/// Mean of the round-trip times since the last step, and for how long it counts.
+/// Mean round-trip time of the probes since the last step, and the time until which the mean is
+/// valid.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Estimate {
     sum: Duration,
     count: u32,
-    /// Mean of the last interval with an answer.
+    /// Mean round-trip time of the last interval with an answer.
     mean: Option<Duration>,
     until: Duration,
 }
@@ -24,7 +26,8 @@ impl Estimate {
         self.until = now + SILENCE.0.max(rtt * SILENCE.1);
     }
 
-    /// Returns the mean of the interval that ends, if a probe was answered in it.
+    /// Ends an interval. Returns the mean round-trip time of the interval, if a probe was answered
+    /// in it.
     pub(crate) fn step(&mut self) -> Option<Duration> {
         let mean = (self.count > 0).then(|| self.sum / self.count);
         self.mean = mean.or(self.mean);
@@ -32,12 +35,12 @@ impl Estimate {
         mean
     }
 
-    /// Whether probes are answered.
+    /// Returns whether probes are answered.
     pub(crate) fn is_valid(&self, now: Duration) -> bool {
         now < self.until
     }
 
-    /// Returns the newest mean, while probes are answered.
+    /// Returns the newest mean round-trip time, while probes are answered.
     pub(crate) fn rtt(&self, now: Duration) -> Option<Duration> {
         let so_far = (self.count > 0).then(|| self.sum / self.count);
         self.mean.or(so_far).filter(|_| self.is_valid(now))

@@ -9,8 +9,9 @@
 //!    Number::probe            Number::probe  both rules take T from the probes while they are answered
 //! ```
 //!
-//! The paper sets no rate of probes. Ten are sent per interval of the rule, at least 0.1 s and at most 0.5 s apart, at
-//! random times: a fixed period could follow that of a window or of a queue. Without answers one is sent every 10 s.
+//! The paper sets no rate of probes. Ten probes are sent per interval of the rule, at least 0.1 s
+//! and at most 0.5 s apart. Their times are random, because a fixed period could coincide with the
+//! period of a window or a queue. Without answers, one probe is sent every 10 s.
 
 pub(crate) mod answerer;
 pub(crate) mod client;
@@ -24,11 +25,11 @@ pub(crate) use socket::listen;
 
 use std::time::Duration;
 
-/// Datagrams that are read before other tasks run, and the pause after as many. A flood of datagrams is
-/// read at 64 per millisecond at most; the kernel drops the rest.
+/// Number of datagrams that are read before other tasks run, and the pause after a full batch.
+/// During a flood, at most 64 datagrams are read per millisecond, and the kernel drops the rest.
 const BATCH: (usize, Duration) = (64, Duration::from_millis(1));
 
-/// Size of a socket's receive buffer: about as many datagrams as a batch, so that a probe that waits behind
-/// a flood waits for a few milliseconds, or is lost. Linux doubles it and counts about 768 bytes for a
-/// datagram. [bytes]
+/// Size of a socket's receive buffer, for about as many datagrams as a batch has. A probe behind a
+/// flood is then lost, or waits only a few milliseconds. Linux doubles this size and counts about
+/// 768 bytes per datagram. [bytes]
 const RECEIVE_BUFFER: usize = 24 * 1024;

@@ -9,16 +9,17 @@
 //! | 14 | rtt | u32 | round-trip time that the client has measured by probes; 0: none [us] |
 //! | 18 | tag | 16 bytes | the first half of HMAC-BLAKE2s over all before it |
 //!
-//! With `psk` the key of both relays and `name` the 32 digits by which the client names its session in the handshake
-//! ([`Hello`](crate::hello::Hello)), which is encrypted there:
+//! `psk` is the key that both relays share, and `name` is the session's name of 32 digits. The
+//! client sends the name in the encrypted handshake ([`Hello`](crate::hello::Hello)).
 //!
 //! ```text
 //! session = HMAC(psk, "lasthop relay probe 1 session " + name), its first 8 bytes
 //! key     = HMAC(psk, "lasthop relay probe 1 key " + name)
 //! ```
 //!
-//! An answer repeats sequence and rtt, and is as long as its request. A datagram of another length, version, session or
-//! tag gets no answer, and neither does a request that was answered before.
+//! An answer repeats sequence and rtt, and is as long as its request. A datagram with another
+//! length, version, session or tag gets no answer. A request that was answered before gets no
+//! second answer.
 
 use crate::noise::{Key, Mac, NoiseError};
 
@@ -49,7 +50,7 @@ pub(crate) enum Kind {
 pub(crate) struct Probe {
     pub(crate) kind: Kind,
     pub(crate) sequence: u32,
-    /// Round-trip time that the client has measured; 0: none. [us]
+    /// Round-trip time that the client has measured; 0 without a measurement. [us]
     pub(crate) rtt_us: u32,
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct ProbeKey {
 }
 
 impl ProbeKey {
-    /// Derives both from the relays' key and the name of the session.
+    /// Derives the name and the key from the relays' key and the name of the session.
     pub(crate) fn new(key: &Key, name: &str) -> Result<ProbeKey, NoiseError> {
         let label = |purpose: &str| format!("lasthop relay probe {VERSION} {purpose} {name}");
         let mut of_both = Mac::of(key)?;
@@ -87,11 +88,11 @@ impl ProbeKey {
         datagram
     }
 
-    /// Returns the probe in a datagram of this session, if its tag is right.
+    /// Returns the probe in a datagram of this session, if its tag is correct.
     pub(crate) fn read(&mut self, datagram: &Datagram) -> Option<Probe> {
         let (covered, tag) = datagram.split_at(COVERED);
         let right = self.mac.tag(covered);
-        // all bytes are compared, so that the time does not depend on how many are right
+        // all bytes are compared, so that the time does not depend on the number of correct bytes
         let differences = tag.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b));
         if differences != 0 || session_of(datagram) != Some(self.session) {
             return None;
@@ -109,7 +110,7 @@ impl ProbeKey {
     }
 }
 
-/// Returns the datagram in what was received, if length and version are right.
+/// Returns received bytes as a datagram, if their length and version are correct.
 pub(crate) fn datagram(received: &[u8]) -> Option<&Datagram> {
     let datagram: &Datagram = received.try_into().ok()?;
     (datagram[0] == VERSION).then_some(datagram)
@@ -120,17 +121,18 @@ pub(crate) fn session_of(datagram: &Datagram) -> Option<SessionTag> {
     datagram[2..10].try_into().ok()
 }
 
-/// Sequence numbers that have been received, of the last 64 (RFC 4303, section 3.4.3).
+/// The last 64 sequence numbers, each received or not (RFC 4303, section 3.4.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReplayWindow {
-    /// One more than the highest.
+    /// Highest sequence number plus 1.
     next: u64,
     /// Bit i: whether `next - 1 - i` has been received.
     received: u64,
 }
 
 impl ReplayWindow {
-    /// Records a number; whether it is new. A number that is more than 63 below the highest counts as old.
+    /// Records a sequence number. Returns whether it is new. A number more than 63 below the
+    /// highest is considered old.
     pub(crate) fn admit(&mut self, sequence: u32) -> bool {
         let sequence = u64::from(sequence);
         if sequence >= self.next {
@@ -175,8 +177,8 @@ mod tests {
         rtt_us: 150_000,
     };
 
-    /// The bytes are from Python: `hmac.digest(psk, label, hashlib.blake2s)` for session and key with `psk = bytes(range(32))`,
-    /// and once more for the tag.
+    /// The expected bytes were computed in Python by `hmac.digest(psk, label, hashlib.blake2s)`,
+    /// with `psk = bytes(range(32))`, for the session, the key and the tag.
     #[test]
     fn a_request_has_the_documented_bytes() {
         let hex: String = key(0)
@@ -227,7 +229,7 @@ mod tests {
             }
         }
 
-        /// Against a set of all numbers that were admitted.
+        /// Compares the window with a set of all admitted numbers.
         #[test]
         fn each_number_is_admitted_once(numbers in proptest::collection::vec(0_u32..200, 0..200)) {
             let mut window = ReplayWindow::default();

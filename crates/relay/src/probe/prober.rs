@@ -1,4 +1,4 @@
-//! Requests of a client that wait for their answers.
+//! The client's probe requests that wait for answers.
 //!
 //! ```text
 //! Waiting --answer--> Answered --no answer for 20 s, or 3 T--> Silent --answer--> Answered
@@ -18,9 +18,9 @@ const PROBE_INTERVAL: (Duration, Duration) =
     (Duration::from_millis(100), Duration::from_millis(500));
 /// Mean time between two probes while none is answered.
 const SILENT_INTERVAL: Duration = Duration::from_secs(10);
-/// Time without a first answer after which a server counts as silent.
+/// Time without any answer after which a new session's server is considered silent.
 const FIRST_SILENCE: Duration = Duration::from_secs(5);
-/// Age at which a probe counts as lost.
+/// Age at which a probe is considered lost.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
 /// Whether probes are answered.
@@ -37,19 +37,21 @@ pub(crate) enum State {
     Silent,
 }
 
-/// Probes of a session, as its client sends them.
+/// The probes of one session, as the client sends them.
 pub(crate) struct Prober {
     key: ProbeKey,
     probe_interval: Duration,
     state: State,
-    /// Number of the next request.
+    /// Sequence number of the next request.
     next: u32,
-    /// When requests were sent; none for those that were answered. The last is that before `next`.
+    /// Send times of requests; `None` for answered requests. The last entry is the request before
+    /// `next`.
     sent: VecDeque<Option<Duration>>,
 }
 
 impl Prober {
-    /// Begins a session; `was_silent` if the server has not answered the probes of the session before.
+    /// Returns the prober of a new session. `was_silent` is true if the server did not answer the
+    /// probes of the previous session.
     pub(crate) fn new(key: ProbeKey, interval: Duration, was_silent: bool) -> Prober {
         let state = match was_silent {
             true => State::Silent,
@@ -68,7 +70,7 @@ impl Prober {
         self.state
     }
 
-    /// Returns the next request, which reports the round-trip time that is known.
+    /// Returns the next request. It reports the last measured round-trip time.
     pub(crate) fn request(&mut self, rtt: Option<Duration>, now: Duration) -> Datagram {
         let is_over =
             |sent: &Option<Duration>| sent.is_none_or(|at| now.saturating_sub(at) > MAX_AGE);
@@ -88,7 +90,8 @@ impl Prober {
         self.key.write(probe)
     }
 
-    /// Returns the round-trip time of a request whose answer was received: the first answer to each counts.
+    /// Returns the round-trip time of the request that is answered. Only the first answer to a
+    /// request is used.
     pub(crate) fn answer(&mut self, received: &[u8], now: Duration) -> Option<Duration> {
         let probe = self.key.read(datagram(received)?)?;
         if probe.kind != Kind::Answer {
@@ -101,15 +104,15 @@ impl Prober {
         Some(now.saturating_sub(sent))
     }
 
-    /// Takes note that no probe is sent for the time being.
+    /// Records that no probes are sent at present.
     pub(crate) fn pause(&mut self) {
         if self.state != State::Silent {
             self.state = State::Waiting { since: None };
         }
     }
 
-    /// Finds out whether the server is silent; `is_valid`: whether an answer was received within the time that is
-    /// allowed.
+    /// Updates whether the server is silent. `is_valid` is true if the last answer is recent
+    /// enough.
     pub(crate) fn update_state(&mut self, is_valid: bool, now: Duration) {
         let is_silent = match self.state {
             State::Waiting { since } => {
@@ -123,7 +126,7 @@ impl Prober {
         }
     }
 
-    /// Returns the time until the next request: from half the mean to one and a half, by a random number.
+    /// Returns the time until the next request: 0.5 to 1.5 times the mean, by a random number.
     pub(crate) fn pause_before_next(&self, random: u32) -> Duration {
         let mean = match self.state {
             State::Silent => SILENT_INTERVAL,

@@ -1,4 +1,5 @@
-//! UDP sockets of probes. A server answers from the address that was asked, also where it has several.
+//! UDP sockets of probes. A server with several addresses answers from the address that the request
+//! was sent to.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
@@ -28,7 +29,7 @@ pub(crate) fn listen(at: SocketAddr) -> io::Result<std::net::UdpSocket> {
     Ok(socket)
 }
 
-/// Opens the socket of a client's probes to one server.
+/// Opens the socket of a client's probes to a server.
 pub(crate) fn open(from: Option<IpAddr>, to: SocketAddr) -> io::Result<UdpSocket> {
     let any: IpAddr = match to.is_ipv4() {
         true => std::net::Ipv4Addr::UNSPECIFIED.into(),
@@ -40,7 +41,7 @@ pub(crate) fn open(from: Option<IpAddr>, to: SocketAddr) -> io::Result<UdpSocket
     UdpSocket::from_std(socket)
 }
 
-/// The address that a datagram was sent to.
+/// The destination address of a datagram.
 enum Destination {
     V4(libc::in_pktinfo),
     V6(libc::in6_pktinfo),
@@ -56,19 +57,20 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// The datagram; one that is too long is cut off one byte after the length of a probe.
+    /// Returns the datagram. A datagram that is too long is cut off one byte after the length of a
+    /// probe.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// Its sender, if that is an Internet address.
+    /// Returns the sender, if its address is an IP address.
     pub(crate) fn from(&self) -> Option<IpAddr> {
         let v4 = self.from.as_sockaddr_in().map(|from| from.ip().into());
         v4.or_else(|| self.from.as_sockaddr_in6().map(|from| from.ip().into()))
     }
 }
 
-/// Receives a datagram, if there is one.
+/// Receives a datagram, if one is waiting.
 pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
     socket.try_io(Interest::READABLE, || {
         let mut bytes = [0; LENGTH + 1];
@@ -99,18 +101,19 @@ pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
     })
 }
 
-/// Answers what was received from the address that it was sent to. An answer for which there is no room is lost.
+/// Answers a received datagram from its destination address. The answer is lost if the socket has
+/// no room.
 pub(crate) fn answer(socket: &UdpSocket, received: &Received, answer: &Datagram) -> io::Result<()> {
     let (mut v4, mut v6);
     let control = match received.destination {
         Destination::V4(info) => {
             v4 = info;
-            v4.ipi_ifindex = 0; // the route back may have another interface
+            v4.ipi_ifindex = 0; // the answer may leave by another interface
             Some(ControlMessage::Ipv4PacketInfo(&v4))
         }
         Destination::V6(info) => {
             v6 = info;
-            // an address of one link only is of no use without its interface
+            // a link-local address can only be used with its interface
             if v6.ipi6_addr.s6_addr[0] != 0xfe {
                 v6.ipi6_ifindex = 0;
             }

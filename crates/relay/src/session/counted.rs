@@ -5,9 +5,9 @@ use serde::Serialize;
 /// Reason for which a stream was refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lack {
-    /// The largest number of streams is open.
+    /// The maximum number of streams is open.
     Streams(usize),
-    /// The memory is used up.
+    /// The memory budget is used up.
     Memory,
     /// The server has no room.
     Server,
@@ -26,7 +26,7 @@ impl std::fmt::Display for Lack {
 /// Counters of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counted {
-    /// Streams that began.
+    /// Streams that were opened.
     #[serde(rename = "streams_total")]
     pub streams: u64,
     /// Streams that were refused for lack of room.
@@ -35,14 +35,14 @@ pub struct Counted {
     /// Streams to targets that the server does not allow.
     #[serde(rename = "streams_denied")]
     pub denied: u64,
-    /// Streams that broke off.
+    /// Streams that were reset.
     #[serde(rename = "streams_reset")]
     pub resets: u64,
-    /// Payload handed to links for the first time. [bytes]
+    /// Payload given to links for the first time. [bytes]
     pub sent_bytes: u64,
-    /// Payload taken by programs. [bytes]
+    /// Payload delivered to programs. [bytes]
     pub taken_bytes: u64,
-    /// Messages handed to another link, because their link was lost or delayed a stream.
+    /// Messages sent again over another link, because their link was lost or stuck.
     #[serde(rename = "messages_again")]
     pub again: u64,
     /// Links that joined.

@@ -1,4 +1,4 @@
-//! What a session knows of one connection of its pool.
+//! The state of one connection of a pool, as a session sees it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,51 +6,52 @@ use std::time::Duration;
 use super::{Message, Violation, violation};
 use crate::frame::Frame;
 
-/// A link of a session.
+/// Number of a link in its session.
 pub type LinkId = u32;
 
-/// Messages that may wait for their acknowledgement.
+/// Maximum number of unacknowledged messages per link.
 const MOST_KEPT: usize = 256;
-/// What comes is acknowledged at once after so many messages or bytes of one link, else after a while.
+/// When messages of a link are acknowledged: immediately after this number of messages or bytes, or
+/// else after this time.
 const ACKNOWLEDGE: (u64, usize, Duration) = (64, 131_072, Duration::from_millis(500));
 
-/// A message that has been sent and is not acknowledged.
+/// A message that was sent and is not yet acknowledged.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) message: Message,
-    /// What the budget was charged for it.
+    /// Bytes charged to the memory budget for the message.
     pub(super) charged: usize,
-    /// Whether another link has it, too.
+    /// Whether the message was also sent over another link.
     pub(super) copied: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) unacknowledged: VecDeque<Kept>,
-    /// Messages that the other end has acknowledged.
+    /// Number of messages that the other end has acknowledged.
     acknowledged: u64,
-    /// Messages that have come, and those that this end has acknowledged.
+    /// Number of kept messages that have arrived, and the number that this end has acknowledged.
     came: u64,
     reported: u64,
-    /// Bytes that have come since.
+    /// Bytes that have arrived since the last acknowledgement.
     untold_bytes: usize,
-    /// What this end has acknowledged may have been lost on its way.
+    /// Whether an acknowledgement of this end may have been lost.
     pub(super) is_doubtful: bool,
-    /// The other end has asked for an acknowledgement.
+    /// Whether the other end has asked for an acknowledgement.
     pub(super) answers: bool,
-    /// What is to be said once.
+    /// Control messages that are due, each once.
     pings: bool,
     pub(super) wish: Option<u32>,
     pub(super) says_drain: bool,
     says_rest: bool,
-    /// Whether it does not get through.
+    /// Whether the link does not deliver its messages.
     pub(super) is_stuck: bool,
-    /// Since when it has carried nothing because it is not needed.
+    /// Time since which the link has carried no messages because it is not needed.
     pub(super) rests: Option<Duration>,
-    /// Whether it takes nothing new here, and there.
+    /// Whether the link accepts no new messages at this end, and at the other end.
     pub(super) drains: bool,
     pub(super) is_drained: bool,
-    /// When the other end was first asked for what it has not given.
+    /// Time of the first unanswered request for an acknowledgement.
     pub(super) asked: Option<Duration>,
     heard: Duration,
 }
@@ -65,7 +66,7 @@ impl Link {
             untold_bytes: 0,
             is_doubtful: false,
             answers: false,
-            pings: true, // the server has a client once it has spoken
+            pings: true, // the server knows its client only after the first message
             wish: None,
             says_drain: false,
             says_rest: false,
@@ -78,7 +79,7 @@ impl Link {
         }
     }
 
-    /// Whether it takes messages that are kept.
+    /// Returns whether the link accepts kept messages.
     pub(super) fn takes(&self) -> bool {
         !self.drains
             && self.rests.is_none()
@@ -86,18 +87,19 @@ impl Link {
             && self.unacknowledged.len() < MOST_KEPT
     }
 
-    /// Have it carry nothing from some time on, or carry again, and tell the other end.
+    /// Makes the link rest from `since` on, or carry messages again if `since` is `None`, and tells
+    /// the other end.
     pub(super) fn rest(&mut self, since: Option<Duration>) {
         self.rests = since;
         self.says_rest = true;
     }
 
-    /// Whether it has something of its own to say.
+    /// Returns whether the link has control messages of its own to send.
     pub(super) fn says(&self) -> bool {
         self.pings || self.answers || self.wish.is_some() || self.says_drain || self.says_rest
     }
 
-    /// The next thing of its own that it has to say.
+    /// Returns the next control message of the link.
     pub(super) fn passing(&mut self, id: LinkId, now: Duration) -> Option<Vec<u8>> {
         if std::mem::take(&mut self.answers) {
             let counts = vec![(id, self.tell())];
@@ -129,7 +131,7 @@ impl Link {
         });
     }
 
-    /// A message that its sender keeps has come: when to acknowledge it.
+    /// Records the arrival of a kept message. Returns the time at which it must be acknowledged.
     pub(super) fn came(&mut self, bytes: usize, now: Duration) -> Duration {
         self.came += 1;
         self.untold_bytes += bytes;
@@ -138,12 +140,12 @@ impl Link {
         if is_due { now } else { now + ACKNOWLEDGE.2 }
     }
 
-    /// Whether the other end may not know of all that has come.
+    /// Returns whether some arrived messages have not been acknowledged.
     pub(super) fn has_untold(&self) -> bool {
         self.came > self.reported || self.is_doubtful
     }
 
-    /// How many have come, which the other end is told now.
+    /// Returns the number of arrived messages, and records that the other end gets this number now.
     pub(super) fn tell(&mut self) -> u64 {
         self.reported = self.came;
         self.untold_bytes = 0;
@@ -151,9 +153,10 @@ impl Link {
         self.came
     }
 
-    /// So many have come there; what the budget was charged for those that are new.
+    /// Records that `count` messages have arrived at the other end. Returns the budget bytes of the
+    /// newly acknowledged messages.
     pub(super) fn acknowledged(&mut self, count: u64) -> Result<usize, Violation> {
-        // of two acknowledgements over two links the later may come first
+        // of two acknowledgements over two links, the newer may arrive first
         let new = usize::try_from(count.saturating_sub(self.acknowledged));
         let Some(new) = new.ok().filter(|&new| new <= self.unacknowledged.len()) else {
             return violation("acknowledges what was not sent");

@@ -1,31 +1,31 @@
-//! Blocks of a stream put in order, whatever order and however often they come.
+//! The reassembly of a stream from blocks that arrive in any order, and possibly more than once.
 
 use std::collections::BTreeMap;
 
-/// Blocks up to this length are put behind the one before where they touch. [bytes]
+/// Maximum length of a block that is appended to an adjacent block. [bytes]
 const SMALL: usize = 4096;
 
-/// What has come of one stream and is not taken yet.
+/// The data of a stream that have arrived and are not yet taken.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    /// Blocks by where they begin; they neither overlap nor lie below `taken`.
+    /// Blocks by their offsets. They do not overlap, and none is below `taken`.
     blocks: BTreeMap<u64, Vec<u8>>,
-    /// Offset up to which all has been taken.
+    /// Offset up to which all data have been taken.
     taken: u64,
-    /// How much of the first block has been taken.
+    /// Number of bytes of the first block that have been taken.
     used: usize,
     /// Highest offset seen.
     highest: u64,
-    /// Where the stream ends, once that is known.
+    /// Offset of the end of the stream, if it is known.
     end: Option<u64>,
 }
 
-/// A block that contradicts what has come before.
+/// The error for a block that contradicts earlier blocks.
 #[derive(Debug, PartialEq)]
 pub(super) struct Contradiction;
 
 impl Merge {
-    /// Adds a block. What is there already is ignored.
+    /// Adds a block. Data that have arrived before are ignored.
     pub(super) fn add(
         &mut self,
         offset: u64,
@@ -46,7 +46,7 @@ impl Merge {
         self.highest = self.highest.max(until);
         let mut at = offset.max(self.taken);
         while at < until {
-            // the block that covers `at`, or ends there
+            // the block that covers `at`, or ends at it
             let before = self.blocks.range_mut(..=at).next_back();
             if let Some((&begin, block)) = before {
                 let end = begin + block.len() as u64;
@@ -73,14 +73,14 @@ impl Merge {
         Ok(())
     }
 
-    /// What comes next, if it is there.
+    /// Returns the next bytes in order, if they have arrived.
     pub(super) fn next(&self) -> Option<&[u8]> {
         let (&begin, block) = self.blocks.first_key_value()?;
         let next = &block[self.used..];
         (begin + self.used as u64 == self.taken && !next.is_empty()).then_some(next)
     }
 
-    /// So many bytes of what comes next are taken.
+    /// Records that the program has taken this number of the next bytes.
     pub(super) fn take(&mut self, count: usize) {
         self.taken += count as u64;
         self.used += count;
@@ -92,27 +92,27 @@ impl Merge {
         }
     }
 
-    /// Offset up to which all has been taken.
+    /// Returns the offset up to which all data have been taken.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Highest offset seen.
+    /// Returns the highest offset seen.
     pub(super) fn highest(&self) -> u64 {
         self.highest
     }
 
-    /// Whether all has been taken, and the stream ends there.
+    /// Returns whether all data have been taken up to the end of the stream.
     pub(super) fn is_over(&self) -> bool {
         self.end == Some(self.taken)
     }
 
-    /// Where the stream ends, if that is known.
+    /// Returns the offset of the end of the stream, if it is known.
     pub(super) fn end(&self) -> Option<u64> {
         self.end
     }
 
-    /// How many blocks wait.
+    /// Returns the number of blocks that wait.
     pub(super) fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -126,7 +126,7 @@ mod tests {
     fn rest(merge: &mut Merge) -> Vec<u8> {
         let mut all = Vec::new();
         while let Some(next) = merge.next() {
-            // odd pieces, as a socket takes them
+            // small pieces, as a socket accepts them
             let count = next.len().min(7);
             all.extend(&next[..count]);
             merge.take(count);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain array of bytes that says which have come.
+        /// Compares the blocks with an array that marks which bytes have arrived.
         #[test]
         fn blocks_in_any_order_give_the_stream(
             stream in proptest::collection::vec(any::<u8>(), 1..400),

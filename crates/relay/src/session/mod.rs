@@ -1,5 +1,5 @@
-//! One pair of relays, without sockets and without a clock: streams of one side cut into blocks, blocks
-//! handed to connections, and put together at the other side.
+//! A session of two relays, without sockets and clocks. It cuts the streams of one relay into
+//! blocks, gives the blocks to connections, and reassembles them at the other relay.
 //!
 //! ```text
 //!  readable, take, ... --> Session --> events          (streams: the programs' sockets)
@@ -7,8 +7,9 @@
 //!               next_message v  | receive              (links: the pool's connections)
 //! ```
 //!
-//! A link that is lost gives back what its other end had not acknowledged, and another link takes it. Blocks carry
-//! their offset and are merged; all other frames say the same when they come twice.
+//! If a link is lost, the messages that its other end has not acknowledged are sent over another
+//! link. Blocks carry their offset and are merged. Every other frame has the same effect if it
+//! arrives twice.
 
 mod counted;
 mod link;
@@ -36,109 +37,110 @@ use stream::Stream;
 pub use counted::{Counted, Lack};
 pub use link::LinkId;
 
-/// A message before encryption, which several may hold.
+/// A message before encryption, which several links may share.
 pub type Message = Rc<Vec<u8>>;
 
 /// Longest block of data. [bytes]
 pub const MOST_BLOCK: usize = 32_768;
-/// What every stream may send ahead, however little memory is left. [bytes]
+/// Smallest window of a stream, however little memory is free. [bytes]
 const LEAST_WINDOW: u64 = 4_096;
-/// What a stream may send ahead at first, where memory is plenty. [bytes]
+/// Largest first window of a stream, when enough memory is free. [bytes]
 const FIRST_WINDOW: u64 = 65_536;
-/// Part of the plentiful memory that a new stream gets.
+/// Number by which the free memory without its reserve is divided to get the first window of a
+/// stream.
 const FIRST_SHARE: u64 = 256;
-/// What its program has taken of a stream that is known to be read: more than the kernel's buffers of a socket that
-/// nobody reads. [bytes]
+/// Number of bytes after which a stream's program is known to read. It is more than the kernel
+/// buffers of a socket that nobody reads. [bytes]
 const READ_BYTES: u64 = 262_144;
-/// Blocks out of order that a session may hold.
+/// Maximum number of out-of-order blocks of a session.
 const MOST_BLOCKS: usize = 40_000;
 /// Time without a block after which a stream gives back credit. [ns]
 const IDLE: Duration = Duration::from_secs(5);
-/// What it keeps. [bytes]
+/// Window that an idle stream keeps. [bytes]
 const IDLE_WINDOW: u64 = 16_384;
 
-/// Which of the two relays.
+/// One of the two relays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Side {
-    /// Opens streams.
+    /// The relay that opens streams.
     Client,
-    /// Connects them.
+    /// The relay that connects streams to their targets.
     Server,
 }
 
-/// Bounds on one session.
+/// Limits of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Streams at a time.
+    /// Maximum number of streams at the same time.
     pub streams: usize,
-    /// What one stream may send ahead. [bytes]
+    /// Largest window of a stream. [bytes]
     pub window: u64,
-    /// Silence after which a link, and at last the session, counts as dead.
+    /// Time of silence after which a link, and finally the session, is considered dead.
     pub timeout: Duration,
 }
 
-/// Memory of a relay, which its sessions share.
+/// Memory of a relay, shared by all its sessions.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// For what has been announced to senders and is not taken by readers.
+    /// Budget for data that senders may send and readers have not yet taken.
     pub merging: Budget,
-    /// For what has been sent and is not acknowledged.
+    /// Budget for data that are sent and not yet acknowledged.
     pub unacknowledged: Budget,
 }
 
-/// What a program's socket gave.
+/// The result of reading from a program's socket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Read {
-    /// So many bytes, put behind what was there.
+    /// Number of bytes that were appended.
     Some(usize),
-    /// Nothing now.
+    /// No data at present.
     Nothing,
-    /// Nothing ever.
+    /// End of the data.
     End,
-    /// It broke.
+    /// The socket is broken.
     Broken,
 }
 
-/// Reads at most so many bytes of a stream behind what a message has already.
+/// Function that reads at most this number of bytes of a stream, and appends them to a message.
 pub type Reader<'a> = &'a mut dyn FnMut(StreamId, &mut Vec<u8>, usize) -> Read;
 
-/// What a session has to say to whoever moves bytes.
+/// An event that a session reports to the task that moves its bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The client asks for a connection.
+    /// The client asks for a connection to a target.
     Asked {
-        /// Which stream it is for.
+        /// Stream for the connection.
         stream: StreamId,
-        /// Name or address.
+        /// Name or address of the target.
         host: String,
-        /// The port.
+        /// Port of the target.
         port: u16,
     },
-    /// The server has connected a stream, or could not.
+    /// The server has connected a stream, or has failed to connect it.
     Opened {
-        /// Which.
+        /// Stream that was to be connected.
         stream: StreamId,
-        /// [`frame::OK`], or why not.
+        /// [`frame::OK`], or the code of the failure.
         code: u8,
     },
-    /// There is something to take, or the end.
+    /// The stream has data to take, or has ended.
     Data(StreamId),
-    /// The last look at its socket found nothing: wait until there is.
+    /// The last read of the stream's socket found no data: wait until there are data.
     Empty(StreamId),
-    /// The other side broke it off, or this side did.
+    /// One of the relays has reset the stream.
     Reset {
-        /// Which.
+        /// Stream that was reset.
         stream: StreamId,
-        /// Why.
+        /// Code of the reason.
         code: u8,
     },
-    /// Both directions have ended well.
+    /// Both directions of the stream have ended normally.
     Over(StreamId),
-    /// The other side's rule asks for so many links.
+    /// The other relay's rule asks for this number of links.
     Wish(u32),
 }
 
-/// The other side does what no relay does.
+/// The other relay has violated the protocol.
 #[derive(Debug, Error, PartialEq)]
 #[error("{0}")]
 pub struct Violation(pub String);
@@ -153,14 +155,14 @@ fn violation<T>(what: &str) -> Result<T, Violation> {
     Err(Violation(what.into()))
 }
 
-/// A message that no link holds, and what the budget was charged for it.
+/// A message that no link carries, and the bytes charged to the budget for it.
 #[derive(Debug)]
 struct Waiting {
     message: Message,
     charged: usize,
 }
 
-/// Streams over links.
+/// A session: streams that are carried over links.
 #[derive(Debug)]
 pub struct Session {
     side: Side,
@@ -169,30 +171,30 @@ pub struct Session {
     streams: HashMap<StreamId, Stream>,
     links: BTreeMap<LinkId, Link>,
     next_stream: StreamId,
-    /// Streams that the client has asked for, at the server.
+    /// Streams that the client has requested, at the server.
     seen: Seen,
     waiting: VecDeque<Waiting>,
-    /// Streams that may have credit to announce.
+    /// Streams that may have to announce credit.
     due: VecDeque<StreamId>,
-    /// Streams with credit whose socket is readable.
+    /// Streams that have credit and a readable socket.
     turn: VecDeque<StreamId>,
     events: VecDeque<Event>,
-    /// Bytes of this session that the budget for what is kept was charged.
+    /// Bytes of this session charged to the budget for unacknowledged data.
     kept_bytes: usize,
-    /// Blocks that wait to be merged.
+    /// Number of blocks that wait to be merged.
     blocks: usize,
-    /// When something that has come is to be acknowledged at the latest.
+    /// Latest time at which arrived messages must be acknowledged.
     ack_at: Option<Duration>,
-    /// When something was heard last, or could first be expected.
+    /// Time of the last received message, or the first time at which a message could be expected.
     heard: Duration,
     has_heard: bool,
     counted: Counted,
-    /// Why the last stream was refused for want of room.
+    /// The reason why the last stream was refused for lack of room.
     lack: Option<Lack>,
 }
 
 impl Session {
-    /// No stream, no link.
+    /// Returns a session without streams and links.
     pub fn new(side: Side, limits: Limits, memory: Memory, now: Duration) -> Session {
         Session {
             side,
@@ -218,13 +220,13 @@ impl Session {
 
     // -- links ---------------------------------------------------------------------------------
 
-    /// A new link, by a number that no other has had.
+    /// Adds a link, whose number must be new.
     pub fn join(&mut self, id: LinkId, now: Duration) {
         self.links.insert(id, Link::new(now));
         self.counted.links += 1;
     }
 
-    /// A link is no more. What its other end may not have goes to others.
+    /// Removes a lost link. Messages that may not have arrived are sent over other links.
     pub fn lose(&mut self, id: LinkId) {
         let Some(link) = self.links.remove(&id) else {
             return;
@@ -237,7 +239,7 @@ impl Session {
         for entry in link.unacknowledged.into_iter().rev() {
             if entry.copied {
                 self.release(entry.charged);
-                continue; // another link has it
+                continue; // another link carries it
             }
             self.counted.again += 1;
             self.waiting.push_front(Waiting {
@@ -247,7 +249,8 @@ impl Session {
         }
     }
 
-    /// Have a link carry nothing new; it is at its end once [`Session::is_empty`] says so.
+    /// Stops giving messages to a link. The link can be closed once [`Session::is_empty`] returns
+    /// true.
     pub fn drain(&mut self, id: LinkId) {
         if let Some(link) = self.links.get_mut(&id)
             && !link.drains
@@ -257,14 +260,16 @@ impl Session {
         }
     }
 
-    /// Have a link carry nothing new for the time being: it is there at once when it is needed again.
+    /// Stops giving messages to a link for the time being. The link stays open and can be used
+    /// again immediately.
     pub fn rest(&mut self, id: LinkId, now: Duration) {
         if let Some(link) = self.links.get_mut(&id) {
             link.rest(Some(now));
         }
     }
 
-    /// Have the link carry again that has rested for the shortest time and gets through; whether there is one.
+    /// Makes a resting link carry messages again: the link that has rested for the shortest time
+    /// and is not stuck. Returns whether there was one.
     pub fn rouse(&mut self) -> bool {
         let resting = self
             .links
@@ -274,14 +279,15 @@ impl Session {
         latest.map(|link| link.rest(None)).is_some()
     }
 
-    /// Whether a link does not get through: it is given nothing, and what it holds goes over others.
+    /// Sets whether a link is stuck. A stuck link gets no messages, and its messages are also sent
+    /// over other links.
     pub fn tell_stuck(&mut self, id: LinkId, is_stuck: bool) {
         if let Some(link) = self.links.get_mut(&id) {
             link.is_stuck = is_stuck;
         }
     }
 
-    /// Links that have rested for some time.
+    /// Returns the links that have rested for longer than `time`.
     pub fn rested(&self, now: Duration, time: Duration) -> Vec<LinkId> {
         let is_long = |link: &Link| {
             link.rests
@@ -294,13 +300,13 @@ impl Session {
         links.map(|(&id, _)| id).collect()
     }
 
-    /// Whether a link carries what there is: neither drains nor rests.
+    /// Returns whether a link carries messages: it neither drains nor rests.
     pub fn carries(&self, id: LinkId) -> bool {
         let link = self.links.get(&id);
         link.is_some_and(|link| !link.drains && link.rests.is_none())
     }
 
-    /// Whether a link drains and both ends know that all has come.
+    /// Returns whether a link drains and both ends know that all its messages have arrived.
     pub fn is_empty(&self, id: LinkId) -> bool {
         self.links.get(&id).is_none_or(|link| {
             link.is_drained
@@ -310,7 +316,7 @@ impl Session {
         })
     }
 
-    /// Links that have been silent too long.
+    /// Returns the links that have been silent for too long.
     pub fn silent(&self, now: Duration) -> Vec<LinkId> {
         let late = |link: &&Link| {
             link.asked
@@ -320,29 +326,29 @@ impl Session {
         late.map(|(&id, _)| id).collect()
     }
 
-    /// Tell the other side how many links the rule here asks for.
+    /// Tells the other relay the number of links that the rule of this relay asks for.
     pub fn wish(&mut self, connections: u32) {
         if let Some(link) = self.links.values_mut().find(|link| !link.drains) {
             link.wish = Some(connections);
         }
     }
 
-    /// Whether a link has something to send at the moment.
+    /// Returns whether a link has a message to send at present.
     pub fn wants(&self, id: LinkId, now: Duration) -> bool {
         self.says(id) || self.acknowledges(now) || self.may_carry(id)
     }
 
-    /// Whether a link has something of its own to say.
+    /// Returns whether a link has control messages of its own to send.
     pub fn says(&self, id: LinkId) -> bool {
         self.links.get(&id).is_some_and(Link::says)
     }
 
-    /// Whether any link is to carry an acknowledgement.
+    /// Returns whether an acknowledgement is due, over any link.
     pub fn acknowledges(&self, now: Duration) -> bool {
         self.ack_at.is_some_and(|at| at <= now)
     }
 
-    /// Whether there are data or other messages to be kept that a link could carry.
+    /// Returns whether there are data or other kept messages that a link could carry.
     pub fn may_carry(&self, id: LinkId) -> bool {
         let free = self.memory.unacknowledged.free();
         let has_memory = free >= self.kept_bytes.max(MOST_BLOCK + DATA_HEAD);
@@ -351,17 +357,17 @@ impl Session {
         is_asked && self.links.get(&id).is_some_and(Link::takes)
     }
 
-    /// When it has to acknowledge something, if it can.
+    /// Returns the time at which an acknowledgement is due, if one can be sent.
     pub fn deadline(&self) -> Option<Duration> {
         self.ack_at.filter(|_| !self.links.is_empty())
     }
 
-    /// Whether a link does not get through, as it was told.
+    /// Returns whether a link was reported as stuck.
     pub fn is_stuck(&self, id: LinkId) -> bool {
         self.links.get(&id).is_some_and(|link| link.is_stuck)
     }
 
-    /// Whether anything has ever come.
+    /// Returns whether any message has ever arrived.
     pub fn has_heard(&self) -> bool {
         self.has_heard
     }
@@ -379,7 +385,7 @@ impl Session {
             return false;
         }
         if self.streams.is_empty() {
-            self.heard = now; // from now on something is expected
+            self.heard = now; // from now on a message is expected
         }
         self.streams.insert(id, Stream::new(window, credit, now));
         self.counted.streams += 1;
@@ -391,7 +397,7 @@ impl Session {
         self.lack = Some(lack);
     }
 
-    /// Why the last stream was refused for want of room.
+    /// Returns the reason why the last stream was refused for lack of room.
     pub fn lack(&self) -> Option<Lack> {
         self.lack
     }
@@ -410,12 +416,12 @@ impl Session {
 
     // -- streams -------------------------------------------------------------------------------
 
-    /// Has at most so many streams at a time from now on.
+    /// Sets the maximum number of streams at the same time.
     pub fn allow(&mut self, streams: usize) {
         self.limits.streams = streams;
     }
 
-    /// Asks the server for a connection; none if there are too many streams.
+    /// Asks the server for a connection. Returns `None` if there are too many streams.
     pub fn open(&mut self, host: &str, port: u16, now: Duration) -> Option<StreamId> {
         let id = self.next_stream;
         if !self.begin(id, 0, now) {
@@ -432,7 +438,7 @@ impl Session {
         Some(id)
     }
 
-    /// Answers [`Event::Asked`].
+    /// Replies to the request of an [`Event::Asked`].
     pub fn answer(&mut self, id: StreamId, code: u8) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -450,7 +456,7 @@ impl Session {
         }
     }
 
-    /// A program's socket may have data, or its end.
+    /// Records that a program's socket may have data, or has ended.
     pub fn readable(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.readable = true;
@@ -468,17 +474,17 @@ impl Session {
         }
     }
 
-    /// What comes next of a stream.
+    /// Returns the next bytes of a stream in order.
     pub fn next(&self, id: StreamId) -> Option<&[u8]> {
         self.streams.get(&id)?.merge.next()
     }
 
-    /// Whether a stream is known.
+    /// Returns whether a stream exists.
     pub fn has(&self, id: StreamId) -> bool {
         self.streams.contains_key(&id)
     }
 
-    /// The program has taken so many bytes of it.
+    /// Records that the program has taken this number of bytes of a stream.
     pub fn take(&mut self, id: StreamId, count: usize) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -491,7 +497,7 @@ impl Session {
         self.look_at_credit(id);
     }
 
-    /// Announces credit soon, if a stream's sender should have more.
+    /// Schedules an announcement of credit, if the sender of a stream should get more.
     fn look_at_credit(&mut self, id: StreamId) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -503,13 +509,13 @@ impl Session {
         }
     }
 
-    /// Whether all that the other side sends has been taken.
+    /// Returns whether all data of the other relay have been taken, up to the end of the stream.
     pub fn is_over(&self, id: StreamId) -> bool {
         let stream = self.streams.get(&id);
         stream.is_none_or(|stream| stream.merge.is_over())
     }
 
-    /// The program knows that nothing more comes.
+    /// Records that the program knows that no more data will come.
     pub fn ended(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.told_end = true;
@@ -525,7 +531,7 @@ impl Session {
         }
     }
 
-    /// Breaks a stream off.
+    /// Resets a stream.
     pub fn reset(&mut self, id: StreamId, code: u8) {
         if self.has(id) {
             self.forget(id);
@@ -542,17 +548,17 @@ impl Session {
         }
     }
 
-    /// What is to be done next.
+    /// Returns the next event.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// What has been counted.
+    /// Returns the counters of the session.
     pub fn counted(&self) -> Counted {
         self.counted
     }
 
-    /// Streams at the moment.
+    /// Returns the present number of streams.
     pub fn streams(&self) -> usize {
         self.streams.len()
     }

@@ -1,4 +1,4 @@
-//! What a frame that has come means.
+//! The handling of received frames.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use super::{Event, Lack, LinkId, MOST_BLOCKS, Session, Side, Violation, violatio
 use crate::frame::{self, Frame, StreamId, is_kept};
 
 impl Session {
-    /// A message has come over a link.
+    /// Processes a message that has arrived over a link.
     ///
     /// # Errors
     ///
-    /// If no relay would have sent it: the session is to be given up.
+    /// If the message violates the protocol. The session must then be abandoned.
     pub fn receive(&mut self, id: LinkId, message: &[u8], now: Duration) -> Result<(), Violation> {
         let frame = Frame::read(message)?;
         let Some(link) = self.links.get_mut(&id) else {
@@ -30,7 +30,7 @@ impl Session {
         Ok(())
     }
 
-    /// Have what has come acknowledged at some time, or before.
+    /// Sets the latest time at which arrived messages must be acknowledged.
     fn acknowledge_by(&mut self, at: Duration) {
         self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
     }
@@ -126,7 +126,7 @@ impl Session {
                 if has_next {
                     self.events.push_back(Event::Data(id));
                 } else {
-                    // a block on a slower link holds the sender up, and not the reader
+                    // a missing block on a slower link limits the sender, not the reader
                     self.look_at_credit(id);
                 }
             }
@@ -145,7 +145,7 @@ impl Session {
             }
             Frame::Reset { stream: id, code } => {
                 if self.side == Side::Server && self.seen.add(id)? {
-                    return Ok(()); // it overtook the question
+                    return Ok(()); // it arrived before the request
                 }
                 if self.known(id)?.is_some() {
                     self.forget(id);
@@ -168,7 +168,7 @@ impl Session {
                     }
                     stream.their_epoch = epoch;
                     stream.give_back(until, &merging);
-                    // all that was left to the other side may have come before this
+                    // all blocks within the remaining credit may have arrived before this frame
                     self.look_at_credit(id);
                 }
             }
@@ -176,7 +176,8 @@ impl Session {
         Ok(())
     }
 
-    /// A stream of this session; none if it is over; a violation if it never was.
+    /// Returns a stream of this session, or `None` if the stream has ended. A stream that never
+    /// existed is a violation.
     fn known(&mut self, id: StreamId) -> Result<Option<&mut Stream>, Violation> {
         let was = match self.side {
             Side::Client => id < self.next_stream,

@@ -1,16 +1,17 @@
-//! Which streams a client has asked for, in little memory: all below a number, and some above.
+//! The streams that a client has requested, in little memory: all numbers below a limit, and some
+//! above it.
 
 use std::collections::BTreeSet;
 
 use super::{Violation, violation};
 use crate::frame::StreamId;
 
-/// Streams above the first that is missing.
+/// Maximum number of seen streams above the first missing number.
 const MOST_ABOVE: usize = 65_536;
 
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// All below it are seen.
+    /// Number below which all streams are seen.
     below: StreamId,
     above: BTreeSet<StreamId>,
 }
@@ -20,7 +21,7 @@ impl Seen {
         id < self.below || self.above.contains(&id)
     }
 
-    /// Whether it is new.
+    /// Adds a stream. Returns whether it is new.
     pub(super) fn add(&mut self, id: StreamId) -> Result<bool, Violation> {
         if self.has(id) {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! What a link is given to send.
+//! The choice of the messages that a link sends.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::{Event, LinkId, MOST_BLOCK, Message, Read, Reader, Session};
 use crate::frame::{self, DATA_HEAD, Flags, Frame};
 
 impl Session {
-    /// The next message for a link with room for so many bytes, at least one block.
+    /// Returns the next message for a link with this much room, which fits at least one block.
     pub fn next_message(
         &mut self,
         id: LinkId,
@@ -40,7 +40,7 @@ impl Session {
         Some(message)
     }
 
-    /// What has come over links and has not been acknowledged, if that is due.
+    /// Returns an acknowledgement of arrived messages, if one is due.
     fn acknowledgement(&mut self, now: Duration) -> Option<Vec<u8>> {
         if !self.acknowledges(now) {
             return None;
@@ -51,11 +51,11 @@ impl Session {
         (!counts.is_empty()).then(|| Frame::Acknowledge { counts }.message())
     }
 
-    /// A block of the stream whose turn it is.
+    /// Returns a block of the stream that is next in turn.
     fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
         let most = room.clamp(1, MOST_BLOCK);
         let reserved = DATA_HEAD + most;
-        // one session never has more than what is left for others
+        // a session never holds more than the budget leaves for the other sessions
         if self.kept_bytes > self.memory.unacknowledged.free()
             || !self.memory.unacknowledged.take(reserved)
         {
@@ -114,7 +114,7 @@ impl Session {
         None
     }
 
-    /// The next announcement of credit.
+    /// Returns the next announcement of credit.
     fn credit(&mut self, now: Duration) -> Option<Message> {
         while let Some(id) = self.due.pop_front() {
             let Some(stream) = self.streams.get_mut(&id) else {

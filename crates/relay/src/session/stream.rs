@@ -1,4 +1,4 @@
-//! What a session knows of one stream.
+//! The state of one stream of a session.
 
 use std::time::Duration;
 
@@ -6,47 +6,49 @@ use super::merge::Merge;
 use super::{LEAST_WINDOW, READ_BYTES};
 use crate::budget::Budget;
 
-/// Time after which credit is announced again that the other side waits for: at first, and how often it doubles.
+/// First pause after which announced credit is repeated while the other relay waits for it, and how
+/// often the pause doubles.
 const REPEAT: Duration = Duration::from_secs(1);
 const MOST_DOUBLINGS: u32 = 4;
 
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) is_open: bool,
-    // what goes out
+    // outgoing data
     pub(super) sent: u64,
-    /// Offset up to which the other side lets this one send.
+    /// Offset up to which the other relay allows this relay to send.
     pub(super) credit: u64,
-    /// How often credit was given back.
+    /// Number of times that this relay gave credit back.
     pub(super) epoch: u32,
     pub(super) readable: bool,
     pub(super) in_turn: bool,
     pub(super) last_sent: bool,
     pub(super) sent_at: Duration,
-    // what comes in
+    // incoming data
     pub(super) merge: Merge,
-    /// What the other side may send ahead, if memory allows.
+    /// Maximum distance that the other relay may send ahead of the program, if memory allows.
+    /// [bytes]
     pub(super) window: u64,
-    /// Offset up to which the other side may send.
+    /// Offset up to which the other relay may send.
     pub(super) granted: u64,
     pub(super) their_epoch: u32,
-    /// Whether the other side has been held up by credit since the last announcement.
+    /// Whether a lack of credit has stopped the other relay since the last announcement.
     pub(super) wants_more: bool,
-    /// Offset at which the other side had used up its credit, as far as is known here.
+    /// Last known offset at which the other relay had used up its credit.
     pub(super) spent_at: Option<u64>,
-    /// When credit was announced last, and how often that has been said again.
+    /// Time of the last announcement of credit, and the number of its repetitions.
     pub(super) announced_at: Duration,
     pub(super) repeats: u32,
-    /// Whether it stands among those that may have credit to announce.
+    /// Whether the stream is in the queue of streams that may have to announce credit.
     pub(super) is_due: bool,
-    /// Whether the program knows that nothing more comes.
+    /// Whether the program knows that no more data will come.
     pub(super) told_end: bool,
-    /// What the budget was charged.
+    /// Bytes charged to the memory budget.
     pub(super) charged: usize,
 }
 
 impl Stream {
-    /// The budget has been charged for its window.
+    /// Returns a new stream. The budget must already be charged for its window.
     pub(super) fn new(window: u64, credit: u64, now: Duration) -> Stream {
         Stream {
             is_open: false,
@@ -75,9 +77,11 @@ impl Stream {
         self.is_open && self.readable && !self.last_sent && self.sent < self.credit
     }
 
-    /// Offset up to which the other side should be let send, if that is worth an announcement.
+    /// Returns the offset up to which the other relay should be allowed to send, if the change is
+    /// worth an announcement.
     ///
-    /// Streams that are known to be read come first: others get credit only as long as memory is plentiful.
+    /// Streams whose programs are known to read have priority. Other streams get credit only while
+    /// much memory is free.
     pub(super) fn to_grant(&self, budget: &Budget, most: u64) -> Option<u64> {
         let is_read = self.merge.taken() >= READ_BYTES;
         let spare = if is_read {
@@ -91,13 +95,14 @@ impl Stream {
             self.window
         };
         let ahead = self.granted - self.merge.taken();
-        // half of what is spare at most, beside what it has
+        // at most half of the spare memory, in addition to the credit that the stream already has
         let window = window.min(most).min(ahead + spare / 2).max(LEAST_WINDOW);
         let until = self.merge.taken() + window;
         (!self.merge.is_over() && until >= self.granted + window / 2).then_some(until)
     }
 
-    /// Whether the other side waits for credit that has been announced for long: it may have been lost on its way.
+    /// Returns whether the other relay has waited for long for credit that was announced. The
+    /// announcement may have been lost.
     pub(super) fn lacks_credit(&self, now: Duration) -> bool {
         let pause = REPEAT * 2_u32.pow(self.repeats.min(MOST_DOUBLINGS));
         self.spent_at == Some(self.merge.highest())
@@ -105,7 +110,7 @@ impl Stream {
             && now.saturating_sub(self.announced_at) > pause
     }
 
-    /// Announces credit, if there is memory for it.
+    /// Announces credit, if there is memory for it. Returns whether there was.
     pub(super) fn grant(&mut self, until: u64, now: Duration, budget: &Budget) -> bool {
         let before = self.granted;
         self.granted = until;
@@ -125,7 +130,8 @@ impl Stream {
         self.recharge(budget);
     }
 
-    /// Has the budget charged for what may come and is not taken; whether there was enough.
+    /// Charges the budget for all data that may still arrive or have not been taken. Returns
+    /// whether there was enough memory.
     pub(super) fn recharge(&mut self, budget: &Budget) -> bool {
         let until = self.merge.end().unwrap_or(self.granted);
         let ahead = until.saturating_sub(self.merge.taken());

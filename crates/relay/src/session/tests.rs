@@ -1,4 +1,4 @@
-//! Two sessions between which links lose what is under way, slow down and end.
+//! Tests of two sessions whose links lose the messages in flight, slow down and end.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::frame::Flags;
 mod links;
 mod room;
 
-/// Xorshift: enough to choose.
+/// An xorshift generator of random numbers.
 struct Random(u64);
 
 impl Random {
@@ -76,7 +76,7 @@ impl End {
         self.session.next_message(link, room, now, &mut read)
     }
 
-    /// What the session says; each stream that is asked for gets a program.
+    /// Processes the events of the session. Each requested stream gets a program.
     fn act(&mut self, random: &mut Random) {
         while let Some(event) = self.session.next_event() {
             match event {
@@ -103,7 +103,7 @@ impl End {
         }
     }
 
-    /// Programs take some of what has come.
+    /// Lets programs take some of the arrived data.
     fn take(&mut self, random: &mut Random) {
         let Self { session, programs } = self;
         for (&id, program) in programs {
@@ -132,7 +132,7 @@ fn bytes(random: &mut Random) -> Vec<u8> {
         .collect()
 }
 
-/// A link, and what is under way from each end.
+/// A link, with the messages in flight from each end.
 struct Pair {
     id: LinkId,
     way: [VecDeque<Message>; 2],
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// A link does something: takes a message, or hands one over.
+    /// Lets a link take a message or deliver one.
     fn step(&mut self) {
         let index = self.random.below(self.pairs.len() as u64) as usize;
         let side = self.random.below(2) as usize;
@@ -246,7 +246,8 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever links do, rest or die, what was said is heard, and memory is given back.
+    /// Every message arrives and all memory is released, although links lose messages, rest and
+    /// end.
     #[test]
     fn nothing_is_lost_doubled_or_reordered(seed in any::<u64>(), links in 1usize..6, kills in 0u64..40) {
         let mut world = World::new(seed, links);
@@ -274,7 +275,7 @@ proptest! {
             prop_assert!(program.is_over && other.is_over);
             prop_assert!(program.heard == other.says && other.heard == program.says);
         }
-        // what is not acknowledged yet goes with the last link
+        // unacknowledged messages are released with the last link
         while !world.pairs.is_empty() {
             world.kill(0);
         }
@@ -286,7 +287,7 @@ proptest! {
         }
     }
 
-    /// Bytes that nobody would send are told, and take no more memory than the budget has.
+    /// Random messages are reported as violations, and take no more memory than the budget has.
     #[test]
     fn any_message_is_borne(seed in any::<u64>()) {
         let mut random = Random(seed | 1);
@@ -311,7 +312,7 @@ proptest! {
     }
 }
 
-/// A message that could be one, more or less.
+/// Returns bytes that resemble a message.
 fn odd(random: &mut Random) -> Vec<u8> {
     let stream = random.below(4) as StreamId;
     let until = [0, 5, 5_000, 70_000, u64::MAX][random.below(5) as usize];
@@ -397,7 +398,7 @@ fn an_unread_stream_stops_no_other() {
     let [client, _] = &mut world.ends;
     client.programs.get_mut(&0).unwrap().says = vec![1; 2_000_000];
     client.programs.get_mut(&1).unwrap().says = vec![2; 2_000_000];
-    // the server's program of stream 0 never reads
+    // the program of stream 0 at the server never reads
     for _ in 0..200_000 {
         let World {
             ends,
@@ -472,7 +473,7 @@ fn a_window_grows_where_it_holds_its_sender_up_and_is_given_back_when_idle() {
     };
     let messages = messages(&mut client, link, Duration::from_secs(6));
     assert!(holds(&messages, &expected));
-    // what was announced before that is no longer true
+    // an earlier announcement is no longer valid
     let late = Frame::Credit {
         stream: id,
         until: 900_000,
@@ -503,12 +504,12 @@ fn a_silent_link_and_a_silent_relay_are_told() {
     assert_eq!(client.next_event(), Some(reset));
 }
 
-/// Nothing to be read.
+/// Reads nothing.
 fn nothing(_: StreamId, _: &mut Vec<u8>, _: usize) -> Read {
     Read::Nothing
 }
 
-/// All that a session says over a link at a time.
+/// Returns all messages that a session sends over a link at a time.
 fn messages(session: &mut Session, link: LinkId, now: Duration) -> Vec<Message> {
     std::iter::from_fn(|| session.next_message(link, 1_000, now, &mut nothing)).collect()
 }

@@ -1,4 +1,4 @@
-//! What has been waiting too long.
+//! The periodic check of timeouts.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, Session, Waiting};
 use crate::frame::{self, Frame, StreamId};
 
 impl Session {
-    /// Looks at what has been waiting: to be called a few times a second.
+    /// Checks all timeouts. It must be called a few times per second.
     pub fn tick(&mut self, now: Duration) {
         let every = self.limits.timeout / 3;
         if !self.streams.is_empty() {
@@ -48,14 +48,16 @@ impl Session {
         self.free_the_stuck();
     }
 
-    /// Whether a stream has used up its credit, or the session its memory, for what is not acknowledged.
+    /// Returns whether a stream has used up its credit, or the session its memory for
+    /// unacknowledged data.
     pub fn is_held_up(&self) -> bool {
         let spent = |stream: &Stream| stream.is_open && stream.sent == stream.credit;
         self.kept_bytes > self.memory.unacknowledged.free() || self.streams.values().any(spent)
     }
 
-    /// Of all messages on links that do not get through, has the one that is furthest behind sent on another, too, if there
-    /// is one: it holds a reader up soonest. One at a time, since what is only slow comes twice then.
+    /// Sends one message of a stuck link also over another link, if there is one. The message that
+    /// is the furthest behind is chosen, because a reader waits for it first. Only one message is
+    /// sent at a time, because a message that is only slow then arrives twice.
     fn free_the_stuck(&mut self) {
         if !self.links.values().any(Link::takes) {
             return;
@@ -81,13 +83,13 @@ impl Session {
         }
     }
 
-    /// Whether the other side has been silent so long that nothing more is to be hoped for.
+    /// Returns whether the other relay has been silent so long that the session is dead.
     pub fn is_dead(&self, now: Duration) -> bool {
         let is_waited_for = !self.streams.is_empty() || self.links.is_empty();
         is_waited_for && now.saturating_sub(self.heard) > self.limits.timeout
     }
 
-    /// Breaks off every stream: the session is no more.
+    /// Resets every stream. The session has ended.
     pub fn abandon(&mut self) {
         let ids: Vec<StreamId> = self.streams.keys().copied().collect();
         for id in ids {

@@ -1,4 +1,4 @@
-//! Files with and without a scenario.
+//! Tests of gateway files with and without a scenario.
 
 use super::{LEAST, SMALL, complaints, gateway, gateway_with, said_of, scenario};
 use crate::{Fairness, RateSource, Tables, to_json};
@@ -11,7 +11,7 @@ fn two_interfaces_are_enough() {
     let ap = &gateway.aps[0];
     assert_eq!((ap.name.as_str(), ap.interface.as_str()), ("wlan", "eth1"));
     assert_eq!((ap.fairness, ap.rate_bps), (Fairness::Station, None));
-    // the paper's queue and cap
+    // the defaults of the paper: queue and largest rate
     assert_eq!(gateway.queue_packets, 200);
     let wce = ap.wce;
     assert_eq!((wce.max_bps, ap.max_by_default), (6_000_000, true));
@@ -22,7 +22,7 @@ fn two_interfaces_are_enough() {
     ]
     .map(|span| span.0 / 1_000_000);
     assert_eq!(thresholds, [5, 40, 100]);
-    // nothing is listed, so that everything is looked for
+    // no station is listed, so stations are discovered
     assert!(gateway.discovery.neighbours);
 }
 
@@ -385,7 +385,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
          group.unlisted.max = \"6 Mbps\"",
         "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
         "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
-        "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"", // its MAC address is looked for
+        "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"", // its MAC is looked up
     ] {
         assert_eq!(said_of(more), "", "{more}");
     }
@@ -418,7 +418,7 @@ fn a_name_ends_where_it_ends() {
         let message = said_of(more);
         assert!(message.contains("is not a plain name"), "{more}: {message}");
     }
-    // blanks around what has a form of its own are no part of it
+    // blanks around a path are not part of it
     let file = format!("{LEAST}discover.leases = \" /a\\n\"\n");
     let leases = gateway(&file).unwrap().discovery.leases;
     assert_eq!(leases.as_deref(), Some("/a"));

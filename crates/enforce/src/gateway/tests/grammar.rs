@@ -1,4 +1,4 @@
-//! The tables against the decoder and against the schema.
+//! Tests of the tables against the decoder and against the schema.
 
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::notation::table::{Default, Key, Kind, Table};
@@ -7,7 +7,7 @@ use super::{complaints, gateway_with};
 use crate::gateway::settings::GatewayTable;
 use crate::{EXTENSION, Gateway};
 
-/// A gateway whose values leave room for those of [`sample`].
+/// A gateway whose values can be combined with the values of [`sample`].
 const FULL: &str = r#"
 duration = "100 s"
 dumbbell = { bottleneck = "5 Mbps", flows = 1 }
@@ -37,8 +37,8 @@ stations = "02:00:5e:10:00:02"
 stations = "02:00:5e:10:00:03"
 "#;
 
-/// Values that are allowed in [`FULL`] and no defaults, by what their path ends in; others follow from
-/// the kind.
+/// Values that are allowed in [`FULL`] and differ from the defaults, by the end of their path.
+/// Values of other paths follow from the kind of the key.
 const SAMPLES: &[(&str, &str)] = &[
     ("wan", "wan0"),
     ("lan", "lan0"),
@@ -75,7 +75,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("group.a.stations", "192.0.2.0/24"),
 ];
 
-/// Every key of the gateway with its path in [`FULL`].
+/// Returns every key of the gateway with its path in [`FULL`].
 fn keys() -> Vec<(String, &'static Key)> {
     let mut keys = Vec::new();
     collect(GatewayTable::table(), "gateway", &mut keys);
@@ -117,7 +117,7 @@ fn with(path: &str, settings: &[(&str, &str)]) -> Result<Gateway, String> {
     gateway_with(base, "x.toml", &settings).map_err(|problems| complaints::<()>(Err(problems)))
 }
 
-/// The settings without which the key at `path` has no effect: their paths and values.
+/// Returns the settings without which the key at `path` has no effect, with their values.
 fn needed(path: &str) -> Vec<(&str, &str)> {
     let steps = ["increase", "decrease", "speed_up", "back_off"];
     if steps
@@ -171,7 +171,8 @@ fn every_default_is_a_value_of_its_kind() {
                 continue;
             }
         };
-        // it may not fit other values of FULL; such a problem is told of the table
+        // a default may conflict with other values of FULL; such a problem is reported for the
+        // table
         let own = (path.as_str(), default.as_str());
         let settings: Vec<_> = needed(&path).into_iter().chain([own]).collect();
         let message = with(&path, &settings).err().unwrap_or_default();

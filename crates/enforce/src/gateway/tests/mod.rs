@@ -1,4 +1,4 @@
-//! Tests of the whole way from text to gateway.
+//! Tests from the text of a file to the gateway.
 
 mod files;
 mod grammar;
@@ -7,22 +7,22 @@ mod properties;
 use crate::{EXTENSION, Gateway, NEEDS_GATEWAY};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 
-/// A scenario without fault that ends inside the table of station `a`.
+/// A valid scenario whose text ends inside the table of station `a`.
 const SMALL: &str = r#"duration = "10 s"
 cell = { phy = "802.11b" }
 [station.a]
 upload = 1
 "#;
 
-/// The least gateway, in a file without a scenario.
+/// The smallest gateway, in a file without a scenario.
 const LEAST: &str = "[gateway]\nwan = \"eth0\"\nlan = \"eth1\"\n";
 
-/// The gateway of a file.
+/// Returns the gateway of a file.
 fn gateway(text: &str) -> Result<Gateway, Vec<Problem>> {
     gateway_with(text, "cafe.toml", &[])
 }
 
-/// The gateway of a file with settings over its text.
+/// Returns the gateway of a file with settings over its text.
 fn gateway_with(
     text: &str,
     source: &str,
@@ -31,7 +31,7 @@ fn gateway_with(
     parse(text.as_bytes(), Format::Toml, source, settings)
 }
 
-/// The gateway of bytes in either format.
+/// Returns the gateway of bytes in either format.
 fn parse(
     bytes: &[u8],
     format: Format,
@@ -43,7 +43,7 @@ fn parse(
     Ok(tables.gateway.unwrap())
 }
 
-/// The scenario of a file, and its gateway if it has one.
+/// Returns the scenario of a file, and its gateway if it has one.
 fn scenario(text: &str) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
     let files = Files::new();
     let bytes = text.as_bytes();
@@ -51,12 +51,12 @@ fn scenario(text: &str) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
     parsed.map(|(scenario, tables)| (scenario, tables.gateway))
 }
 
-/// What is said of [`LEAST`] with `more` behind it, hints as lines of their own.
+/// Returns the messages about [`LEAST`] followed by `more`. Hints are on separate lines.
 fn said_of(more: &str) -> String {
     complaints(gateway(&format!("{LEAST}{more}")))
 }
 
-/// The problems as printed, hints as lines of their own; empty if there are none.
+/// Returns the problems as printed, with hints on separate lines; empty without problems.
 fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
     let problems = result.err().unwrap_or_default();
     let lines = problems.iter().flat_map(|problem| {

@@ -1,4 +1,4 @@
-//! Whatever the bytes: an answer, never a panic.
+//! Any sequence of bytes gives a gateway or problems, and never a panic.
 
 use lasthop_engine::scenario::{Files, Format, Problem};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{LEAST, SMALL, parse};
 use crate::EXTENSION;
 
-/// Pieces of gateways, right and wrong, to put into others.
+/// Fragments of gateway files, valid and invalid, that are inserted into files.
 const PIECES: &[&str] = &[
     "\n",
     "\"",

@@ -1,4 +1,4 @@
-//! From decoded tables to [`Csma`].
+//! Assembles [`Csma`] from decoded tables.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Millimetres};
 use crate::notation::units::{self, TIME};
 
-/// Returns links, conflicts and flows of `[csma]`, if the file has this table.
+/// Returns the links, conflicts and flows of `[csma]`, if the file has this table.
 ///
 /// # Errors
 /// There is a problem.
@@ -47,7 +47,7 @@ pub(in super::super) fn assemble(
     Ok(Some(network))
 }
 
-/// Returns everything except the flows.
+/// Returns the network without its flows.
 fn settings(csma: &Section) -> Result<Csma, Refused> {
     let keys = CsmaTable::read(&Layers(&[csma]))?;
     let k = keys.k;
@@ -90,7 +90,7 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
         queue_packets: keys.queue,
         dummy: keys.dummy,
         acks: keys.acks,
-        // without prices, several connections have no signal of their cost
+        // without prices, users cannot know the cost of additional connections
         connections: match keys.connections {
             ConnectionsWord::Rtt if is_adaptive => Connections::Rtt { k },
             ConnectionsWord::Utility if is_adaptive => Connections::Utility {
@@ -121,7 +121,7 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
     Err(overhead.refuse_value(fault, problems))
 }
 
-/// Checks that there are marks, if the number of connections depends on marks.
+/// Checks that packets are marked, if the number of connections depends on marks.
 fn check_marks(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let lacks = |flow: &&CsmaFlow| matches!(&flow.transport, Transport::Tcp(tcp) if !tcp.ecn);
     let Connections::Marks { .. } = network.connections else {
@@ -145,14 +145,14 @@ fn nodes(csma: &Section) -> Result<Vec<(String, CsmaNode)>, Refused> {
         .collect()
 }
 
-/// Returns the links with their conflicts, listed or from positions.
+/// Returns the links with their conflicts, which the file lists or which follow from positions.
 fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     let tables = csma.tables(CsmaTable::link);
     let place = |name: &String| tables.iter().position(|(link, _)| link == name);
     let mut links = Vec::with_capacity(tables.len());
     for (name, link) in tables {
         let keys = CsmaLinkTable::read(&Layers(&[link]))?;
-        // the checks have refused unknown names
+        // unknown names have been refused by the checks
         let places =
             |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
         links.push(CsmaLink {
@@ -174,8 +174,9 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     Ok(links)
 }
 
-/// Adds the conflicts of links whose ends have positions, and the links that read or disturb each other. An exchange
-/// is read by links whose transmitters are near one of its ends.
+/// Adds the relations that follow from positions: conflicts, links whose frames a link reads, and
+/// links that it disturbs. A link reads an exchange if its transmitter is near one end of the
+/// exchange.
 fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused> {
     let range = |key: KeyOf<Millimetres>| Ok(Layers(&[csma]).need(key)?.0 as f64);
     let sensing = range(CsmaTable::sensing_range)?;
@@ -229,7 +230,7 @@ pub(super) fn distance(from: (f64, f64), to: (f64, f64)) -> f64 {
     libm::hypot(from.0 - to.0, from.1 - to.1)
 }
 
-/// Refuses a conflict graph in several parts.
+/// Refuses a conflict graph that is not connected.
 fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Result<(), Refused> {
     let mut reached = BTreeSet::from([0]);
     let mut frontier = vec![0];
@@ -289,7 +290,7 @@ fn flows(
     Ok(flows)
 }
 
-/// Returns the marginal utility of a table, whose points have been checked.
+/// Returns the marginal utility of a table. The checks have accepted its points.
 fn marginals(table: &Section, key: KeyOf<Vec<(f64, f64)>>) -> Option<Marginals> {
     Marginals::new(table.value(key)?).ok()
 }

@@ -1,4 +1,4 @@
-//! Checks of the tables of a file with or without `[csma]`.
+//! Checks of the tables of files with and without `[csma]`.
 
 use super::super::model::Record;
 use super::super::root::RootKeys;
@@ -13,21 +13,21 @@ use crate::notation::setting::{Millimetres, keys};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
 
-/// Largest number of wireless links.
+/// Maximum number of wireless links.
 const MOST_LINKS: usize = 5_000;
 
-/// Tables of other networks.
+/// Tables of networks without a conflict graph.
 const OTHERS: [&str; 6] = keys!(RootKeys: cell, station, dumbbell, parking_lot, wire, bottleneck);
 
-/// Keys of flows on a route.
+/// Keys of flows with a route.
 const OF_ROUTES: [&str; 3] = keys!(FlowTable: route, weight, marginal_utility);
 
 /// Keys of flows between wired nodes.
 const OF_WIRES: [&str; 7] =
     keys!(FlowTable: from, to; Hosts: access, access_spread, jitter, rtt, rtt_spread);
 
-/// Refuses a cell or a shape in addition to the conflict graph, and removes it, so that it causes no further
-/// problems.
+/// Refuses a cell or a topology in addition to the conflict graph, and removes its table, so that
+/// the table causes no further problems.
 pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     let Data::Table(tables) = &mut root.data else {
         return;
@@ -118,7 +118,7 @@ fn check_links(csma: &Section, problems: &mut Problems) {
     check_mixture(csma, problems);
 }
 
-/// Checks that every link that a link names exists and is another link.
+/// Checks that every link named in a table of a link exists and is another link.
 fn check_others(
     name: &str,
     link: &Section,
@@ -165,7 +165,8 @@ fn check_others(
     }
 }
 
-/// Checks that all links have nodes, or no link. A link without nodes would be in no range.
+/// Checks that either all links or no links have nodes. A link without nodes would be in range of
+/// no other link.
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {
@@ -186,7 +187,7 @@ fn check_mixture(csma: &Section, problems: &mut Problems) {
     }
 }
 
-/// Refuses a name for which there is no table.
+/// Refuses a name that has no table.
 fn known(
     entry: &Entry,
     name: &str,
@@ -257,7 +258,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     check_greedy(csma, flow, problems);
 }
 
-/// Returns the rate of a datagram source, if it is "greedy".
+/// Returns the rate of a datagram source, if the rate is "greedy".
 fn greedy(flow: &Section) -> Option<Said<'_, Option<SourceRate>>> {
     let rate = flow.inside(FlowTable::udp)?.said(WiredDatagrams::rate);
     rate.filter(|rate| rate.value == Some(SourceRate::Greedy))
@@ -326,7 +327,7 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
     }
 }
 
-/// Checks that a frame that can be received is sensed.
+/// Checks that every frame that can be received can also be sensed.
 fn check_ranges(csma: &Section, problems: &mut Problems) {
     let sensing = csma.said(CsmaTable::sensing_range);
     let transmission = csma.said(CsmaTable::transmission_range);

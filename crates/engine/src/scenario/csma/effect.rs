@@ -1,6 +1,6 @@
-//! Settings that have no effect with the others. They are refused, because a user expects an effect. If a setting
-//! over the file chooses the access or the connections, the keys of the file for other choices are accepted, so
-//! that the same file can be used for all choices.
+//! Checks for settings that have no effect because of other settings. These settings are refused,
+//! because a user expects an effect. An override may choose the access or the connections. Then the
+//! keys of the file for other choices are accepted, so that one file can be used for all choices.
 
 use super::super::root::RootKeys;
 use super::super::wired::FlowTable;
@@ -10,17 +10,17 @@ use crate::notation::decode::{Entry, Section};
 use crate::notation::problem::Problems;
 use crate::notation::setting::keys;
 
-/// Keys of r and of what depends on r.
+/// Keys of r, and keys that depend on r.
 const PRICES: &[&str] =
     &keys!(CsmaTable: beta; CsmaPrice: r_per_packet, queue_unit, interval, r_max);
 
-/// Keys that have no effect if each link has its own r.
+/// Keys that have no effect if each link has a fixed r.
 const QUEUES: &[&str] = &keys!(CsmaPrice: r_per_packet, queue_unit, r_max);
 
 /// Keys of the number of connections of a user.
 const SEVERAL: &[&str] = &keys!(CsmaTable: k; CsmaUsers: interval, rounding, smoothing);
 
-/// Keys of utilities: of all flows, and of single flows.
+/// Keys of utilities, of all flows and of single flows.
 const UTILITIES: &[&str] = &keys!(CsmaTable: fairness, marginal_utility);
 const OF_FLOWS: &[&str] = &keys!(FlowTable: weight, marginal_utility);
 
@@ -53,11 +53,11 @@ const TCP: &str = "a flow of TCP";
 const NO_R: &str = "a link without an r of its own";
 const PLACES: &str = "nodes with positions, [csma.node.NAME]";
 
-/// A rule about settings without effect: whether it applies, the tables, the keys; the key of `[csma]` that makes
-/// them ineffective, and the condition for an effect.
+/// A rule about settings without effect: whether it applies, the tables, their keys, the key of
+/// `[csma]` that removes the effect, and the condition for an effect.
 type Rule<'a> = (bool, &'a [&'a Section], &'a [&'a str], &'a str, &'a str);
 
-/// Checks `[csma]` and the flows. `has_tcp` is true if at least one flow is TCP.
+/// Checks `[csma]` and the flows. `has_tcp` is true if at least one flow uses TCP.
 pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mut Problems) {
     let access = csma.value(CsmaTable::access);
     let (Some(access), Some(connections)) = (access, csma.value(CsmaTable::connections)) else {
@@ -80,7 +80,7 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
     let legacy = access == AccessWord::Legacy;
     let (with_tcp, without_tcp) = (adapts && has_tcp, adapts && !has_tcp);
     let rules: [Rule; 21] = [
-        // without adaptive access there are no prices: one connection per flow, and no AQM
+        // without adaptive access there are no prices, so flows have one connection and no AQM
         (!adapts, &own, PRICES, ACCESS, ADAPTIVE),
         (!adapts, &own, SEVERAL, ACCESS, ADAPTIVE),
         (!adapts, &own, UTILITIES, ACCESS, ADAPTIVE),

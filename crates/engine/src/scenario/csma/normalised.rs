@@ -1,4 +1,4 @@
-//! The normalised form of a network by its conflict graph.
+//! The normalised form of a network with a conflict graph.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::mac::graph::Pace;
 
 impl Csma {
-    /// Returns the network in the normalised scenario, which models read.
+    /// Returns the network for the normalised scenario, which the models read.
     pub(in super::super) fn to_json(&self, wired: &[LinkSettings]) -> Value {
         let link = |link: &CsmaLink| {
             let names = |links: &BTreeSet<usize>| -> Vec<&str> {

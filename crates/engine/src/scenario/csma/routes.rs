@@ -1,4 +1,4 @@
-//! Routes over links on air and wires.
+//! Routes over wireless and wired links.
 
 use super::super::model::{LinkRate, LinkSettings, Scenario};
 use super::{CsmaLink, Hop};
@@ -6,7 +6,8 @@ use crate::kernel::time::Span;
 use crate::notation::decode::Said;
 use crate::notation::problem::{Problems, Refused, did_you_mean, one_line, one_of};
 
-/// Checks that a round trip takes time: over a wireless link, or over a wire with a rate or a delay.
+/// Checks that a round trip takes time: it crosses a wireless link, or a wired link with a rate or
+/// a delay.
 pub(super) fn check_time(
     names: &Said<Vec<String>>,
     route: &[Hop],
@@ -28,7 +29,8 @@ pub(super) fn check_time(
     Err(names.refuse(message, problems))
 }
 
-/// Returns the links of a route. Each exists, and begins where the previous link ends.
+/// Returns the links of a route. Each link must exist, and must begin at the end of the previous
+/// link.
 pub(super) fn route(
     names: &Said<Vec<String>>,
     links: &[CsmaLink],
@@ -56,7 +58,7 @@ pub(super) fn route(
 /// Transmitter and receiver of a link, if they are known.
 type Ends<'a> = Option<[&'a str; 2]>;
 
-/// Returns all links that a route may pass.
+/// Returns all links that a route may cross.
 fn every<'a>(
     links: &'a [CsmaLink],
     wired: &'a [LinkSettings],
@@ -74,8 +76,8 @@ fn every<'a>(
     on_air.chain(wires)
 }
 
-/// Refuses a route with a gap: a link does not begin where the previous link ends. Links whose conflicts are listed
-/// have no ends, and may be anywhere.
+/// Refuses a route with a gap, where a link does not begin at the end of the previous link. Links
+/// with listed conflicts have no ends, and may be at any place of a route.
 fn touching(
     names: &Said<Vec<String>>,
     links: &[CsmaLink],

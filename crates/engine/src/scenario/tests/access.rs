@@ -1,10 +1,11 @@
-//! Access categories, transmission opportunities and PIFS in the file.
+//! Tests of access categories, TXOPs and PIFS in a file.
 
 use super::super::*;
 use super::{SMALL, complaints, message_of, toml};
 use crate::kernel::time::Span;
 
-/// The node of station `a` of [`SMALL`] with `line` added to it, and of the access point.
+/// Returns the node of station `a` of [`SMALL`] with `line` added to its table, and the node of the
+/// access point.
 fn nodes(line: &str, settings: &[(&str, &str)]) -> (Node, Node) {
     let scenario = toml(&format!("{SMALL}{line}"), settings);
     let Ok(scenario) = scenario else {
@@ -30,7 +31,7 @@ fn categories_start_from_the_table_of_the_standard() {
 fn categories_follow_the_node_s_own_best_effort() {
     let settings = [("cell.ap.cwmin", "0"), ("station.a.cwmin", "29")];
     let (station, ap) = nodes("", &settings);
-    // whole slots: 30 / 4 = 7, 30 / 2 = 15
+    // rounded down to whole slots: 30 / 4 = 7, 30 / 2 = 15
     assert_eq!(station.voice, Access::contention(2, 6, 14));
     assert_eq!(station.video, Access::contention(2, 14, 29));
     assert_eq!(ap.voice, Access::contention(2, 0, 0));
@@ -111,7 +112,7 @@ fn pifs_is_for_the_access_point() {
         message_of("aifsn = 0"),
         format!("x.toml:5: `station.a.aifsn`: 0 is too small; {range}")
     );
-    // once, however many stations it holds for
+    // reported once, although it applies to several stations
     let text = SMALL.replace("802.11b\"", "802.11b\", aifsn = 1") + "[station.b]\nupload = 1\n";
     assert_eq!(
         complaints(toml(&text, &[])),
@@ -138,7 +139,8 @@ fn windows_of_each_category_are_in_order() {
         "x.toml:5: `station.a.video.cwmax`: 7 is below cwmin; \
          expected a whole number from 15 to 32767"
     );
-    // the cell's own voice is in order, the station's follows its wider best effort
+    // the voice category of the cell is valid, but that of the station inherits a larger
+    // best-effort window
     let text = SMALL.replace("802.11b\"", "802.11b\", voice.cwmax = 10");
     assert_eq!(complaints(toml(&text, &[])), "");
     assert_eq!(
@@ -150,7 +152,7 @@ fn windows_of_each_category_are_in_order() {
 
 #[test]
 fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
-    // 1536 bytes at 11 Mb/s 1309.091 us, SIFS 10 us, MAC ACK at 2 Mb/s 248 us
+    // 1309.091 us for 1536 bytes at 11 Mb/s, SIFS 10 us, and 248 us for a MAC ACK at 2 Mb/s
     assert_eq!(
         message_of("txop_limit = \"1.5 ms\""),
         "x.toml:5: `station.a.txop_limit`: \"1.5 ms\" is shorter than the exchange of one frame of \
@@ -158,7 +160,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     );
     let (station, _) = nodes("txop_limit = \"1567091 ns\"", &[]);
     assert_eq!(station.best_effort.txop_limit, Some(Span(1_567_091)));
-    // the access point sends only TCP ACKs, and nothing in category voice
+    // the access point sends only TCP ACKs, and none in category voice
     nodes(
         "",
         &[
@@ -171,7 +173,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
         "--set cell.txop_limit=500 us: `cell.txop_limit`: \"500 us\" is shorter than the exchange of \
          one frame of flow `a/up/1`; expected \"none\" or at least 1567.091 us"
     );
-    // RTS 272 us, CTS 248 us and two SIFS more
+    // in addition: RTS 272 us, CTS 248 us and two SIFS
     let protected = [
         ("cell.rts_threshold", "1000 B"),
         ("cell.txop_limit", "2 ms"),

@@ -1,10 +1,11 @@
-//! Aggregation of a node and of its categories in the file.
+//! Tests of the aggregation settings of nodes and categories in a file.
 
 use super::super::*;
 use super::{complaints, message_of, toml};
 use crate::mac::{Aggregation, Category};
 
-/// How each category of station `a` and of the access point of an 802.11ac cell aggregates.
+/// Returns the aggregation of each category, for station `a` and for the access point of an
+/// 802.11ac cell.
 fn aggregations(settings: &[(&str, &str)]) -> [[Aggregation; 4]; 2] {
     let text = "duration = \"10 s\"\ncell = { phy = \"802.11ac\" }\nstation.a.upload = 1\n";
     let scenario = toml(text, settings);

@@ -1,11 +1,11 @@
-//! The table `[vsb]`: what it means, and what is said of what is wrong with it.
+//! Tests of the table `[vsb]`: the meaning of its values, and messages about invalid values.
 
 use super::super::{BottleneckFairness, BottleneckUdp};
 use super::{SMALL, complaints, toml};
 use crate::control::{WceRule, WceSettings};
 use crate::kernel::time::Span;
 
-/// Parses [`SMALL`] with a table of a bottleneck.
+/// Returns the message about [`SMALL`] with this table of a bottleneck.
 fn message_of_vsb(table: &str) -> String {
     complaints(toml(&format!("{SMALL}[vsb]\n{table}"), &[]))
 }
@@ -108,7 +108,7 @@ fn it_needs_a_cell() {
     );
 }
 
-/// Returns the problems of a file with groups and three stations, two of which are of one table.
+/// Returns the problems of a file with groups and three stations, two of which share a table.
 fn message_of_groups(table: &str) -> String {
     let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
     let file =

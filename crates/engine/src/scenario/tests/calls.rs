@@ -1,4 +1,4 @@
-//! Calls of stations and between wired nodes.
+//! Tests of calls at stations and between wired nodes.
 
 use super::networks::{MS, names, refused};
 use super::refused_values::assert_said;

@@ -1,4 +1,4 @@
-//! Changes of a channel, and of the answers of a station, during a run.
+//! Tests of changes during a run: of a channel, and of a station's ping replies.
 
 use super::refused_values::message_of_settings;
 use super::{SMALL, complaints, toml};

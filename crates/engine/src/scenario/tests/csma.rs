@@ -1,4 +1,5 @@
-//! Networks by conflict graph: what a file means, and what is refused.
+//! Tests of networks with a conflict graph: the meaning of their files, and messages about invalid
+//! files.
 
 use super::csma_files::{LISTED, PLACED};
 use super::{complaints, toml};
@@ -388,7 +389,7 @@ fn a_route_that_jumps_is_refused() {
             format!("x.toml:3: `flow.x.route`: {expected}")
         );
     }
-    // against its direction
+    // a route against the direction of a link
     let server = text
         .replace("d = { x", "server = { x")
         .replace("to = \"d\"", "to = \"server\"");
@@ -500,7 +501,7 @@ fn settings_without_effect_are_refused() {
         let rules = format!("{mode}\n{setting}");
         assert_eq!(message(&rules), idle(5, key, shown, needed), "{rules}");
     }
-    // settings that only say what holds anyway are allowed
+    // settings that state the present behaviour are accepted
     assert_eq!(
         message("access = \"legacy\"\naqm = false\nconnections = \"one\""),
         ""

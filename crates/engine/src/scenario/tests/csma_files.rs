@@ -1,4 +1,4 @@
-//! Files of CSMA networks, without fault.
+//! Valid files of networks with a conflict graph.
 
 pub(super) const LISTED: &str = r#"
 duration = "10 s"
@@ -21,7 +21,7 @@ route = ["1"]
 mss = "500 B"
 "#;
 
-/// Transmitters in a row, 0, 0.5 and 1.2 km.
+/// Transmitters in a row, at 0, 0.5 and 1.2 km.
 pub(super) const PLACED: &str = r#"
 duration = "10 s"
 flow.x.route = ["near"]

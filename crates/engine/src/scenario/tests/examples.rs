@@ -1,4 +1,4 @@
-//! The examples are scenarios, and mean what their comments say.
+//! Tests that the examples are valid scenarios with the meaning that their comments describe.
 
 use super::super::*;
 use super::{complaints, toml};

@@ -1,4 +1,4 @@
-//! A table of the file that another crate reads.
+//! Tests of a root table that another crate reads.
 
 use super::super::{ExtensionTable, Files, Format, Needed, Problem, Scenario};
 use super::{SMALL, complaints, toml};
@@ -19,7 +19,7 @@ table! {
 
 const LAMPS: KeyOf<Lamps> = KeyOf::new("lamps");
 
-/// What is said of lamps, with the file's title and how many stations it has.
+/// The content of the table, with the title and the number of stations of the file.
 #[derive(Debug, PartialEq)]
 struct Room {
     title: String,

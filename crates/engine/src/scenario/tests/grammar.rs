@@ -1,4 +1,4 @@
-//! The grammar against itself, against the decoder and against the schema.
+//! Tests of the grammar for consistency, against the decoder and against the schema.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::notation::tree::{Data, Item};
 use crate::notation::value::check;
 use crate::queue::DISCIPLINES;
 
-/// All four kinds of flow, and long enough for the sample values.
+/// A scenario with all four kinds of flows, long enough for the sample values.
 const FULL: &str = r#"
 duration = "100 s"
 wire.rate = "9 Mbps"
@@ -29,7 +29,7 @@ sensor_up = "1 s"
 sensor_down = "1 s"
 "#;
 
-/// Networks, so that every key has a place where it matters.
+/// Networks in which every key has an effect at some place.
 const NETWORKS: [&str; 15] = [
     r#"
 duration = "100 s"
@@ -165,7 +165,7 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
     }
 }
 
-/// A value that is allowed for the key in [`FULL`] and not its default.
+/// Returns a value that is allowed for the key in [`FULL`] and differs from its default.
 fn sample(path: &str, key: &Key) -> Option<&'static str> {
     Some(match key.kind {
         Kind::Title => "another title",
@@ -174,10 +174,10 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ if key.name == "bar_after_failure" => "true",
             Default::Flag(true) => "false",
             Default::Depends(_) if matches!(key.name, "ecn" | "l4s") => "true",
-            Default::Depends(_) => "false", // as ns-2 they are true
+            Default::Depends(_) => "false", // the default is true, as in ns-2
             _ => "true",
         },
-        Kind::Count(_) if path == "format" => return None, // one format is accepted
+        Kind::Count(_) if path == "format" => return None, // only one format is accepted
         Kind::Count(_) if key.accepted.is_some() => "3",
         Kind::Count(_) => match key.name {
             "cwmin" | "mcs" => "3",
@@ -185,7 +185,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "40",
         },
         Kind::Number(_) if matches!(key.name, "speed_up" | "coupling") => "1.25",
-        Kind::Number(_) if path.ends_with("pi.b") => "0.00001", // below a
+        Kind::Number(_) if path.ends_with("pi.b") => "0.00001", // less than a
         Kind::Probability | Kind::Number(_) => "0.25",
         Kind::Level(_) => "9 dB",
         Kind::Duration(_) if key.name == "beacon_interval" => "51.2 ms",
@@ -209,7 +209,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
         Kind::Times => "[1, 2, 2]",
-        Kind::TimesFile => return None, // no file is at hand
+        Kind::TimesFile => return None, // the test has no file
         Kind::Commands => "ping server",
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
@@ -257,7 +257,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
     })
 }
 
-/// The settings without which the key at `path` has no effect: their paths and values.
+/// Returns the settings without which the key at `path` has no effect, with their values.
 fn needed(path: &str, key: &Key) -> Vec<(String, &'static str)> {
     let on = |other| (path.replace(key.name, other), "true");
     match key.name {
@@ -330,7 +330,8 @@ fn every_key_changes_the_scenario() {
     assert!(keys > 90, "{keys} keys visited");
 }
 
-/// Runs are known by their normalised scenario: over a conflict graph, too, it has all that a flow was given.
+/// The normalised scenario identifies a run, so it must contain every key of a flow over a conflict
+/// graph.
 #[test]
 fn every_key_of_a_flow_over_a_conflict_graph_changes_the_scenario() {
     let network = "duration = \"100 s\"\ncsma = { connections = \"one\", link = { a = {} } }\n";
@@ -457,7 +458,7 @@ fn check_default(path: &str, key: &Key, default: Default) {
     assert!(check(&Item { origin, data }, key, None).is_ok(), "{path}");
 }
 
-/// The schema of the key at `path`, references followed.
+/// Returns the schema of the key at `path`, with references resolved.
 fn schema_at<'s>(root: &'s Value, path: &str) -> Option<&'s Value> {
     let follow = |schema: &'s Value| match schema["$ref"].as_str() {
         Some(reference) => root.pointer(reference.trim_start_matches('#')),

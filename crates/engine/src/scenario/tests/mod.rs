@@ -1,4 +1,4 @@
-//! Tests of the whole way from text to scenario.
+//! Tests from the text of a file to the scenario.
 
 mod access;
 mod aggregation;
@@ -22,7 +22,7 @@ mod tcp_defaults;
 
 use super::{Format, Problem, Scenario, parse};
 
-/// A file without fault that ends inside the table of station `a`.
+/// A valid file whose text ends inside the table of station `a`.
 const SMALL: &str = r#"duration = "10 s"
 cell = { phy = "802.11b" }
 [station.a]
@@ -38,7 +38,7 @@ fn toml(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>>
     parse(text, Format::Toml, "x.toml", &settings)
 }
 
-/// The problems as printed, hints as lines of their own; empty if there are none.
+/// Returns the problems as printed, with hints on separate lines; empty without problems.
 fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
     let problems = result.err().unwrap_or_default();
     let lines = problems.iter().flat_map(|problem| {
@@ -48,7 +48,7 @@ fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What is said of line 5 of [`SMALL`] with `line` added to station `a`.
+/// Returns the message about line 5 of [`SMALL`] with `line` added to station `a`.
 fn message_of(line: &str) -> String {
     complaints(toml(&format!("{SMALL}{line}"), &[]))
 }

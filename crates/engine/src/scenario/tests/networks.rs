@@ -1,4 +1,4 @@
-//! Wired networks: what a file means, and what is refused.
+//! Tests of wired networks: the meaning of their files, and messages about invalid files.
 
 use super::{complaints, toml};
 use crate::kernel::time::Span;
@@ -80,7 +80,7 @@ fn a_parking_lot_spreads_the_rates_of_its_bottlenecks() {
         let scenario = toml(&format!("duration = \"1 s\"\n{}", lot(more)), &[]).unwrap();
         scenario.links.iter().map(|link| link.rate.bps()).collect()
     };
-    // each link with its way back; 2 % of 10 Mb/s around 10 Mb/s
+    // both directions of each link; rates in a range of 2 % around 10 Mb/s
     assert_eq!(
         rates("hops = 3, bottleneck = \"10 Mbps\", rate_spread = 0.02"),
         [
@@ -294,7 +294,8 @@ fn web_traffic_is_one_flow_with_the_rate_of_its_connections() {
         (web.arrivals, web.request_bytes),
         (WebArrivals::Packmime, None)
     );
-    // the access rate of the dumbbell's hosts is not that of all servers together; the rtt is
+    // the access rate of one host does not apply to all servers of a web source together; the
+    // round-trip time does
     let access = &scenario.links[flow.forward[0] as usize];
     assert_eq!((access.rate.bps(), access.delay), (None, Span(50 * MS)));
     let table = "{ connections = 0.5, arrivals = \"poisson\", response = \"5 kB\", server_delay = \"0 s\" }";
@@ -497,7 +498,7 @@ fn jitter_is_that_of_the_sources() {
             named("short/access", 200_000),
         ]
     );
-    // the slowest link on the way counts
+    // the slowest link of the route determines the jitter
     let row = "link.ab = { from = \"a\", to = \"b\", rate = \"100 Mbps\" }\n\
                link.bc = { from = \"b\", to = \"c\", rate = \"10 Mbps\" }\n\
                flow.x = { from = \"a\", to = \"c\", jitter = \"packet\" }";

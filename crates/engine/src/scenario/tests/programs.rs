@@ -1,4 +1,4 @@
-//! `[programs]`.
+//! Tests of `[programs]`.
 
 use super::super::parse;
 use super::toml;

@@ -1,4 +1,5 @@
-//! Whatever the bytes: an answer, never a panic; and every answer keeps its promises.
+//! Any sequence of bytes gives a scenario or problems, and never a panic. Every scenario meets the
+//! engine's assumptions.
 
 use proptest::prelude::*;
 
@@ -6,7 +7,7 @@ use super::super::{Category, Discipline, Format, Problem, Scenario, parse_bytes}
 use super::examples::{HOTSPOT, HOTSPOT_JSON, PIFS, SEVEN, TWO_RATES, UDP_BETA};
 use super::rows::assert_rows_are_whole;
 
-/// Pieces of scenarios, right and wrong, to put into others.
+/// Fragments of scenario files, valid and invalid, that are inserted into files.
 const PIECES: &[&str] = &[
     "\n",
     "\"",
@@ -93,7 +94,7 @@ const PATHS: &[&str] = &[
     "a b",
 ];
 
-/// One change of a text: at a place, cut some bytes and put a piece there.
+/// Returns changes of a text. Each cuts some bytes at a position and inserts a fragment there.
 fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, &'static str)>> {
     let cut = prop_oneof![3 => Just(0usize), 2 => 1usize..4, 1 => 4usize..80];
     let piece = prop_oneof![1 => Just(""), 3 => prop::sample::select(PIECES)];
@@ -139,7 +140,7 @@ fn check_problem(problem: &Problem) {
     }
 }
 
-/// What the engine trusts.
+/// Checks the assumptions of the engine.
 fn check_scenario(scenario: &Scenario) {
     assert!(scenario.warmup < scenario.duration);
     assert!(!scenario.flows.is_empty());

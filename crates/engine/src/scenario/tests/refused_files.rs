@@ -1,4 +1,4 @@
-//! Files that are no scenario at all, and scenarios that are wrong as a whole.
+//! Tests of files that are not scenarios, and of scenarios that are invalid as a whole.
 
 use super::super::{Format, LARGEST_FILE, parse, parse_bytes};
 use super::{SMALL, complaints, message_of, toml};
@@ -160,7 +160,7 @@ fn many_flows_leave_less_time() {
         message(&[many, long]),
         format!("--set duration=\"70369 s\": {rest}")
     );
-    // 64 bits, of which 18 count who is pending, and nanoseconds
+    // 18 of the 64 bits are the number of the pending event, and the rest are nanoseconds
     assert_eq!((u64::MAX >> 18) / 1_000_000_000, 70_368);
     assert!(toml(text, &[many, ("duration", "\"70368 s\"")]).is_ok());
 }

@@ -1,4 +1,5 @@
-//! Long lists by the stretch: the same as in the whole tree, in the order that readers rely on.
+//! Tests that ranges of the long lists equal those of the whole tree, in the order that readers
+//! rely on.
 
 use serde_json::Value;
 
@@ -6,7 +7,8 @@ use super::super::{LongList, Scenario};
 use super::examples::{CSMA_WIRES, HOTSPOT};
 use super::toml;
 
-/// Hosts with links of their own, datagrams and web traffic beside bulk, a further link, a reporting station.
+/// A network whose hosts have their own links, with bulk, datagram and web traffic, a further link,
+/// and a station that reports.
 const NETWORK: &str = r#"
 duration = "9 s"
 cell = { phy = "802.11b", node = "left" }
@@ -19,7 +21,7 @@ flow.web.web = { connections = 5 }
 station.meter = { sensor_up = { every = "2 s" }, download = 2 }
 "#;
 
-/// Fails unless stretches of three rows make up the lists of the whole tree.
+/// Asserts that ranges of three rows make up the lists of the whole tree.
 pub(super) fn assert_rows_are_whole(scenario: &Scenario) {
     let (complete, head) = (scenario.to_json(), scenario.head_to_json());
     for list in LongList::ALL {
@@ -33,7 +35,7 @@ pub(super) fn assert_rows_are_whole(scenario: &Scenario) {
     assert_eq!(keys(&head), keys(&complete));
 }
 
-/// A long list, read three rows at a time.
+/// Returns a long list that is read three rows at a time.
 fn rows(scenario: &Scenario, list: LongList) -> Value {
     let count = scenario.count_of(list);
     let pieces = (0..count).step_by(3).map(|first| {
@@ -68,12 +70,13 @@ fn a_table_that_rows_in_succession_have_is_there_once() {
     let scenario = toml(NETWORK, &[]).unwrap();
     let piece = scenario.rows_to_json(LongList::Flows, 0..scenario.flows.len());
     let count = |key: &str| piece["shared"][key].as_array().map(Vec::len);
-    // stations' flows and the shape's, the small one, those after it
+    // flows of the stations and of the topology, the flow with its own settings, and the flows
+    // after it
     assert_eq!(count("tcp"), Some(3));
     assert_eq!((count("udp"), count("sensor")), (Some(1), Some(1)));
 }
 
-/// Who asks for routers' links alone stops at the first of a host.
+/// A reader that needs only the links of routers can stop at the first link of a host.
 #[test]
 fn links_of_routers_stand_before_those_of_hosts() {
     let scenario = toml(NETWORK, &[]).unwrap();

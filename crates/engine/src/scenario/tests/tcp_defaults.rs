@@ -1,9 +1,9 @@
-//! Defaults of TCP, which follow the generation of the network.
+//! Tests of the TCP defaults that depend on the kind of network.
 
 use super::{complaints, toml};
 use crate::scenario::*;
 
-/// One upload in a cell, whose table follows.
+/// One upload in a cell. The table of the cell follows in each test.
 const UPLOAD: &str = "duration = \"10 s\"\nstation.a.upload = 1\n";
 
 /// One flow over a wired link.
@@ -15,7 +15,7 @@ type Defaults = (CongestionAlgorithm, bool, u32, u32);
 const MODERN: Defaults = (CongestionAlgorithm::Cubic, true, 10, 20_000);
 const OLDER: Defaults = (CongestionAlgorithm::NewReno, false, 2, 42);
 
-/// The settings of each TCP sender that depend on the network.
+/// Returns the network-dependent settings of each TCP sender.
 fn settings(text: &str) -> Vec<Defaults> {
     let scenario = toml(text, &[]).unwrap_or_else(|_| panic!("{}", complaints(toml(text, &[]))));
     let flows = scenario.flows.into_iter();

@@ -1,4 +1,4 @@
-//! What links do for each other: acknowledge, rest, take over, wait.
+//! Tests of links that acknowledge for each other, rest, take over messages and wait.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn one_message_acknowledges_what_has_come_over_all_links() {
     assert!(!holds(&early, &all));
     assert!(holds(&messages(&mut server, 3, due), &all));
     assert_eq!(server.deadline(), None);
-    // whatever a link carried that is lost may not have come: it is said again
+    // acknowledgements on a lost link may not have arrived, so they are repeated
     server.lose(3);
     let counts = vec![(8, 1)];
     assert!(holds(
@@ -52,7 +52,7 @@ fn a_link_that_rests_carries_nothing_until_it_is_roused() {
     client.open("target", 80, second(2)).unwrap();
     assert!(messages(&mut client, 0, second(2)).is_empty());
     assert_eq!(client.rested(second(30), second(28)), [0]);
-    // the last that was put to rest comes first
+    // the link that began to rest last is used first
     assert!(client.rouse() && client.carries(1) && !client.carries(0));
     let messages = messages(&mut client, 1, second(3));
     assert!(holds(&messages, &Frame::Rest { rests: false }));
@@ -60,7 +60,7 @@ fn a_link_that_rests_carries_nothing_until_it_is_roused() {
     assert!(client.rouse() && !client.rouse());
 }
 
-/// A server with a stream, 0, over a link, 0.
+/// Returns a server that has stream 0 over link 0.
 fn with_a_stream() -> Session {
     let mut server = session(Side::Server, 4);
     server.join(0, Duration::ZERO);
@@ -79,7 +79,7 @@ fn with_a_stream() -> Session {
 fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     let mut server = with_a_stream();
     let before = server.streams[&0].granted;
-    // all but the first byte has come, and there is no credit left
+    // all bytes but the first have arrived, and no credit is left
     let bytes = vec![7; before as usize - 1];
     let data = Frame::Data {
         stream: 0,
@@ -93,7 +93,8 @@ fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     server.receive(0, &data.message(), Duration::ZERO).unwrap();
     messages(&mut server, 0, Duration::ZERO);
     assert_eq!(server.streams[&0].granted, 2 * before);
-    // it is said again over another link, in case this one does not get through, until it is used
+    // the announcement is repeated over another link until the credit is used, in case this link is
+    // stuck
     server.join(1, Duration::ZERO);
     let mut repeats = |at: u64| {
         let now = Duration::from_secs(at);
@@ -192,7 +193,8 @@ fn what_a_stuck_link_holds_goes_over_another() {
 fn credit_that_is_given_back_late_stops_no_stream() {
     let mut server = with_a_stream();
     messages(&mut server, 0, Duration::ZERO);
-    // after a quiet time all credit but for 3000 bytes is given back on a slow link, and these come first on a quick one
+    // after a pause, all credit but 3000 bytes is given back on a slow link; the 3000 bytes arrive
+    // first, on a fast link
     let data = Frame::Data {
         stream: 0,
         offset: 0,

@@ -1,12 +1,12 @@
-//! Who gets memory where it is scarce, and what is said where there is none.
+//! Tests of the distribution of scarce memory, and of the refusal of streams without memory.
 
 use super::*;
 
 const MIB: usize = 1 << 20;
-/// What the kernel's buffers of a socket take that nobody reads. [bytes]
+/// Data that the kernel's buffers of an unread socket accept. [bytes]
 const UNREAD: u64 = 200_000;
 
-/// A server with the budget of a relay by default, and a link, 0.
+/// Returns a server that has the default budget of a relay, and link 0.
 fn server(streams: usize, merging: usize) -> Session {
     let memory = Memory {
         merging: Budget::new(merging),
@@ -33,7 +33,8 @@ fn open(server: &mut Session, stream: StreamId) {
     server.answer(stream, frame::OK);
 }
 
-/// Uploads all that there is credit for, a window each round trip, until a program has taken `most` bytes and stops.
+/// Uploads as much as the credit allows, one window per round trip, until a program has taken
+/// `most` bytes and stops reading.
 fn upload(server: &mut Session, stream: StreamId, most: u64) {
     let block = vec![7; MOST_BLOCK];
     while server.streams[&stream].granted > server.streams[&stream].merge.highest() {
@@ -61,7 +62,7 @@ fn upload(server: &mut Session, stream: StreamId, most: u64) {
             }
             server.take(stream, count);
         }
-        let _ = messages(server, 0, Duration::ZERO); // also credit
+        let _ = messages(server, 0, Duration::ZERO); // credit is also discarded
         server.links.get_mut(&0).unwrap().unacknowledged.clear();
     }
 }
@@ -69,7 +70,7 @@ fn upload(server: &mut Session, stream: StreamId, most: u64) {
 #[test]
 fn streams_that_are_read_get_credit_before_those_that_are_not() {
     const STREAMS: StreamId = 400;
-    // as 1,200 streams and the 32 MiB of a relay by default
+    // equivalent to 1,200 streams and the default of 32 MiB
     let mut server = server(2_048, 32 * MIB / 3);
     for stream in 0..STREAMS {
         open(&mut server, stream);
@@ -83,7 +84,7 @@ fn streams_that_are_read_get_credit_before_those_that_are_not() {
 
 #[test]
 fn each_stream_that_may_be_open_has_room_whatever_others_hold() {
-    // 24 KiB of a relay's memory for each stream are 16 KiB of what is for merging
+    // 24 KiB of memory per stream leave 16 KiB for merging
     let (streams, merging) = (64, 64 * 16_384);
     let mut server = server(streams, merging);
     open(&mut server, 0);
