@@ -97,7 +97,7 @@ def axis_of(
         Number of values with equal ratios, in the place of steps.
     of_rest : bool
         Whether the parameter must change the equilibrium or its linearisation. Limits of windows
-        and queues change only motions.
+        and queues change only solutions.
 
     Raises
     ------

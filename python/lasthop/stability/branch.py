@@ -27,7 +27,7 @@ INTERVALS = 24
 FINEST = 192
 """Most intervals to which the mesh of a cycle is refined."""
 SMALL = 0.02
-"""Swing of the window on the first cycle, over the window at rest. [-]"""
+"""Oscillation of the window on the first cycle, over the window at equilibrium. [-]"""
 SLOWEST, FASTEST = 1e-4, 0.3
 """Shortest and longest step of the continuation, over the length of what has been traced. [-]"""
 NEWTON_STEPS = 8
@@ -116,7 +116,7 @@ class _Continuation:
         self.point, self.low, self.high = point, low, high
         self.mesh = Mesh.even(intervals)
         self.rest = point.case.equilibrium
-        # Unknowns are compared in their own size: states at rest, period, parameter.
+        # Unknowns are compared in their own size: states at equilibrium, period, parameter.
         self.scale = np.array([*self.rest, point.period, abs(point.value)])
 
     def case(self, value: float) -> Case:

@@ -222,8 +222,8 @@ def solved(model: Model[Any], values: Mapping[str, Any]) -> tuple[Derived, NDArr
 def linearised(model: Model[Any], p: Derived, rest: NDArray[np.float64]) -> Linear:
     """Return the linearised system at an equilibrium, or at many.
 
-    A delay that depends on the state is frozen there: the state does not move at rest, so that a
-    change of the delay has no effect of first order.
+    A delay that depends on the state is frozen there: the state does not move at equilibrium, so
+    that a change of the delay has no effect of first order.
     """
     delays = [np.broadcast_to(d, rest.shape[1:]) for d in model.delays(p, list(rest))]
     rates = rates_along(model, p, rest, [rest] * len(delays))

@@ -16,14 +16,14 @@ Array = NDArray[np.float64]
 FINEST = 8
 """Parts of a cell's side at most. [-]"""
 PARTS = 400
-"""Parts of a chart's side at most, beyond which cells are not looked at more finely. [-]"""
+"""Parts of a chart's side at most, beyond which cells are not examined more finely. [-]"""
 BATCH = 400
-"""Places looked at together, so that their matrices need little memory. [-]"""
+"""Places examined together, so that their matrices need little memory. [-]"""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a chart's grid, looked at more finely.
+    """A cell of a chart's grid, examined more finely.
 
     Parameters
     ----------

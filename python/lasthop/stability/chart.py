@@ -151,7 +151,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
 
 
 def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
-    """Refuse a grid that takes longer than is allowed, from some of its points."""
+    """Refuse a grid that takes longer than the limit, from some of its points."""
     across, up = min(wide, SEEN), min(high, SEEN)
     at = np.meshgrid(
         x.value((np.arange(across) + 0.5) / across), y.value((np.arange(up) + 0.5) / up)

@@ -98,7 +98,7 @@ def _red(case: Case) -> RedDerived:
 
 
 def _rest(case: Case) -> tuple[float, float]:
-    """Return window and loss at rest."""
+    """Return window and loss at equilibrium."""
     rest: Any = case.equilibrium
     return float(rest[0]), float(case.model.loss(case.derived, list(rest))[0])
 
@@ -122,7 +122,9 @@ def crossing_frequency(case: Case, turns: int = 0) -> float:
     wanted = (1.0 + 2.0 * turns) * pi
 
     def lag(omega: float) -> float:
-        """Lag of the loop beyond the one wanted; the cubic's own grows from 0 to 3 pi / 2."""
+        """Return the lag of the loop beyond the wanted lag; the cubic's own grows from 0 to 3 pi /
+        2.
+        """
         cubic = atan2(a2 * omega - omega**3, a3 - a1 * omega**2)
         return float(omega * tau + (cubic if cubic >= 0.0 else cubic + 2.0 * pi) - wanted)
 

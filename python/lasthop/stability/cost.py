@@ -29,7 +29,7 @@ LINES, HARD_LINES = 40, 100
 """Lines that a search looks along, and where they have too many points to be counted on."""
 
 LOOKED_AT = 200
-"""Systems whose lines are looked at, at most; they stand for the others. [-]"""
+"""Systems whose lines are examined, at most; they stand for the others. [-]"""
 
 
 def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 1.0) -> None:
@@ -49,7 +49,7 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
     Raises
     ------
     TooCostlyError
-        They take more time or memory than is allowed.
+        They take more time or memory than the limit.
     """
     states = linear.now.shape[-1]
     delayed = np.any(linear.lagged != 0.0, axis=(-3, -2)).sum(axis=-1)
@@ -68,7 +68,7 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
 
 
 def _lines(points: float) -> float:
-    """Points of all lines of a system, from those of one."""
+    """Return points of all lines of a system, from those of one."""
     if points <= EASY:
         return points
     return LINES * points if points <= MOST_POINTS else HARD_LINES * float(MOST_POINTS)

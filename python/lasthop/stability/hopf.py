@@ -13,7 +13,7 @@ from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 from lasthop.stability.spectrum import leading, polished, resolved_by, rightmost
 
 SCAN = 160
-"""Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
+"""Values of a parameter at which the rightmost root is examined, when a range is scanned."""
 REFINED = 3
 """Times that a scan is refined where the root comes near the axis and turns back."""
 PIECES = 8
@@ -168,7 +168,7 @@ def scan(case: Case, axis: Axis) -> Scan:
     ConvergenceError
         If a crossing in the scan cannot be located, or if a root of the scan is not certain.
     TooCostlyError
-        If the scan takes more time or memory than is allowed.
+        If the scan takes more time or memory than the limit.
 
     Notes
     -----
@@ -200,7 +200,7 @@ def scan(case: Case, axis: Axis) -> Scan:
 
 
 def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
-    """Refuse a scan that takes longer than is allowed; what follows it takes about as long."""
+    """Refuse a scan that takes longer than the limit; what follows it takes about as long."""
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
     sound = linear[np.all(np.isfinite(rest), axis=0)]

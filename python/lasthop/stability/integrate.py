@@ -2,7 +2,7 @@
 
 The method of steps uses the embedded pair of Dormand and Prince (1980), orders 5 and 4, with its
 interpolant of order 4 for the history. No step is longer than the shortest delay, so that the past
-is always known. Steps end at the first breaking points, where the start of the motion comes back
+is always known. Steps end at the first breaking points, where the start of the solution comes back
 after one delay, two, and so on. The floor and the ceiling of a queue are changes of equations,
 found to rounding.
 """
@@ -58,10 +58,10 @@ LOOKS = 200
 BREAKING_ORDER = 5
 """Delays after which the jump of the start is too smooth to matter to a method of order 5."""
 MOST_STEPS = 500_000
-"""Steps after which a motion is given up, or `MOST_OVER` times those that its delays ask for."""
+"""Steps after which a solution is given up, or `MOST_OVER` times those that its delays ask for."""
 MOST_OVER = 20
 USUAL_OVER = 4.0
-"""Steps over those that the delays ask for, as motions took them: 1 to 6. [-]"""
+"""Steps over those that the delays ask for, as solutions took them: 1 to 6. [-]"""
 STEP_S, STEP_BYTES = 25e-6, 300.0
 """Time and memory of a step, for each state and one more; measured on one core of an Intel Xeon
 server with CPython 3.11, where steps took 0.4 to 1 times as long. [s, bytes]"""

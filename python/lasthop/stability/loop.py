@@ -15,7 +15,7 @@ from lasthop.stability.case import Case
 from lasthop.stability.models.pi import PiDerived
 
 LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
-"""Frequencies looked at, times the longest delay, and how many."""
+"""Frequencies examined, times the longest delay, and how many."""
 CROSSOVER = 0.13
 """Crossover of the paper's example, 0.53 rad/s, times its round-trip time. [-]"""
 AT_THE_EDGE = 1e-9

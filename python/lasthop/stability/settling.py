@@ -1,11 +1,11 @@
-"""End of a motion under constraints: equilibrium, or a cycle in which queues run empty and full.
+"""End of a solution under constraints: equilibrium, or a cycle in which queues run empty and full.
 
 If a queue is empty or full, the equations change, so that collocation, which needs smooth
-equations, does not apply. Instead the motion is followed until it repeats. The states at which the
-window passes its middle upwards are the points of a return map; a cycle is found when they recur.
-The cycle is then followed with small errors until its returns agree to all reported digits. Only
-stable cycles are found. A sweep up and down a parameter shows where two cycles, or a cycle and an
-equilibrium, coexist.
+equations, does not apply. Instead the solution is followed until it repeats. The states at which
+the window passes its middle upwards are the points of a return map; a cycle is found when they
+recur. The cycle is then followed with small errors until its returns agree to all reported digits.
+Only stable cycles are found. A sweep up and down a parameter shows where two cycles, or a cycle and
+an equilibrium, coexist.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,18 +24,18 @@ from lasthop.stability.spectrum import roots
 Array = NDArray[np.float64]
 
 SAME = 1e-4
-"""Distance from the cycle, over the range of each state, at which the motion is on it. [-]"""
+"""Distance from the cycle, over the range of each state, at which the solution is on it. [-]"""
 NOISE = 100.0
 """Distance of two returns, over the range, in errors of a step of the integration. [-]"""
 QUIET = 1e-3
-"""Swing of the window over its equilibrium, below which a stable equilibrium is reached. [-]"""
+"""Oscillation of the window over its equilibrium, below which a stable equilibrium is reached. [-]
+"""
 RETURNS = 1e-5
-"""Distance of two returns, over the range, at which a motion of unknown error is a cycle.
-[-]"""
+"""Distance of two returns, over the range, at which a solution of unknown error is a cycle. [-]"""
 APART = 1e-3
 """Distance of two returns, over the range, from which on they are of different turns. [-]"""
 EARLY = 4
-"""Chunks after which a motion is so slow that errors of steps hide whether it arrives."""
+"""Chunks after which a solution is so slow that errors of steps hide whether it arrives."""
 SLOW = 1e-9
 """Error allowed in a step from then on, over the size of each state. [-]"""
 FINE = 1e-10
@@ -54,11 +54,11 @@ SAMPLES = 6000
 """Times at which a chunk is read."""
 
 LATE = 5000
-"""Times at which each third of the end of a motion is read."""
+"""Times at which each third of the end of a solution is read."""
 AT_REST = 1e-6
-"""Distance from rest, over its size, at which a motion is there. [-]"""
+"""Distance from rest, over its size, at which a solution is there. [-]"""
 REST, CYCLE, DECAYING, GROWING, MOVING = "at rest", "cycle", "decaying", "growing", "moving"
-"""How a motion may end."""
+"""How a solution may end."""
 
 Progress = Callable[[int, int], None]
 """Function that is called with the number of finished values and of all values."""
@@ -138,8 +138,8 @@ class Settled:
 
 
 def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -> Settled:
-    """Integrate a case with limited queues and probabilities until the solution is at rest or
-    periodic.
+    """Integrate a case with limited queues and probabilities until the solution is at equilibrium
+    or periodic.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _followed(result: Settled) -> Settled:
 
 
 def _is_quiet(case: Case, motion: Trajectory) -> bool:
-    """Tell whether the motion is so close to the equilibrium that it must end there."""
+    """Tell whether the solution is so close to the equilibrium that it must end there."""
     rest = case.equilibrium
     swing = np.abs(motion.values[:, len(motion.starts) // 2 :] - rest[:, None]).max(axis=1)
     return bool(np.all(swing <= QUIET * np.maximum(rest, 1e-3)))
@@ -289,7 +289,7 @@ class Sweep:
         Values of the parameter, increasing.
     up, down : list of Settled or None
         End of the solution at each value. The solution begins from the end at the next lower value
-        (up) or at the next higher value (down). None if the solution is neither at rest nor
+        (up) or at the next higher value (down). None if the solution is neither at equilibrium nor
         periodic, which may happen close to a Hopf point or a fold.
     """
 
@@ -333,7 +333,7 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     Raises
     ------
     ConvergenceError
-        If no solution is at rest or periodic at its end.
+        If no solution is at equilibrium or periodic at its end.
     NoEquilibriumError
         If there is no equilibrium at one of the values.
     """
@@ -365,7 +365,9 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
 
 
 def _pushed(case: Case, last: Settled) -> History:
-    """Return the end of a motion as a past of another case, its windows 1 % of rest higher."""
+    """Return the end of a solution as a past of another case, its windows 1 % of the equilibrium
+    higher.
+    """
     if last.period is None:
         return _rest_pushed(case)
     before = last.history()
@@ -382,7 +384,7 @@ def _pushed(case: Case, last: Settled) -> History:
 
 
 def _rest_pushed(case: Case) -> History:
-    """Return a constant past with windows 1 % above rest."""
+    """Return a constant past with windows 1 % above equilibrium."""
     names = case.model.states
     most = case.values["most_window"] or np.inf
     state = [

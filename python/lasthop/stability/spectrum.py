@@ -8,7 +8,7 @@ with a delay need a history, which keeps the matrix small.
 
 Points resolve roots up to a distance from 0 only, and a system with short and long delays may have
 its rightmost roots far beyond. So each answer is verified: by a count of all roots to the right of
-a line, or, where many systems are looked at, by a bound on their distance.
+a line, or, where many systems are examined, by a bound on their distance.
 """
 
 from dataclasses import dataclass
@@ -138,7 +138,8 @@ def collocated(linear: Linear, points: int) -> NDArray[np.complex128]:
 
 
 def polished(linear: Linear, guess: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return roots of the characteristic equation near guesses, NaN where Newton finds none.
+    """Return roots of the characteristic equation near guesses, NaN where Newton's method finds
+    none.
 
     Newton's method on the smallest singular value of the characteristic matrix, which stays well
     conditioned where its determinant under- or overflows.

@@ -43,7 +43,7 @@ class WindowRule:
     valid_to: float = inf
 
     def corner(self, p: Mapping[str, Any]) -> Any:
-        r"""Window at which the rule has a corner, infinite without one. [packets]
+        r"""Return the window at which the rule has a corner, infinite without one. [packets]
 
         .. math:: \alpha w^k = 1
 
@@ -75,7 +75,7 @@ class WindowRule:
                 ) from None
 
     def balance(self, w: Any, p: Mapping[str, Any]) -> Any:
-        r"""Loss probability at which a window neither grows nor shrinks. [-]
+        r"""Return the loss probability at which a window neither grows nor shrinks. [-]
 
         .. math:: p^* = i(w^*) / (i(w^*) + d(w^*))
 
@@ -128,7 +128,7 @@ def illinois_decrease(w: Any, _: Mapping[str, Any]) -> Any:
 
 
 def africa_share(w: Any) -> Any:
-    r"""Part of the window that TCP Africa gives up with a loss, :math:`b(w)`. [-]
+    r"""Return the fraction of the window that TCP Africa gives up with a loss, :math:`b(w)`. [-]
 
     .. math:: b(w) = -0.4 \frac{\ln w - \ln 38}{\ln 83000 - \ln 38} + 0.5
     """

@@ -10,7 +10,7 @@ MIN_JAIN = 0.9
 """Default of the least 5th percentile of Jain's index over windows of 1 s. [-]"""
 
 GIVE_UP = 0.05
-"""Default part of the present goodput and fairness that another aim may cost. [-]"""
+"""Default fraction of the present goodput and fairness that another aim may cost. [-]"""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Bounds:
     Attributes
     ----------
     give_up : float
-        Part of the present goodput, and of Jain's index over the whole time, that another aim may
-        cost. If the aim does not redistribute, this also limits each flow's RTT and 99th
+        Fraction of the present goodput, and of Jain's index over the whole time, that another aim
+        may cost. If the aim does not redistribute, this also limits each flow's RTT and 99th
         percentile, and each station's goodput, see `lasthop.tuning.parts.harm`. [-]
     min_jain : float
         Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
@@ -32,7 +32,7 @@ class Bounds:
     min_jain: float = MIN_JAIN
 
     def objection(self, values: Values, present: Values) -> str | None:
-        """Why nobody could live with a setting; None if everybody can.
+        """Return why nobody could live with a setting; None if everybody can.
 
         A setting that lives on capture serves whoever had the medium last: over minutes all may
         have their share, while some get nothing for seconds. And calls that work at present, if

@@ -88,7 +88,7 @@ def window_pairs(
 
 
 def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str, str]]:
-    """Windows that `window_pairs` does not offer, and why."""
+    """Yield windows that `window_pairs` does not offer, and why."""
     nodes = ("cell.ap", "cell")
     for who, node, cwmax in zip(
         ("the AP", "the stations"), nodes, largest_windows(scenario, category), strict=True
@@ -119,7 +119,9 @@ def opportunities(
 
 
 def largest_windows(scenario: Scenario, category: str = BEST_EFFORT) -> tuple[int, int]:
-    """CWmax of the AP and the least of the stations; PIFS access has the stations'. [slots]"""
+    """Return the CWmax of the AP and the least of the stations; PIFS access has the stations'.
+    [slots]
+    """
     known = cell_scenario(scenario)
     stations = min(station.access(category).cwmax for station in known.stations)
     return known.cell.ap.access(category).cwmax or stations, stations

@@ -16,18 +16,18 @@ def cell_scenario(scenario: Scenario) -> CellScenario:
 
 
 def cell_flows(scenario: Scenario) -> list[Flow]:
-    """Flows of stations; others run between wired nodes."""
+    """Return flows of stations; others run between wired nodes."""
     return [flow for flow in scenario.typed.flows if flow.station]
 
 
 def categories_in_use(scenario: Scenario) -> list[str]:
-    """Categories of the stations' flows, the highest first."""
+    """Return categories of the stations' flows, the highest first."""
     used = {flow.category for flow in cell_flows(scenario)}
     return [category for category in CATEGORIES if category in used]
 
 
 def categories_above(scenario: Scenario, category: str) -> list[str]:
-    """Categories in use that are higher than this one, the highest first."""
+    """Return categories in use that are higher than this one, the highest first."""
     above = CATEGORIES[: CATEGORIES.index(category)]
     return [each for each in categories_in_use(scenario) if each in above]
 
@@ -55,7 +55,9 @@ def category_asked(scenario: Scenario, category: str | None) -> str:
 
 
 def table_of(node: str, category: str) -> str:
-    """Key path of a category's table: ``cell.ap.voice``; best effort's keys are the node's own."""
+    """Return the key path of a category's table: ``cell.ap.voice``; best effort's keys are the
+    node's own.
+    """
     return node if category == BEST_EFFORT else f"{node}.{category}"
 
 
@@ -65,5 +67,7 @@ def queue_name(node: str, category: str) -> str:
 
 
 def delay_quantity(category: str) -> str:
-    """Name in `lasthop.tuning.measures.Samples` of the time that a category's packets wait."""
+    """Return the name in `lasthop.tuning.measures.Samples` of the time that a category's packets
+    wait.
+    """
     return f"{category.replace('-', '_')}_delay_s"

@@ -13,7 +13,7 @@ UNLIKE = ("beside_calls_goodput_bps",)
 """Quantities that two settings have with different numbers of calls, and so other traffic."""
 
 LOST = 0.5
-"""Part of its present goodput below which a flow is named. [-]"""
+"""Fraction of its present goodput below which a flow is named. [-]"""
 
 
 def costs(

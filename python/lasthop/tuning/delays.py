@@ -13,7 +13,7 @@ BOTTLENECK = "vsb"
 """Queue of the virtual shared bottleneck, which both directions enter."""
 
 HALF = 0.5
-"""Part of a delay below which the time in queues is not what matters. [-]"""
+"""Fraction of a delay below which the time in queues is not what matters. [-]"""
 
 
 @dataclass(frozen=True)

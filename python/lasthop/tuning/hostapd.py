@@ -163,12 +163,12 @@ def _in_units(
 
 
 def _exponent(window: int, least: int) -> int:
-    """k of the window 2^k - 1 that is nearest."""
+    """Return the k of the window 2^k - 1 that is nearest."""
     return min(max(round(math.log2(window + 1)), least), LARGEST_EXPONENT)
 
 
 def _exchanges_s(scenario: CellScenario, category: str, *, up: bool) -> Iterator[float]:
-    """Exchanges that stations begin in a category, or the access point does. [s]"""
+    """Yield exchanges that stations begin in a category, or the access point does. [s]"""
     for flow in scenario.flows:
         if not flow.station or flow.category != category:
             continue

@@ -33,7 +33,8 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
   for each other category that has flows, at the node, AP or station, where it is longest. [s]
 - ``one_way_delay_p99_s``: 99th percentile of the delay of a flow of datagrams that has a rate, of
   the one where it is longest. [s]
-- ``datagram_loss``: part of the packets lost of such a flow, of the one where it is largest. [-]
+- ``datagram_loss``: fraction of the packets lost of such a flow, of the one where it is largest.
+  [-]
 - ``jain``: Jain's index of the cell, as the simulation has it; absent where it gives none. [-]
 - ``direction_jain``: Jain's index of the flows of `sharing`, with the uploads and the downloads of
   a station as two shares; only if a station has both. [-]
@@ -48,7 +49,7 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 """
 
 STARVING = 0.1
-"""Part of its rate below which a datagram flow starves. [-]"""
+"""Fraction of its rate below which a datagram flow starves. [-]"""
 
 STARVED_FOR_S = 5.0
 """Time with less than a tenth of an equal share from which on a station starves. [s]"""
@@ -123,7 +124,7 @@ def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
 
 
 def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
-    """Quantities of each replication of a simulation; NaN where one has no value.
+    """Return quantities of each replication of a simulation; NaN where one has no value.
 
     `category` is the one that is tuned.
     """
@@ -139,7 +140,7 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     sojourns = by_name["queues", "sojourn_s"]
 
     def longest(nodes: Iterable[str], of: str) -> list[float]:
-        """Longest time in the queues of a category at these nodes. [s]"""
+        """Return the longest time in the queues of a category at these nodes. [s]"""
         names = (queue_name(node, of) for node in nodes)
         return _each([sojourns[name] for name in names if name in sojourns], count, max)
 
@@ -210,7 +211,7 @@ def sharing(scenario: Scenario) -> list[Flow]:
 
 
 def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[float]:
-    """A value a replication, over the items that have one; NaN where there is none."""
+    """Return a value a replication, over the items that have one; NaN where there is none."""
     rows = [[row[index] for row in items if not isnan(row[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
 
@@ -221,14 +222,14 @@ def _starving(longest_s: Iterable[float]) -> int:
 
 
 def _spread(levels: Sequence[float]) -> float:
-    """Greatest over least; NaN where a station has nothing to compare with."""
+    """Return the greatest over least; NaN where a station has nothing to compare with."""
     return max(levels) / min(levels) if len(levels) > 1 and min(levels) > 0.0 else nan
 
 
 def _sums(
     goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
 ) -> list[dict[tuple[str, ...], float]]:
-    """Goodput of every share in each replication; each flow counts to one share."""
+    """Return the goodput of every share in each replication; each flow counts to one share."""
     rows = []
     for index in range(count):
         sums = dict.fromkeys(share.values(), 0.0)
@@ -239,24 +240,24 @@ def _sums(
 
 
 def jain(values: Iterable[float]) -> float:
-    """Jain's index: 1 if all are equal, 1/n if one has everything. [-]"""
+    """Return the Jain's index: 1 if all are equal, 1/n if one has everything. [-]"""
     shares = list(values)
     squares = sum(share**2 for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares > 0.0 else nan
 
 
 def estimated(samples: Samples) -> dict[str, Estimate]:
-    """Means with intervals, over the replications that have a value."""
+    """Return means with intervals, over the replications that have a value."""
     return {name: Estimate.of(values) for name, values in _known(samples)}
 
 
 def means(samples: Samples) -> Values:
-    """Means over the replications that have a value."""
+    """Return means over the replications that have a value."""
     return {name: fmean(values) for name, values in _known(samples)}
 
 
 def _known(samples: Samples) -> Iterator[tuple[str, list[float]]]:
-    """Quantities that have a value in some replication, with those values."""
+    """Yield quantities that have a value in some replication, with those values."""
     for name, values in samples.items():
         if known := [value for value in values if not isnan(value)]:
             yield name, known
@@ -275,19 +276,23 @@ def is_beyond(differences: Sequence[float], limit: float) -> bool:
 
 
 def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:
-    """Difference ours - theirs over replications with the same seeds; None if there is none."""
+    """Return the difference ours - theirs over replications with the same seeds; None if there is
+    none.
+    """
     result = differences(ours, theirs, quantity)
     return Estimate.of(result) if result else None
 
 
 def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:
-    """Differences ours - theirs of replications with the same seeds in which both have a value."""
+    """Return differences ours - theirs of replications with the same seeds in which both have a
+    value.
+    """
     pairs = zip(ours.get(quantity, ()), theirs.get(quantity, ()), strict=False)
     return [mine - other for mine, other in pairs if not isnan(mine - other)]
 
 
 def favourable(ours: Samples, theirs: Samples) -> Values:
-    """Means of ours, each at the favourable end of the interval of its paired difference."""
+    """Return means of ours, each at the favourable end of the interval of its paired difference."""
     values = dict(means(ours))
     for name, shown in SHOWN.items():
         change = paired(ours, theirs, name)

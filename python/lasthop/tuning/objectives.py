@@ -68,7 +68,9 @@ class Evenness(Criterion):
 
 
 def spread(jain: float) -> float:
-    """Standard deviation of shares as a part of their mean, from their Jain's index. [-]"""
+    """Return the standard deviation of shares as a fraction of their mean, from their Jain's index.
+    [-]
+    """
     return math.sqrt(1.0 / min(max(jain, 1e-12), 1.0) - 1.0)
 
 
@@ -154,7 +156,9 @@ class Objective:
         return self.seems_better(ours, now) and abs(change.mean) > change.ci95
 
     def ranked(self, values: Mapping[T, Values]) -> list[T]:
-        """Settings by their searched values, the best first; those without value are left out."""
+        """Return settings by their searched values, the best first; those without value are left
+        out.
+        """
         aim, second = self.criteria[:2]
         known = [each for each in values if aim.quantity in values[each]]
         best = max((aim.worth(values[each][aim.quantity]) for each in known), default=0.0)
@@ -190,7 +194,7 @@ class Objective:
         return next((each for each in left if each in close), left[0])
 
     def _is_worse(self, ours: Samples, best: Samples) -> bool:
-        """Whether a setting serves the aim worse than the best, beyond chance."""
+        """Return whether a setting serves the aim worse than the best, beyond chance."""
         sign = 1.0 if self.aim.greatest else -1.0
         losses = [sign * each for each in differences(best, ours, self.aim.quantity)]
         return not losses or is_beyond(losses, 0.0)
@@ -206,7 +210,7 @@ def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, floa
 
 
 def _closest(gains: Mapping[T, float], criterion: Criterion) -> list[T]:
-    """Settings within `TOLERANCE`, or the tolerance of the criterion, of the best."""
+    """Return settings within `TOLERANCE`, or the tolerance of the criterion, of the best."""
     best = max(gains.values(), default=0.0)
     close = max(criterion.tolerance, TOLERANCE * abs(best))
     return [each for each, gain in gains.items() if best - gain <= close]
@@ -248,5 +252,7 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
 
 
 def _delay_of(category: str) -> Criterion:
-    """Criterion that packets of a category wait as little as possible where they wait longest."""
+    """Return the criterion that packets of a category wait as little as possible where they wait
+    longest.
+    """
     return replace(SOJOURN, quantity=delay_quantity(category))

@@ -16,12 +16,13 @@ LARGEST_SEED = 2**53 - 1
 
 
 def length_s(scenario: Scenario) -> float:
-    """Simulated time of all replications. [s]"""
+    """Return the simulated time of all replications. [s]"""
     return scenario.typed.duration_s * scenario.typed.replications
 
 
 def shortened(scenario: Scenario) -> list[tuple[str, object]]:
-    """Settings for a quick look at a scenario: fewer replications, and less time if it is steady.
+    """Return settings for a quick look at a scenario: fewer replications, and less time if it is
+    steady.
 
     A scenario with flows that start after the warm-up or end keeps its time. The seed is another,
     so that the simulations that confirm are independent of those that chose.

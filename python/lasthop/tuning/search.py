@@ -187,7 +187,7 @@ class Search:
         return self.objective.aim.quantity in MODELLED
 
     def objection(self, trial: Trial) -> str | None:
-        """Why a setting cannot be chosen, by what was measured of it; None if it can."""
+        """Return why a setting cannot be chosen, by what was measured of it; None if it can."""
         present = self.present
         if trial.samples and present.samples:
             values, now = means(trial.samples), means(present.samples)
@@ -466,7 +466,7 @@ class Search:
             self._so_far.note(values)
 
     def _seems_harmful(self, trial: Trial, stage: str) -> bool:
-        """Whether a single flow or station seems to pay more than may be given up.
+        """Return whether a single flow or station seems to pay more than may be given up.
 
         The model has the mean RTT only. Few short replications show little, so such settings are
         not ruled out, but come after all others.
@@ -479,7 +479,7 @@ class Search:
         return self._harm(*rtts) is not None
 
     def _ranked(self, trials: Iterable[Trial], stage: str) -> list[Trial]:
-        """Affordable trials by what a stage has found of them, the best first."""
+        """Return the affordable trials by what a stage has found of them, the best first."""
         present = known(stage, self.present)
         values = {trial: result for trial in trials if (result := known(stage, trial))}
         if present:
@@ -493,15 +493,15 @@ class Search:
         )
 
     def _screened(self) -> list[Trial]:
-        """Screened candidates, the best first."""
+        """Return the screened candidates, the best first."""
         return self._ranked(self.trials[1:], "screening")
 
     def _burst_bases(self) -> list[Candidate]:
         return bases(trial.candidate for trial in self._screened() if trial.candidate is not None)
 
     def _finalists(self, confirm: int) -> list[Trial]:
-        """The best candidates that are screened only, at most `confirm`: the best of each family
-        first.
+        """Return the best candidates that are screened only, at most `confirm`: the best of each
+        family first.
 
         Where settings measured the same, such as limits that no burst reaches, only the one that
         was tried first counts, which is the simplest.
@@ -515,7 +515,9 @@ class Search:
         return [trial for trial in ranked if trial in chosen]
 
     def _repeats(self, trial: Trial, others: Sequence[Trial]) -> bool:
-        """Whether the present setting, or one of `others` tried before, measured the same."""
+        """Return whether the present setting, or one of `others` tried before, measured the
+        same.
+        """
         before = [other for other in (self.present, *others) if other.screened is not None]
         order = self.trials.index(trial)
         return any(
@@ -538,13 +540,13 @@ MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
 
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Trials by family, each in the order given; present settings are left out."""
+    """Return trials by family, each in the order given; present settings are left out."""
     families = grouped_by(trials, lambda trial: trial.candidate and trial.candidate.family)
     return [family for key, family in families.items() if key is not None]
 
 
 def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
-    """Things by the key that they have in common, each group in the order given."""
+    """Return things by the key that they have in common, each group in the order given."""
     groups: dict[Any, list[T]] = {}
     for thing in things:
         groups.setdefault(key(thing), []).append(thing)
@@ -565,7 +567,7 @@ def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
-    """Refused candidates by family, with the first one's refusal."""
+    """Return the refused candidates by family, with the first one's refusal."""
     return [
         LeftOut(some(candidate.name for candidate, _ in family), family[0][1])
         for family in grouped_by(refused, lambda each: each[0].family).values()
@@ -573,6 +575,6 @@ def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
 
 
 def some(names: Iterable[str]) -> str:
-    """Names in a few words."""
+    """Return names in a few words."""
     first, *rest = names
     return f"{first} and {len(rest)} more" if rest else first

@@ -77,7 +77,7 @@ def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool
 
 
 def toml(settings: Sequence[Setting]) -> str:
-    """Settings as they stand in a scenario file."""
+    """Return settings as they stand in a scenario file."""
     tables: dict[str, list[str]] = {}
     for path, value in settings:
         table, _, key = path.rpartition(".")
@@ -112,7 +112,9 @@ def _under(node: str, category: str, values: Mapping[str, int]) -> list[Setting]
 
 
 def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
-    """Settings that keep the windows of `others`, which follow best effort's where derived."""
+    """Return settings that keep the windows of `others`, which follow best effort's where
+    derived.
+    """
     if category != BEST_EFFORT:
         return []
     settings: list[Setting] = []
@@ -147,7 +149,7 @@ def _ap_keys(scenario: Scenario, candidate: Candidate, category: str) -> dict[st
 
 
 def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list[str]:
-    """Groups of stations that do not take `key` from the cell."""
+    """Return groups of stations that do not take `key` from the cell."""
     return list(
         dict.fromkeys(
             station.group

@@ -52,7 +52,7 @@ def csma_scenario(scenario: Readable) -> CsmaScenario:
 
 
 def check_scenario(csma: Csma) -> Iterator[str]:
-    """Warnings on what the scenario asks for, before it is solved.
+    """Yield warnings on what the scenario asks for, before it is solved.
 
     Yields
     ------
@@ -110,7 +110,7 @@ def of(section: str) -> str:
 
 
 def check_channel(csma: Csma) -> Iterator[str]:
-    """Warnings on what the channel does beyond the conflict graph."""
+    """Yield warnings on what the channel does beyond the conflict graph."""
     lossy = [link.name for link in csma.links if link.error > 0.0]
     hidden = [
         f"link {link.name} destroys frames of {some(link.disturbs)}"
@@ -149,8 +149,8 @@ def some(names: Sequence[str]) -> str:
 def check_prices(csma: Csma, network: Network) -> None:
     """Refuse utilities that ask for prices that are no probabilities, or for none to speak of.
 
-    A flow's price is :math:`k^2 U'(x)`, with AQM the part of its packets that is lost, and falls
-    with its rate: at all that its links carry it is the least that it can be.
+    A flow's price is :math:`k^2 U'(x)`, with AQM the fraction of its packets that is lost, and
+    falls with its rate: at all that its links carry it is the least that it can be.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def check_prices(csma: Csma, network: Network) -> None:
 
 
 def _worth(utility: Utility, rate: float) -> float:
-    """The marginal utility of a rate; infinite where it has too many digits."""
+    """Return the marginal utility of a rate; infinite where it has too many digits."""
     try:
         return utility.derivative(rate)
     except OverflowError:
@@ -198,7 +198,7 @@ def check_optimum(
     dummies: Mapping[str, float],
     modes_per_s: Floats,
 ) -> Iterator[str]:
-    """Warnings on what was found.
+    """Yield warnings on what was found.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def stationary_airtime(
     tolerance: float = 0.01,
     seed: int = 1,
 ) -> Airtime:
-    r"""Fraction of time each link is active under saturation, :math:`y_l` of (3.3).
+    r"""Return the fraction of time each link is active under saturation, :math:`y_l` of (3.3).
 
     A link that hears no active neighbour counts down for an exponential time with mean
     :math:`\exp(-\beta r_l)`, in units of the mean transmission time, then transmits. Only the means

@@ -61,7 +61,7 @@ class SingleConnection(_OneFlowPerLink):
     largest: float = np.inf
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the derivative of x and r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)
@@ -92,7 +92,7 @@ class SingleConnectionAqm(_OneFlowPerLink):
     """
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the derivative of x and r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)
@@ -105,7 +105,7 @@ class SingleConnectionAqm(_OneFlowPerLink):
 
 
 def equal_aggressiveness(per_packet: float) -> float:
-    r"""Aggressiveness of every link under one connection with AQM.
+    r"""Return the aggressiveness of every link under one connection with AQM.
 
     .. math:: r_s = 2^{1/3} \alpha^{2/3}
 

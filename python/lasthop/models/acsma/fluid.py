@@ -45,7 +45,7 @@ class System(Protocol):
     """What moves."""
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of the state by time, not yet held at a bound. [1/s]"""
+        """Return the derivative of the state by time, not yet held at a bound. [1/s]"""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class AdaptiveCsma:
     per_packet: float
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of r. [1/s]"""
+        """Return the derivative of r. [1/s]"""
         r = np.maximum(state, 0.0)
         served = self.problem.network.service_rate_pps * self.problem.airtime(r, self.problem.beta)
         return self.per_packet * (self.arrivals_pps - served)
@@ -131,7 +131,7 @@ class MultiConnection:
     rtt_s: float | None = None
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the derivative of x and r. [packets/s^2, 1/s]"""
         problem, network = self.problem, self.problem.network
         flows = len(network.flows)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -149,7 +149,7 @@ class MultiConnection:
         return np.concatenate([faster, growing])
 
     def rtts(self, state: Floats) -> Floats:
-        """Round-trip time of each flow, :math:`T_s`. [s]"""
+        """Return the round-trip time of each flow, :math:`T_s`. [s]"""
         problem = self.problem
         flows = len(problem.network.flows)
         if self.rtt_s is not None:
@@ -162,7 +162,9 @@ class MultiConnection:
         return np.asarray((waiting + least) @ problem.incidence[: problem.wireless]) + least
 
     def prices(self, state: Floats) -> Floats:
-        """Prices of carrying wireless links, then wired links, as `Problem` takes them. [-]"""
+        """Return prices of carrying wireless links, then wired links, as `Problem` takes them.
+        [-]
+        """
         problem = self.problem
         flows = len(problem.network.flows)
         load = (problem.incidence @ state[:flows])[problem.wireless :]
@@ -208,7 +210,7 @@ class PacketCounts:
             raise NetworkError("queues counted in packets are of wireless links only")
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [bytes/s^2, 1/s]"""
+        """Return the derivative of x and r. [bytes/s^2, 1/s]"""
         problem, m = self.problem, self.packet_bytes
         flows = len(m)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -222,7 +224,7 @@ class PacketCounts:
 
 
 def mean_packet(incidence: Floats, rates: Floats, packet_bytes: Floats) -> Floats:
-    r"""Mean size of the packets on each link. [bytes]
+    r"""Return the mean size of the packets on each link. [bytes]
 
     .. math:: \bar M_l = \frac{\sum_{s: l \in s} x_s}{\sum_{s: l \in s} x_s / M_s}
 
@@ -334,7 +336,7 @@ def _between_bounds(
     times: Floats,
     scale: Floats,
 ) -> Any:
-    """The motion up to the last time, or to where a bound is met or left."""
+    """Return the motion up to the last time, or to where a bound is met or left."""
     low, high = sides
 
     def moves(_: float, at: Floats) -> Floats:

@@ -14,7 +14,7 @@ def legacy_airtime(
     access_intensity: float = PAPER_ACCESS_INTENSITY,
     method: Method | None = None,
 ) -> Airtime:
-    r"""Fraction of time each saturated link is active under legacy CSMA.
+    r"""Return the fraction of time each saturated link is active under legacy CSMA.
 
     .. math:: y_l = \frac{\sum_{i: l \in i} \rho^{|i|}}{\sum_{i'} \rho^{|i'|}}
 
@@ -38,7 +38,7 @@ def legacy_airtime(
 
 
 def middle_of_topology_a(access_intensity: float) -> float:
-    r"""Airtime of link 2 of topology a under legacy CSMA. [-]
+    r"""Return the airtime of link 2 of topology a under legacy CSMA. [-]
 
     .. math:: y_2 = \frac{\rho}{2 \rho^2 + 4 \rho + 1}
 

@@ -132,18 +132,22 @@ class Problem:
         )
 
     def rates(self, prices: Floats) -> Floats:
-        r"""Rates at which :math:`k^2 U'_s(x_s)` is the route's price (5.19). [packets/s]"""
+        r"""Return rates at which :math:`k^2 U'_s(x_s)` is the route's price (5.19). [packets/s]"""
         flows = zip(self.network.flows, prices @ self.incidence, strict=True)
         return np.array([flow.utility.rate(price / self.k**2) for flow, price in flows])
 
     def airtime(self, prices: Floats, beta: float) -> Floats:
-        r"""Fraction of time each carrying wireless link is active at :math:`r` (5.16). [-]"""
+        r"""Return the fraction of time each carrying wireless link is active at :math:`r` (5.16).
+        [-]
+        """
         if self.exact is None:
             return np.empty(0)
         return np.asarray(self.exact.airtime(beta * prices[: self.wireless]))
 
     def dual(self, prices: Floats, beta: float) -> float:
-        """Value of the dual at prices of carrying wireless links, then of wired links."""
+        """Return the value of the dual at prices of carrying wireless links, then of wired
+        links.
+        """
         value = 0.0
         for flow, price in zip(self.network.flows, prices @ self.incidence, strict=True):
             rate = flow.utility.rate(price / self.k**2)
@@ -182,7 +186,7 @@ class Problem:
         return apply
 
     def kkt_residual(self, rates: Floats, prices: Floats, beta: float | None = None) -> float:
-        r"""Largest violation of the conditions that hold only at the optimum. [-]
+        r"""Return the largest violation of the conditions that hold only at the optimum. [-]
 
         For a flow it is :math:`|k^2 U'(x_s) - q_s|` as a part of the largest price. For a wireless
         link it is :math:`\min(r_l, C y_l - X_l)`, the first as a part of the largest price and the
@@ -239,7 +243,7 @@ def optimum(
     ConvergenceError
         The residual stayed above `LARGEST_RESIDUAL`.
     TooCostlyError
-        It takes more time or memory than is allowed.
+        It takes more time or memory than the limit.
     """
     problem = Problem(network, k, beta, method)
     _check_cost(problem)
@@ -273,7 +277,7 @@ def optimum(
 
 
 def _check_cost(problem: Problem) -> None:
-    """Refuse a network that takes longer than is allowed: passes over its states are counted."""
+    """Refuse a network that takes longer than the limit: passes over its states are counted."""
     if problem.exact is None:
         return
     links, states = problem.wireless, problem.exact.states
@@ -286,7 +290,7 @@ def _check_cost(problem: Problem) -> None:
 
 
 def _first_prices(problem: Problem) -> Floats:
-    """Prices at which each flow has a part of its scarcest link, spread over its route."""
+    """Return prices at which each flow has a part of its scarcest link, spread over its route."""
     network, incidence = problem.network, problem.incidence
     supply = np.concatenate([np.full(problem.wireless, network.service_rate_pps), problem.capacity])
     share = supply / np.maximum(incidence.sum(axis=1), 1.0) / 4.0

@@ -217,7 +217,7 @@ def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]
 
 
 def _one_connection(csma: Csma) -> float:
-    """The r of one connection each: its largest (A), or with AQM the same value (B.8)."""
+    """Return the r of one connection each: its largest (A), or with AQM the same value (B.8)."""
     largest = np.inf if csma.r_max is None else csma.r_max
     return min(equal_aggressiveness(csma.r_per_packet), largest) if csma.aqm else largest
 

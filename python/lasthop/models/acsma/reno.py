@@ -16,7 +16,7 @@ def projected(speed: Floats, value: Floats) -> Floats:
 
 
 def rate_speed(rate: Floats, rtt_s: Floats, price: Floats) -> Floats:
-    r"""Change of the rate of one Reno connection. [packets/s^2]
+    r"""Return the change of the rate of one Reno connection. [packets/s^2]
 
     .. math:: \dot x_s = \frac{x_s^2}{2} \Bigl(\frac{2}{T_s^2 x_s^2} - \sum_{l \in s} p_l\Bigr)
 
@@ -37,7 +37,7 @@ def rate_speed(rate: Floats, rtt_s: Floats, price: Floats) -> Floats:
 
 
 def drop_tail_loss(load: Floats, capacity: Floats) -> Floats:
-    r"""Part of the packets that a full drop-tail queue loses. [-]
+    r"""Return the fraction of the packets that a full drop-tail queue loses. [-]
 
     .. math:: p_l = (\sum_{s: l \in s} x_s - y_l)^+ / \sum_{s: l \in s} x_s
 
@@ -55,7 +55,7 @@ def drop_tail_loss(load: Floats, capacity: Floats) -> Floats:
 
 
 def window_speed(window: Floats, rtt_s: Floats, price: Floats) -> Floats:
-    r"""Change of the window of one connection. [packets/s]
+    r"""Return the change of the window of one connection. [packets/s]
 
     .. math:: \dot W_s = \frac{1}{T_s} - \frac{W_s^2}{2 T_s} \sum_{l \in s} p_l
 
@@ -67,7 +67,7 @@ def window_speed(window: Floats, rtt_s: Floats, price: Floats) -> Floats:
 
 
 def rate_speed_of_many(rate: Floats, connections: Floats, rtt_s: Floats, price: Floats) -> Floats:
-    r"""Change of the rate of all connections of a user together. [packets/s^2]
+    r"""Return the change of the rate of all connections of a user together. [packets/s^2]
 
     .. math:: \dot x_s = \frac{x_s^2}{2 n_s}
               \Bigl(\frac{2 n_s^2}{T_s^2 x_s^2} - \sum_{l \in s} p_l\Bigr)
@@ -113,7 +113,7 @@ def connections_beside_errors(k: float, rtt_s: Floats, marked: Floats, lost: Flo
     marked : ndarray
         :math:`r_s`, the price of the route, with which packets are marked. [-]
     lost : ndarray
-        :math:`e_s`, the part of the packets that the channel loses. [-]
+        :math:`e_s`, the fraction of the packets that the channel loses. [-]
     """
     ratio = np.divide(lost, marked, out=np.zeros_like(lost), where=marked > 0.0)
     return k * rtt_s * np.sqrt(1.0 + ratio)

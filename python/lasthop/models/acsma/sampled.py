@@ -47,7 +47,7 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
 
 
 def _onward(network: Network, rates: Floats, links: list[str]) -> Floats:
-    """Part of what each of these links (column) sends that each (row) gets next."""
+    """Return the part of what each of these links (column) sends that each (row) gets next."""
     place = {name: number for number, name in enumerate(links)}
     load, onward = np.zeros(len(links)), np.zeros((len(links), len(links)))
     for flow, rate in zip(network.flows, rates, strict=True):

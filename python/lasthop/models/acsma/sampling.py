@@ -25,7 +25,7 @@ FIRST_SWEEPS, MOST_SWEEPS = 256, 1 << 16
 """Sweeps over all links in the first attempt and at most; each attempt takes twice as many."""
 
 BURN_IN = 0.25
-"""Part of the sweeps that is not counted. [-]"""
+"""Fraction of the sweeps that is not counted. [-]"""
 
 GROUP_S, DRAW_S = 40e-6, 2e-9
 """Time of a sweep for each colour, and for each link, neighbour and chain; measured on one core of
@@ -51,7 +51,7 @@ class Sample(NamedTuple):
 def sample_airtime(
     graph: ConflictGraph, log_fugacity: Floats, tolerance: float = 0.01, seed: int = 1
 ) -> Sample:
-    r"""Fraction of time each link is active, :math:`y_l` of (3.3), by Glauber dynamics.
+    r"""Return the fraction of time each link is active, :math:`y_l` of (3.3), by Glauber dynamics.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class _Chains:
                 chain[link] = not any(chain[other] for other in graph.neighbours[link])
 
     def estimate(self, sweeps: int) -> Sample:
-        """Means over so many further sweeps, the first of which are not counted.
+        """Return means over so many further sweeps, the first of which are not counted.
 
         What is averaged is a link's probability of being active given its neighbours, which
         has the same mean as its activity and varies less.
@@ -144,7 +144,7 @@ class _Chains:
 
 
 def _colour(graph: ConflictGraph) -> list[list[int]]:
-    """Links in groups without conflicts: greedy, those with the most conflicts first."""
+    """Return links in groups without conflicts: greedy, those with the most conflicts first."""
     colour = dict[int, int]()
     for link in sorted(range(len(graph)), key=lambda each: (-len(graph.neighbours[each]), each)):
         taken = {colour[other] for other in graph.neighbours[link] if other in colour}
@@ -156,7 +156,7 @@ def _colour(graph: ConflictGraph) -> list[list[int]]:
 
 
 def _neighbour_table(graph: ConflictGraph, group: NDArray[np.int_]) -> NDArray[np.int_]:
-    """Neighbours of each link of a group, filled up with the link that is always silent."""
+    """Return neighbours of each link of a group, filled up with the link that is always silent."""
     most = max(1, *(len(graph.neighbours[link]) for link in group))
     table = np.full((len(group), most), len(graph))
     for row, link in zip(table, group, strict=True):

@@ -42,7 +42,7 @@ def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.
 def sets_of(
     earlier: Sequence[Sequence[int]], most: int, refusal: TooLargeError
 ) -> NDArray[np.bool_]:
-    """Sets without a conflict, by the neighbours of each member that come before it."""
+    """Return sets without a conflict, by the neighbours of each member that come before it."""
     members = np.zeros((1, len(earlier)), dtype=np.bool_)
     for member, near in enumerate(earlier):
         joined = members[~members[:, near].any(axis=1)].copy()
@@ -92,7 +92,8 @@ class Enumeration:
         return len(self.members)
 
     def probabilities(self, log_fugacity: Floats) -> Floats:
-        r"""Stationary distribution over the sets, :math:`p(i, r) = \tau_i` of (3.2), (5.4). [-]
+        r"""Return the stationary distribution over the sets, :math:`p(i, r) = \tau_i` of (3.2),
+        (5.4). [-]
 
         Parameters
         ----------
@@ -104,17 +105,21 @@ class Enumeration:
         return np.asarray(weight / weight.sum())
 
     def airtime(self, log_fugacity: Floats) -> Floats:
-        r"""Fraction of time each link is active, :math:`y_l` of (3.3). [-]"""
+        r"""Return the fraction of time each link is active, :math:`y_l` of (3.3). [-]"""
         return np.asarray(self.probabilities(log_fugacity) @ self._weights)
 
     def log_partition(self, log_fugacity: Floats) -> float:
-        r""":math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of (5.12)."""
+        r"""Return :math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of
+        (5.12).
+        """
         exponent = self._weights @ log_fugacity
         largest = exponent.max()
         return float(largest + np.log(np.exp(exponent - largest).sum()))
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Change of the airtimes along a direction: covariance of the links' activity times it."""
+        """Return the change of the airtimes along a direction: covariance of the links' activity
+        times it.
+        """
         prob = self.probabilities(log_fugacity)
         along = self._weights @ direction
         return np.asarray((prob * (along - prob @ along)) @ self._weights)

@@ -69,7 +69,7 @@ def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
 
 
 def _fill(tied: list[set[int]], link: int) -> int:
-    """Pairs of neighbours of a link that are not tied to each other."""
+    """Return pairs of neighbours of a link that are not tied to each other."""
     around = tied[link]
     known = sum(len(tied[each] & around) for each in around)
     return (len(around) * (len(around) - 1) - known) // 2
@@ -149,7 +149,7 @@ class JunctionTree:
         self.states = total
 
     def airtime(self, log_fugacity: Floats) -> Floats:
-        r"""Fraction of time each link is active, :math:`y_l` of (3.3). [-]
+        r"""Return the fraction of time each link is active, :math:`y_l` of (3.3). [-]
 
         Parameters
         ----------
@@ -159,11 +159,15 @@ class JunctionTree:
         return self._propagate(log_fugacity, None)[1]
 
     def log_partition(self, log_fugacity: Floats) -> float:
-        r""":math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of (5.12)."""
+        r"""Return :math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of
+        (5.12).
+        """
         return self._collect(log_fugacity, None)[0]
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Change of the airtimes along a direction: covariance of the links' activity times it."""
+        """Return the change of the airtimes along a direction: covariance of the links' activity
+        times it.
+        """
         return self._propagate(log_fugacity, direction)[2]
 
     def _collect(self, z: Floats, dz: Floats | None) -> tuple[float, list[_Odds]]:
@@ -222,12 +226,12 @@ class JunctionTree:
 
 
 def _gathered(bag: _Bag, of_parent: Floats) -> Floats:
-    """A parent's states summed over those with the same separator state."""
+    """Return a parent's states summed over those with the same separator state."""
     return np.asarray(np.bincount(bag.into, of_parent, bag.without), dtype=np.float64)
 
 
 def _independent(graph: ConflictGraph, links: tuple[int, ...], most: int) -> NDArray[np.bool_]:
-    """Independent sets among some links, one column each."""
+    """Return the independent sets among some links, one column each."""
     earlier = [
         [j for j in range(k) if links[j] in graph.neighbours[link]] for k, link in enumerate(links)
     ]
@@ -241,7 +245,7 @@ def _restriction(
     number: int,
     parent: int,
 ) -> Indices:
-    """Which separator state of a bag each state of its parent bag is."""
+    """Return which separator state of a bag each state of its parent bag is."""
     separator, around = order[number].later, order[parent]
     above = bags[parent]
     joined = inside[parent][above.joins]

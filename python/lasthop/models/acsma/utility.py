@@ -15,16 +15,16 @@ class Utility(Protocol):
     r"""A strictly concave, increasing utility :math:`U(x)` of a rate."""
 
     def value(self, rate: float) -> float:
-        """:math:`U(x)`, up to a constant."""
+        """Return :math:`U(x)`, up to a constant."""
 
     def derivative(self, rate: float) -> float:
-        """:math:`U'(x)`."""
+        """Return :math:`U'(x)`."""
 
     def rate(self, price: float) -> float:
         """Return the rate with :math:`U'(x)` equal to the price; more than zero, decreasing."""
 
     def rate_slope(self, price: float) -> float:
-        """Derivative of `rate`, below zero."""
+        """Return the derivative of `rate`, below zero."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class AlphaFair:
             raise NetworkError(f"utility with weight = {self.weight:g} is not increasing")
 
     def value(self, rate: float) -> float:
-        """:math:`U(x)`."""
+        """Return :math:`U(x)`."""
         if self.alpha == 1.0:
             return float(self.weight * np.log(rate))
         return float(self.weight * rate ** (1.0 - self.alpha) / (1.0 - self.alpha))
 
     def derivative(self, rate: float) -> float:
-        """:math:`U'(x)`."""
+        """Return :math:`U'(x)`."""
         return float(self.weight * rate**-self.alpha)
 
     def rate(self, price: float) -> float:
@@ -71,7 +71,7 @@ class AlphaFair:
         return float((self.weight / price) ** (1.0 / self.alpha))
 
     def rate_slope(self, price: float) -> float:
-        """Derivative of `rate`."""
+        """Return the derivative of `rate`."""
         return -self.rate(price) / (self.alpha * price)
 
 
@@ -113,7 +113,7 @@ class ByPoints:
             )
 
     def value(self, rate: float) -> float:
-        """:math:`U(x)`, up to a constant."""
+        """Return :math:`U(x)`, up to a constant."""
         start = np.exp(self._rates[0])
         inner = np.exp(self._rates[1:-1])
         low, high = sorted((start, rate))
@@ -122,7 +122,7 @@ class ByPoints:
         return float(area if rate >= start else -area)
 
     def _area(self, low: float, high: float) -> float:
-        """Integral of the derivative between rates of one piece."""
+        """Return the integral of the derivative between rates of one piece."""
         power = 1.0 + self._slopes[self._piece(np.log(low * high) / 2.0)]
         at_low, at_high = (self.derivative(rate) * rate for rate in (low, high))
         if abs(power) < 1e-9:
@@ -133,7 +133,7 @@ class ByPoints:
         return int(np.searchsorted(self._rates[1:-1], log_rate))
 
     def derivative(self, rate: float) -> float:
-        """:math:`U'(x)`."""
+        """Return :math:`U'(x)`."""
         log_rate = np.log(rate)
         k = self._piece(log_rate)
         return float(np.exp(self._derivatives[k] + (log_rate - self._rates[k]) * self._slopes[k]))
@@ -148,5 +148,5 @@ class ByPoints:
         return int(np.searchsorted(-self._derivatives[1:-1], -np.log(price)))
 
     def rate_slope(self, price: float) -> float:
-        """Derivative of `rate`; at a point, one of those on its sides."""
+        """Return the derivative of `rate`; at a point, one of those on its sides."""
         return float(self.rate(price) / (self._slopes[self._priced(price)] * price))

@@ -12,7 +12,7 @@ from lasthop.scenario.queues import Mac80211, Threshold
 from lasthop.scenario.typed import CellScenario, UdpFlow
 
 WHOLE = 0.01
-"""Part of a station's PPDUs that may be lost whole, which doubles the backoff. [-]"""
+"""Fraction of a station's PPDUs that may be lost whole, which doubles the backoff. [-]"""
 
 
 def is_fair(scenario: CellScenario) -> bool:
@@ -44,7 +44,7 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
 
 
 def room_of(scenario: CellScenario) -> int:
-    """Packets that the access point's queue has room for."""
+    """Return packets that the access point's queue has room for."""
     queue = scenario.cell.ap.queue
     if isinstance(queue, Threshold):
         return min(queue.threshold_packets, scenario.cell.ap.queue_packets)
@@ -105,7 +105,9 @@ def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
 
 
 def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Mapping[str, float]:
-    """Mean aggregates by station, where a group's name may stand for all of its members."""
+    """Return the mean aggregates by station, where a group's name may stand for all of its
+    members.
+    """
     groups = {own.station.group for own in receivers} - {own.name for own in receivers}
     named = {name: size for name, size in sizes.items() if name not in groups}
     of_groups = [own for own in receivers if own.station.group in groups & sizes.keys()]

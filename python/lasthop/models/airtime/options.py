@@ -32,7 +32,7 @@ class Options(Choices):
 
     @classmethod
     def of(cls, given: Mapping[str, object], model: str) -> Self:
-        """Options by name; ``"near=31.5,far=2"`` may stand for a mapping of `aggregates`.
+        """Return options by name; ``"near=31.5,far=2"`` may stand for a mapping of `aggregates`.
 
         Raises
         ------
@@ -45,13 +45,13 @@ class Options(Choices):
         return cls(chosen.queue, None if value is None else _sizes(value))
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, as results state them."""
+        """By name, as results contain them."""
         sizes = None if self.aggregates is None else dict(self.aggregates)
         return {"queue": self.queue, "aggregates": sizes}
 
 
 def _sizes(value: object) -> Mapping[str, float]:
-    """Mean aggregates by station."""
+    """Return the mean aggregates by station."""
     if isinstance(value, str):
         pairs = [each.rpartition("=")[::2] for each in value.split(",")]
         named: Mapping[Any, Any] = dict(pairs)

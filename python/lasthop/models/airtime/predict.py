@@ -48,9 +48,9 @@ class Shares:
     mpdus : sequence of float
         Mean MPDUs in a PPDU. [MPDUs]
     exchanges : sequence of float
-        Parts of the exchanges. [-]
+        Fraction of the exchanges. [-]
     airtime : sequence of float
-        Parts of the time that PPDUs to each are on the air. [-]
+        Fraction of the time that PPDUs to each are on the air. [-]
     goodput_bps : sequence of float
         Throughput. [bit/s]
     """
@@ -76,8 +76,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     -------
     dict
         A result of kind ``"prediction"``: ``goodput_bps`` [bit/s] of cell, stations and flows; of
-        stations ``airtime_fraction`` [-], the part of the time that PPDUs to them are on the air,
-        and ``downlink_mpdus_per_ppdu``; ``options`` and ``order``.
+        stations ``airtime_fraction`` [-], the fraction of the time that PPDUs to them are on the
+        air, and ``downlink_mpdus_per_ppdu``; ``options`` and ``order``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _receivers(scenario: CellScenario) -> list[Receiver]:
 def _solve(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
 ) -> Shares:
-    """Sizes and accesses by the order of a full queue, the rest in closed form."""
+    """Return sizes and accesses by the order of a full queue, the rest in closed form."""
     sending = receivers[0].sending
     cell = scenario.cell
     access_s = cell.sifs_s + cell.slot_s * (sending.access.aifsn + sending.access.cwmin / 2)
@@ -168,7 +168,7 @@ def _solve(
 def _unserved(
     scenario: CellScenario, receivers: Sequence[Receiver], tally: orders.Counters
 ) -> Iterator[Doubt]:
-    """Stations that have no exchange, since next to nothing is offered for them."""
+    """Yield stations that have no exchange, since next to nothing is offered for them."""
     for own, often in zip(receivers, tally.exchanges, strict=True):
         if often == 0:
             rate_bps = 8 * own.sending.payload_bytes * own.offered_pps

@@ -104,7 +104,8 @@ class Receiver:
         return self.station.error_down
 
     def most_packets(self, left_ns: int | None, *, opens: bool) -> int:
-        """Packets of the longest PPDU whose exchange fits; at least one where it opens an access.
+        """Return packets of the longest PPDU whose exchange fits; at least one where it opens an
+        access.
 
         Parameters
         ----------
@@ -119,16 +120,18 @@ class Receiver:
         return max(fits, 1) if opens else fits
 
     def exchange_s(self, packets: float) -> float:
-        """Mean time of an exchange, by the mean of its packets. [s]"""
+        """Return the mean time of an exchange, by the mean of its packets. [s]"""
         return _between(self.frames.opening_ns, packets)
 
     def ppdu_s(self, packets: float) -> float:
-        """Mean air time of a PPDU, by the mean of its packets. [s]"""
+        """Return the mean air time of a PPDU, by the mean of its packets. [s]"""
         return _between(self.frames.ppdu_ns, packets)
 
 
 def _between(times_ns: Sequence[int], packets: float) -> float:
-    """Time of a mean number of packets: that of whole ones, and between them linear. [s]"""
+    """Return the time of a mean number of packets: that of whole ones, and between them linear.
+    [s]
+    """
     below = min(int(packets), max(len(times_ns) - 1, 1))
     lower, upper = times_ns[below - 1], times_ns[min(below, len(times_ns) - 1)]
     return 1e-9 * (lower + (packets - below) * (upper - lower))

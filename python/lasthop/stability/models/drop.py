@@ -9,7 +9,7 @@ import numpy as np
 from lasthop.stability.parameters import Choice, Number, Parameter
 
 ROUNDING = 1e-12
-"""Part of a queue that scaling it forth and back may add. [-]"""
+"""Fraction of a queue that scaling it forth and back may add. [-]"""
 
 FLOWS = Number(
     "flows",

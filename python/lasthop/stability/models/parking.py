@@ -124,7 +124,7 @@ class ParkingLot(Model[LotDerived]):
         )
 
     def _balance(self, logs: Sequence[Any], p: LotDerived) -> list[Any]:
-        """Return what is zero at rest: the long flow's loss and both queues' balance."""
+        """Return what is zero at equilibrium: the long flow's loss and both queues' balance."""
         windows = [each.exp() for each in logs]
         loss, loss_1, loss_2 = (p.balance(w) for w in windows)
         sent, sent_1, sent_2 = (w / t for w, t in zip(windows, p.rtts, strict=True))

@@ -45,9 +45,9 @@ BUFFER = switched(
 )
 
 WIDEST = 1e12
-"""Largest window looked at. [packets]"""
+"""Largest window examined. [packets]"""
 NARROWEST = 1e-9
-"""Smallest window looked at. [packets]"""
+"""Smallest window examined. [packets]"""
 
 
 @dataclass(kw_only=True)
@@ -59,7 +59,7 @@ class RedDerived(Derived):
     law : Law
         Drop law.
     shares : list
-        Parts of the flows, by group. [-]
+        Fraction of the flows, by group. [-]
     capacity : float
         Capacity per flow. [packets/s]
     gamma : float
@@ -93,7 +93,7 @@ def per_flow(values: Mapping[str, Any]) -> Any:
 
 
 def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
-    r"""Gain of the average in the fluid model, from a packet RED's settings. [-]
+    r"""Return the gain of the average in the fluid model, from a packet RED's settings. [-]
 
     .. math:: \gamma = N w_q
 
@@ -198,7 +198,7 @@ class Red(Model[RedDerived]):
         p.values = {**values, **p.decided}
 
         def surplus(w: Any) -> Any:
-            """Arrivals over what is served, increasing in the window."""
+            """Return arrivals over what is served, increasing in the window."""
             loss = p.balance(w)
             wait = p.queueing * law.smooth().queue_at(loss) / p.capacity
             turns = sum(s / (rtt + wait) for s, rtt in zip(p.shares, p.rtts, strict=True))
@@ -247,7 +247,7 @@ class Red(Model[RedDerived]):
         return [rtt + wait for rtt in p.rtts]
 
     def _wait(self, p: RedDerived, at: State) -> Any:
-        """Queueing delay, where it counts. [s]"""
+        """Return the queueing delay, where it counts. [s]"""
         return at[self.groups] / p.capacity if p.queueing else 0.0
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:

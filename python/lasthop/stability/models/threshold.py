@@ -74,7 +74,7 @@ class SmallBuffer(Model[SmallDerived]):
         )
 
         def excess(w: Any) -> Any:
-            """Loss at a window over the loss that balances it, both in the logarithm."""
+            """Return the loss at a window over the loss that balances it, both in the logarithm."""
             return p.room * np.log(w / p.pipe) - np.log(p.balance(w))
 
         w = bisected(excess, *range_of(p.rule, NARROWEST, WIDEST), shape_of(values))
