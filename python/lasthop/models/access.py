@@ -1,4 +1,4 @@
-"""How a node gets at the medium, as every model of contention has it."""
+"""Access parameters of a node, common to all models of contention."""
 
 from dataclasses import dataclass, field
 
@@ -44,8 +44,8 @@ class Access:
         return int(min((self.cwmin + 1) * 2**stage - 1, self.cwmax))
 
     def windows(self, *, limited: bool = True) -> list[int]:
-        """Return the contention window of each attempt; without limit, up to the first at CWmax.
-        [slots]
+        """Return the contention window of each attempt; without a limit, up to the first window
+        that is CWmax. [slots]
         """
         if limited:
             return [self.window(stage) for stage in range(self.attempts)]

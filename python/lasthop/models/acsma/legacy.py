@@ -1,4 +1,4 @@
-"""Throughput of links under legacy CSMA: all count down alike (section 4.1)."""
+"""Throughput of links under legacy CSMA, in which all links use the same backoff (section 4.1)."""
 
 import numpy as np
 
@@ -23,7 +23,8 @@ def legacy_airtime(
     graph : ConflictGraph
         The network.
     access_intensity : float
-        Mean transmission time over mean backoff time, :math:`\rho`, the same for all links. [-]
+        Ratio of mean transmission time to mean backoff time, :math:`\rho`, the same for all links.
+        [-]
     method : str, optional
         As of :func:`~lasthop.models.acsma.distribution.stationary_airtime`.
 

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 PORTS = 65_536
-"""Port numbers: connections that one pair of addresses and one remote port can have at most."""
+"""Number of ports, which is the largest number of connections between two addresses and one remote
+port.
+"""
 
 TCB_BYTES = 512.0
 """Memory of one connection's control block, :math:`M`. [bytes]"""
@@ -93,7 +95,7 @@ def cpu_s(
 
     .. math:: C_o = \sum_{k=1}^{R/d + 1} \Omega(t_k) + Thr \, R \, D_p
 
-    None is open before the first update, and all are closed after the last.
+    No connection is open before the first update, and all are closed after the last update.
 
     Parameters
     ----------
@@ -129,7 +131,7 @@ def efficiency(
     Raises
     ------
     ValueError
-        Nothing is sent and no connection opened.
+        If nothing is sent and no connection is opened.
 
     Notes
     -----
@@ -142,5 +144,7 @@ def efficiency(
 
 
 def retransmissions_pps(throughput_pps: float, price: float) -> float:
-    """Return packets that are sent again, :math:`Thr \\cdot r_l` of section 5.3.5. [packets/s]"""
+    """Return the rate of retransmitted packets, :math:`Thr \\cdot r_l` of section 5.3.5.
+    [packets/s]
+    """
     return throughput_pps * price

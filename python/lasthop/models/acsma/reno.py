@@ -6,7 +6,7 @@ from lasthop.models.acsma.sets import Floats
 
 
 def projected(speed: Floats, value: Floats) -> Floats:
-    r"""Return a speed that does not take a value below zero, :math:`[g]_z^+`.
+    r"""Return a derivative that does not take a value below zero, :math:`[g]_z^+`.
 
     Notes
     -----
@@ -91,18 +91,20 @@ def rate_speed_of_many(rate: Floats, connections: Floats, rtt_s: Floats, price: 
 
 
 def connections_for_rtt(k: float, rtt_s: Floats) -> Floats:
-    """Connections that a user opens, :math:`n_s = k T_s` (5.1), (5.30), (5.40). [-]"""
+    """Return the number of connections that a user opens, :math:`n_s = k T_s` (5.1), (5.30),
+    (5.40). [-]
+    """
     return k * rtt_s
 
 
 def connections_beside_errors(k: float, rtt_s: Floats, marked: Floats, lost: Floats) -> Floats:
-    r"""Connections that make up for what the channel loses. [-]
+    r"""Return the number of connections that compensates for channel errors. [-]
 
     .. math:: n_s = k T_s \sqrt{1 + e_s / r_s}
 
-    Windows rest at :math:`W = \sqrt{2 / (r + e)}` (3.6), so that :math:`n W / T` is
-    :math:`k \sqrt{2 / r}`, the rate of (5.1) and (5.2) without errors. Beyond the paper, an answer
-    to the outlook of its section 7.2.
+    The equilibrium window is :math:`W = \sqrt{2 / (r + e)}` (3.6), so that :math:`n W / T` is
+    :math:`k \sqrt{2 / r}`, the rate of (5.1) and (5.2) without errors. This is beyond the paper and
+    answers the outlook of its section 7.2.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def connections_beside_errors(k: float, rtt_s: Floats, marked: Floats, lost: Flo
     rtt_s : ndarray
         :math:`T_s`. [s]
     marked : ndarray
-        :math:`r_s`, the price of the route, with which packets are marked. [-]
+        :math:`r_s`, price of the route, which is the marking probability. [-]
     lost : ndarray
         :math:`e_s`, the fraction of the packets that the channel loses. [-]
     """
@@ -120,7 +122,7 @@ def connections_beside_errors(k: float, rtt_s: Floats, marked: Floats, lost: Flo
 
 
 def connections_for_utility(k: float, marginal: Floats, rtt_s: Floats, rate: Floats) -> Floats:
-    r"""Connections that realise any utility. [-]
+    r"""Return the number of connections that realises any utility. [-]
 
     .. math:: n_s = k \sqrt{U'_s(x_s) T_s^2 x_s^2 / 2}
 
