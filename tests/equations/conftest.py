@@ -68,7 +68,7 @@ def _flow(station: str, direction: str, number: int) -> Scenario:
 
 @pytest.fixture
 def hotspot() -> Callable[..., Scenario]:
-    """A normalised 802.11b hot-spot from (uploads, downloads) of each station."""
+    """Return a normalised 802.11b hot-spot from (uploads, downloads) of each station."""
 
     def build(*connections: tuple[int, int]) -> Scenario:
         names = [f"sta-{number}" for number in range(1, len(connections) + 1)]
@@ -129,7 +129,9 @@ def hotspot() -> Callable[..., Scenario]:
 
 @pytest.fixture
 def refused() -> Callable[[Scenario, str, str], None]:
-    """Asserts that the hot-spot model refuses a scenario for this assumption, in these words."""
+    """Return asserts that the hot-spot model refuses a scenario for this assumption, in these
+    words.
+    """
 
     def check(scenario: Scenario, assumption: str, words: str) -> None:
         with pytest.raises(ModelError, match=re.escape(words)) as caught:
@@ -146,7 +148,7 @@ ACK = Packet(192e-6 + 8 * 78 / 11e6, 450e-6 + 8 * 78 / 11e6, 0)
 
 @pytest.fixture
 def cell() -> Callable[..., Cell]:
-    """The 802.11e paper's cell: (stations, window, CWmin of AP and of stations, ...)."""
+    """Return the 802.11e paper's cell: (stations, window, CWmin of AP and of stations, ...)."""
 
     def build(
         stations: int = 7,
@@ -178,7 +180,9 @@ def cell() -> Callable[..., Cell]:
 
 @pytest.fixture
 def seven(hotspot: Callable[..., Scenario]) -> Callable[..., Scenario]:
-    """The 802.11e paper's cell as a normalised scenario of (uploads, downloads) per station."""
+    """Return the 802.11e paper's cell as a normalised scenario of (uploads, downloads) per
+    station.
+    """
 
     def build(*connections: tuple[int, int]) -> Scenario:
         scenario = hotspot(*(connections or ((0, 1),) * 7))
@@ -198,7 +202,7 @@ def _from_positions(
     transmission_range_m: float,
     sensing_range_m: float,
 ) -> ConflictGraph:
-    """A conflict graph from where the nodes stand.
+    """Return a conflict graph from where the nodes stand.
 
     Two links conflict if their transmitters are within carrier-sensing range of each other, or if
     they share a node, which cannot send and receive at a time.
@@ -246,5 +250,5 @@ def _from_positions(
 
 @pytest.fixture
 def from_positions() -> Callable[..., ConflictGraph]:
-    """Conflict graphs from positions, which `csma.node` must give as well."""
+    """Return the conflict graphs from positions, which `csma.node` must give as well."""
     return _from_positions

@@ -22,7 +22,7 @@ def random_graph(links, chance, random):
 
 
 def geometric(links, degree, seed):
-    """Links as points of a square that conflict within distance 1."""
+    """Return links as points of a square that conflict within distance 1."""
     side = np.sqrt(links * np.pi / degree)
     points = np.random.default_rng(seed).random((links, 2)) * side
     near = np.sum((points[:, None] - points[None]) ** 2, axis=2) <= 1.0
@@ -33,7 +33,7 @@ def geometric(links, degree, seed):
 
 
 def brute_force(graph, z):
-    """Airtimes by going through every subset of links, one after the other."""
+    """Return airtimes by going through every subset of links, one after the other."""
     total, active = 0.0, np.zeros(len(graph))
     for state in product((0, 1), repeat=len(graph)):
         if not any(state[a] and state[b] for a, b in graph.edges):

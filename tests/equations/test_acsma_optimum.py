@@ -57,17 +57,17 @@ class ByDerivative:
             before = slope
 
     def value(self, rate):
-        """:math:`U(x) - U(1)`."""
+        """Return :math:`U(x) - U(1)`."""
         # Over the logarithm of the rate: derivatives like 1/x^2 are tame there.
         area, _ = quad(lambda u: self._derivative(np.exp(u)) * np.exp(u), 0.0, np.log(rate))
         return float(area)
 
     def derivative(self, rate):
-        """:math:`U'(x)`."""
+        """Return :math:`U'(x)`."""
         return float(self._derivative(rate))
 
     def rate(self, price):
-        """The rate with :math:`U'(x)` equal to the price, within the range."""
+        """Return the rate with :math:`U'(x)` equal to the price, within the range."""
         least, most = np.log(self._range)
         if price >= self.derivative(self._range[0]):
             return self._range[0]
@@ -79,13 +79,15 @@ class ByDerivative:
         return float(np.exp(log_rate))
 
     def rate_slope(self, price):
-        """Derivative of `rate`, from prices on both sides."""
+        """Return the derivative of `rate`, from prices on both sides."""
         step = 1e-4
         return (self.rate(price * (1 + step)) - self.rate(price * (1 - step))) / (2 * step * price)
 
 
 def primal(network, k, beta):
-    """MP or EP solved as it is printed, in rates and time portions, by a general solver."""
+    """Return the MP or EP solved as it is printed, in rates and time portions, by a general
+    solver.
+    """
     graph, flows = network.graph, network.flows
     sets = independent_sets(graph).astype(float)
     routes, c = network.incidence, network.service_rate_pps

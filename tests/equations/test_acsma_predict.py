@@ -22,7 +22,7 @@ def means(answer, name, quantity):
 
 
 def scenario(routes, **csma):
-    """Links 1 to 4 of topology a; flows by their routes."""
+    """Return links 1 to 4 of topology a; flows by their routes."""
     links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
     return {
         "duration": "10 s",

@@ -202,7 +202,7 @@ def test_too_many_senders_are_refused_with_the_estimate() -> None:
 
 
 def test_stations_that_are_alike_are_one_kind() -> None:
-    # as kinds of their own they would take far longer than is allowed
+    # as kinds of their own they would take far longer than the limit
     crowd = scenario({"udp_up": "greedy"}, station_count=400)
     assert 0 < cell_bps(crowd) < cell_bps(scenario())
 

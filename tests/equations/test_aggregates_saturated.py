@@ -50,7 +50,8 @@ def test_without_covariances_contention_is_that_of_cells_without_aggregates(rule
 
 
 def two_by_two(windows, countdown):
-    """Collisions per attempt of two contenders, by all states at the ends of busy periods.
+    """Return the fraction of attempts that collide of two contenders, by all states at the ends of
+    busy periods.
 
     A state is the stage of one that has just drawn, the stage of the other and what is left of its
     backoff; after a collision both have just drawn.

@@ -43,7 +43,9 @@ class Listed:
         self.prob = {state: prob[place[state]] for state in names}
 
     def play(self, state):
-        """Outcomes of a round: probability, state after it, MPDUs received, given up, passed."""
+        """Return outcomes of a round: probability, state after it, MPDUs received, given up,
+        passed.
+        """
         sent = [i for i, tried in enumerate(state) if tried != SETTLED]
         outcomes = []
         for lost in product((False, True), repeat=len(sent)):
@@ -60,7 +62,7 @@ class Listed:
         return outcomes
 
     def mean(self, value) -> float:
-        """Mean of a value of state and outcome over rounds."""
+        """Return the mean of a value of state and outcome over rounds."""
         return sum(
             self.prob[state] * outcome[0] * value(state, *outcome[1:])
             for state, outcomes in self.rounds.items()

@@ -40,7 +40,7 @@ def behind_mac80211(**keys: object) -> lh.Scenario:
 
 
 def shares(answer) -> list[float]:
-    """Parts of the air time of all PPDUs."""
+    """Return the fraction of the air time of all PPDUs."""
     fractions = [station["airtime_fraction"]["mean"] for station in answer["stations"]]
     return [each / sum(fractions) for each in fractions]
 

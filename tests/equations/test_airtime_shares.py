@@ -25,7 +25,7 @@ PAYLOAD, ROOM = 1472, 200
 
 
 def scenario(station=None, cell=None, rate="greedy", **more):
-    """Two stations at MCS 15 of 20 MHz with a short guard interval, and one at MCS 0."""
+    """Return two stations at MCS 15 of 20 MHz with a short guard interval, and one at MCS 0."""
     near = {"count": 2, "mcs": 7, "streams": 2, "udp_down": rate}
     far = {"mcs": 0, "streams": 1, "udp_down": rate}
     return lh.Scenario(
@@ -51,7 +51,7 @@ def receivers(known) -> list[Receiver]:
 
 
 def exchange_by_hand_us(mpdus: int, bits_per_symbol: int, streams: int, response_mbps: int) -> int:
-    """An HT-mixed PPDU at 5 GHz with symbols of 3.6 us, SIFS, and ACK or BlockAck."""
+    """Return an HT-mixed PPDU at 5 GHz with symbols of 3.6 us, SIFS, and ACK or BlockAck."""
     mpdu = 26 + 8 + 1500 + 4
     psdu = mpdu if mpdus == 1 else (mpdus - 1) * 4 * math.ceil((mpdu + 4) / 4) + mpdu + 4
     symbols = math.ceil((16 + 8 * psdu + 6) / bits_per_symbol)
@@ -141,7 +141,9 @@ def test_an_opportunity_continues_with_the_next_station() -> None:
 
 
 def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Counters, float]:
-    """One FIFO, event by event: Poisson arrivals, drawn backoffs, times by hand; nothing shared."""
+    """Return one FIFO, event by event: Poisson arrivals, drawn backoffs, times by hand; nothing
+    shared.
+    """
     draws = random.Random(7)
     queue: deque[int] = deque()
     most, rates = (42, 42, 3), (520, 520, 26)

@@ -23,7 +23,9 @@ EIFS_G = 88e-6
 
 
 def monte_carlo(nodes, slot_s, failed_after_s, busy_periods, seed, freeze):
-    """Slot process with counters; delivered packets per second and failures per attempt."""
+    """Return the slot process with counters; delivered packets per second and failures per
+    attempt.
+    """
     rng = np.random.default_rng(seed)
     windows = [node.windows() for node in nodes]
     frame = np.array([node.first_frame_s for node in nodes])

@@ -89,7 +89,9 @@ def test_the_higher_category_of_a_node_does_not_fail_in_an_internal_collision():
 
 
 def monte_carlo(categories, seed, transmissions=80_000):
-    """Goodput of nodes with real counters that fall in every slot they may use. [bit/s]"""
+    """Return the goodput of nodes with real counters that fall in every slot they may use.
+    [bit/s]
+    """
     rng = random.Random(seed)
     first = min(member.aifsn for member in categories)
     offset = [member.aifsn - first for member in categories]

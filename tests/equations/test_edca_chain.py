@@ -26,7 +26,9 @@ def contention(stations, ap=31, station=31):
 
 
 def matrix(counts, chain):
-    """The chain's transition matrix, with powers of the AP's one-packet matrix (eqs. 23-25)."""
+    """Return the chain's transition matrix, with powers of the AP's one-packet matrix (eqs.
+    23-25).
+    """
     one_packet, down = chain.one_packet.toarray(), chain.station_burst.toarray()
     at_ap = counts @ np.arange(counts.shape[1])[::-1]
     steps = np.zeros_like(one_packet)
@@ -45,7 +47,9 @@ def stationary(steps):
 
 
 def spread(solution):
-    """Probability by (active stations, packets at stations), states below 1e-15 left out."""
+    """Return the probability by (active stations, packets at stations), states below 1e-15 left
+    out.
+    """
     triples = zip(
         solution.active.tolist(), solution.at_stations.tolist(), solution.prob, strict=True
     )

@@ -60,7 +60,9 @@ def test_attempt_probability_is_bianchis_with_finite_attempts():
 
 
 def busy_periods(tau_ap, tau, active, early):
-    """Every outcome of an idle period and its probability, slot by slot and node by node."""
+    """Return the every outcome of an idle period and its probability, slot by slot and node by
+    node.
+    """
     still, slot, outcomes = 1.0, 0, []
     while still > 1e-17:
         nodes = [tau_ap if slot >= -early else 0.0]

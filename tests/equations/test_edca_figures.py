@@ -71,7 +71,7 @@ def test_figure_6c_ap_window_below_the_stations_saturates_them(cell):
 
 
 def turns(values):
-    """Directions of a curve, equal neighbours joined: +1 rising, -1 falling."""
+    """Return directions of a curve, equal neighbours joined: +1 rising, -1 falling."""
     steps = [1 if b > a else -1 for a, b in pairwise(values)]
     return [steps[0], *(b for a, b in pairwise(steps) if a != b)]
 

@@ -99,7 +99,7 @@ class Process:
         self.tally["time"] += (count - 1) * self.cell.sifs_s
 
     def run(self, successes=SUCCESSES):
-        """Mean and standard error of each quantity, by batches."""
+        """Return the mean and standard error of each quantity, by batches."""
         rows = []
         for number in range(WARM_UP + successes):
             active = sum(n > 0 for n in self.at_station)
@@ -121,7 +121,7 @@ class Process:
 
 
 def ratio(part, total):
-    """Ratio of two sums and its standard error (delta method over the batches)."""
+    """Return the ratio of two sums and its standard error (delta method over the batches)."""
     value = part.sum() / total.sum()
     residual = part - value * total
     return value, residual.std(ddof=1) / np.sqrt(BATCHES) / total.mean()

@@ -115,7 +115,7 @@ def collided_s(cell, at, k, active, to, early):
     down = [(c.down.exposed_s, cell.stations[to].share(c)) for c in cell.stations[to].connections]
 
     def longest(nodes):
-        """Mean longest frame of two or more, and the probability that any node sends."""
+        """Return the mean longest frame of two or more, and the probability that any node sends."""
         outcomes = [(0, 0.0, 1.0)]
         for prob, lengths in nodes:
             outcomes = [

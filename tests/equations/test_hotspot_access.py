@@ -7,7 +7,7 @@ from lasthop.models.hotspot.access import beta_from_access
 
 
 def contend(station, ap, rounds, seed):
-    """Frames that station and AP get through in `rounds` transmissions, by simulation."""
+    """Return frames that station and AP get through in `rounds` transmissions, by simulation."""
     rng, nodes = Random(seed), (station, ap)
     stage, wins = [0, 0], [0, 0]
     left = [rng.randint(0, node.cwmin) for node in nodes]

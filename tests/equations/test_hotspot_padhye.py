@@ -127,7 +127,7 @@ def test_impossible_arguments_are_refused(loss, window):
 
 
 def window_process(p, window_limit, b, periods, rng):
-    """Segments sent and received per RTT of Padhye's round process, T0 = RTT.
+    """Return segments sent and received per RTT of Padhye's round process, T0 = RTT.
 
     A loss takes the rest of its round with it; as in the derivation, the window is halved
     after a timeout too (no slow start).

@@ -31,7 +31,7 @@ LAW = Law(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
 
 
 def cell(errors=(0.0, 0.3), attempts=4, **changes):
-    """Two classes of five downloads, their AP with channel errors towards them."""
+    """Return two classes of five downloads, their AP with channel errors towards them."""
     access = Access(31, 1023, attempts=attempts)
     stations = tuple(StationKind(5, access) for _ in errors)
     classes = tuple(

@@ -75,7 +75,7 @@ def test_without_losses_the_window_is_the_receivers():
 
 
 def walk(limit, loss, rto, events, seed):
-    """One flow, packet by packet: growth, detection, recovery of each loss, timeouts."""
+    """Return one flow, packet by packet: growth, detection, recovery of each loss, timeouts."""
     rng = np.random.default_rng(seed)
     window, sent, rounds, growing, reached_at, timeouts, lost_sum = 6, 0.0, 0.0, 0.0, [], 0, 0
     again = False

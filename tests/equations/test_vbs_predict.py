@@ -46,7 +46,7 @@ def goodput(result, station="low-1"):
 
 
 def shared(changes=None, classes=None, **queue):
-    """The example with virtual buffer sharing, as a normalised scenario has it."""
+    """Return the example with virtual buffer sharing, as a normalised scenario has it."""
     scenario = tree(changes)
     scenario["cell"]["ap"]["queue"] = {
         "discipline": "vbs",

@@ -18,7 +18,9 @@ LAW = Law(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
 
 
 def loss_for_window(mean, target):
-    """Loss probability at which a falling function of it takes a value, by bisection. [-]"""
+    """Return the loss probability at which a falling function of it takes a value, by bisection.
+    [-]
+    """
     low, high = 0.0, 1.0 - 1e-9
     for _ in range(60):
         middle = 0.5 * (low + high)

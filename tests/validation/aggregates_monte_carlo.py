@@ -206,7 +206,7 @@ class Cell:
         self.behind_s[rows, senders] = 0.0
 
     def _ppdus(self, rows: Array, senders: Array, size: Array, open_: Array) -> Array:
-        """PPDUs that do not collide; whether anything of each was received."""
+        """Return PPDUs that do not collide; whether anything of each was received."""
         lost = self.random.random(open_.shape) < self.loss[senders][:, None]
         got = open_ & ~lost
         any_: Array = np.any(got, axis=1)
@@ -277,5 +277,5 @@ class Cell:
 
 
 def error(ratio: Array) -> float:
-    """Standard error of a mean over replicas."""
+    """Return the standard error of a mean over replicas."""
     return float(ratio.std(ddof=1) / np.sqrt(len(ratio)))

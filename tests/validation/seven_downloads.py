@@ -42,7 +42,9 @@ MOST_ATTEMPTS = 7
 
 
 def frame_s(size_bits: int, rate_bps: float) -> float:
-    """Duration of a frame (16.3.4), not rounded up to whole microseconds as there. [s]"""
+    """Return the duration of a frame (16.3.4), not rounded up to whole microseconds as there.
+    [s]
+    """
     return PREAMBLE_S + size_bits / rate_bps
 
 
@@ -153,7 +155,7 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
 
 
 def aggregate_goodput_bps(cwmin: int, duration_s: float, seed: int) -> float:
-    """Goodput of all seven downloads together. [bit/s]"""
+    """Return the goodput of all seven downloads together. [bit/s]"""
     return sum(simulate(cwmin, duration_s, seed).goodputs_bps)
 
 
@@ -162,7 +164,7 @@ T_OF_FIVE = 2.776
 
 
 def mean_and_ci95(five: list[float]) -> tuple[float, float]:
-    """Mean of five replications, and half the width of its 95 % interval."""
+    """Return the mean of five replications, and half the width of its 95 % interval."""
     if len(five) != 5:
         raise ValueError("the quantile is that of five replications")
     return mean(five), T_OF_FIVE * stdev(five) / 5**0.5

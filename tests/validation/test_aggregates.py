@@ -26,7 +26,7 @@ REQUEST = Exchange(32e-6, 32e-6, 32e-6 + SIFS + 32e-6, WAIT, WAIT)
 
 
 def ppdu_s(mpdus: int) -> float:
-    """MPDUs of 1538 bytes at 1.2 Gb/s, in symbols of 13.6 us. [s]"""
+    """Return MPDUs of 1538 bytes at 1.2 Gb/s, in symbols of 13.6 us. [s]"""
     return 44e-6 + 13.6e-6 * np.ceil((22 + 8 * 1544 * mpdus) / 16333)
 
 

@@ -14,7 +14,7 @@ LONGEST_PPDU_S = 5.484e-3
 
 
 def behind(queue, source="greedy", **cell) -> lh.Scenario:
-    """Two stations at HT20 MCS 15 and one at MCS 0, the same load for each."""
+    """Return two stations at HT20 MCS 15 and one at MCS 0, the same load for each."""
     return lh.Scenario(
         {
             "duration": "9 s",
@@ -39,14 +39,16 @@ def behind(queue, source="greedy", **cell) -> lh.Scenario:
 
 
 def logged(result: lh.Result) -> dict[str, float]:
-    """Part of the 8 s that PPDUs to each station were on the air, off the log of frames."""
+    """Return the fraction of the 8 s that PPDUs to each station were on the air, off the log of
+    frames.
+    """
     frames = result.frames()
     data = frames[(frames.sender == "ap") & (frames.kind == "data")]
     return (data.groupby("receiver").duration_s.sum() / 8.0).to_dict()
 
 
 def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
-    """Prediction by its own aggregates and by the run's, within parts of the throughput."""
+    """Prediction by its own aggregates and by the run's, within fractions of the throughput."""
     result = lh.simulate(scenario)
     seen = {row["name"]: row for row in result.summary["stations"]}
     log = logged(result)

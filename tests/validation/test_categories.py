@@ -61,7 +61,7 @@ def with_zones(result):
 
 
 def with_freezing(result):
-    """For equal AIFSN; opportunities as one long exchange."""
+    """Return the for equal AIFSN; opportunities as one long exchange."""
     scenario = result.scenario.typed
     categories = categories_of(scenario)
     assert len({category.aifsn for category in categories}) == 1

@@ -1,10 +1,10 @@
 r"""Compound flows that lose segments at random, against the law of their fluid limit.
 
 A round trip of 100 ms without any queue, so that the window is Compound's own growth of alpha w^k a
-round trip, halved by losses. In the fluid model a window at rest gains as much by ACKs as it loses,
-alpha w^(k-1) (1 - p) = beta w p. Independent losses make it move about that value, and its mean is
-lower by a factor that is the same for all small p: with s = p x segments and w = x p^(-1/(2-k)) the
-algorithm has no p in it. Five times 200 s.
+round trip, halved by losses. In the fluid model a window at equilibrium gains as much by ACKs as it
+loses, alpha w^(k-1) (1 - p) = beta w p. Independent losses make it move about that value, and its
+mean is lower by a factor that is the same for all small p: with s = p x segments and w = x
+p^(-1/(2-k)) the algorithm has no p in it. Five times 200 s.
 """
 
 import numpy as np
@@ -17,7 +17,9 @@ ALPHA, BETA, K = 0.125, 0.5, 0.75
 
 
 def mean_window(loss, flows):
-    """Over all flows and five replications, with half the width of its interval. [packets]"""
+    """Return the over all flows and five replications, with half the width of its interval.
+    [packets]
+    """
     result = lh.simulate(
         {
             "name": "Compound under random loss",
@@ -50,7 +52,9 @@ def mean_window(loss, flows):
 
 @pytest.fixture(scope="module")
 def factor():
-    """Mean over time of the moving window over the window at rest, by direct sampling."""
+    """Return the mean over time of the moving window over the window at equilibrium, by direct
+    sampling.
+    """
     # y = x^(2-k) grows by (2-k) alpha ds; losses come at rate 1 in s and halve x. A cycle from x0
     # to x1 takes the integral of ds / x = (x1^(1-k) - x0^(1-k)) / ((1-k) alpha).
     rng = np.random.default_rng(1)

@@ -21,7 +21,7 @@ TOPOLOGY_A = Path(__file__).parents[2] / "examples" / "csma.toml"
 
 
 def network(seed, links, density):
-    """A random conflict graph, and the aggressiveness of each link."""
+    """Return a random conflict graph, and the aggressiveness of each link."""
     draws = np.random.default_rng(seed)
     names = [f"l{k}" for k in range(links)]
     edges = [
@@ -34,7 +34,7 @@ def network(seed, links, density):
 
 
 def saturated(names, edges, drives, **csma):
-    """Its scenario: links that always have a packet, each with its own r."""
+    """Return its scenario: links that always have a packet, each with its own r."""
     links = {name: {"r": float(r)} for name, r in zip(names, drives, strict=True)}
     for first, second in edges:
         links[first].setdefault("conflicts", []).append(second)
@@ -97,7 +97,7 @@ def test_legacy_access_is_the_same_with_one_drive_for_all():
 
 
 def rates(result):
-    """Goodput of each user. [packets/s]"""
+    """Return the goodput of each user. [packets/s]"""
     return np.array([flow["goodput_bps"]["mean"] / 8000.0 for flow in result.summary["flows"]])
 
 

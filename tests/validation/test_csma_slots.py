@@ -21,7 +21,7 @@ def draws(mean_slots: float) -> np.ndarray:
 
 
 def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float, float]:
-    """Return exchanges that succeed in a second, and the part of the attempts that collide.
+    """Return exchanges that succeed in a second, and the fraction of the attempts that collide.
 
     A state is the number of slots that the loser has left, 1, 2, .. slots; 0 means that both draw
     again, as after a collision. The sender draws again and waits for DIFS; the other waits

@@ -55,7 +55,9 @@ def grid(start: int = 0, step: int = 1) -> Iterator[lh.Scenario]:
 
 
 def off(known: lh.Scenario) -> tuple[float, float]:
-    """Relative error of the cell's goodput, and the error of a station's collision rate. [-]"""
+    """Return the relative error of the cell's goodput, and the error of a station's collision rate.
+    [-]
+    """
     seen, predicted = lh.simulate(known).summary, lh.predict(known).summary
     assert predicted["model"] == "dcf"
 

@@ -14,7 +14,7 @@ SERVICE_S = 1500 * 8 / RATE_BPS
 
 
 def down_queue(load, limit):
-    """The wire's queue towards the access point, and the arrival rate [1/s]."""
+    """Return the wire's queue towards the access point, and the arrival rate [1/s]."""
     payload_bps = round(load / SERVICE_S * 1472 * 8)
     result = lh.simulate(
         {

@@ -24,7 +24,7 @@ def settings(direction="download", **access):
 
 
 def simulated(changes):
-    """Goodput [bit/s], active stations and collision rate of a station."""
+    """Return the goodput [bit/s], active stations and collision rate of a station."""
     result = lh.simulate(EXAMPLE, replications=5, settings={"tcp.min_rto": "1 s", **changes})
     cell = result.cells.iloc[0]
     assert cell.goodput_bps_ci95 < 0.003 * cell.goodput_bps

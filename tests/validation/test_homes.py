@@ -22,13 +22,13 @@ VOICE = {f"station.phone.udp_{way}.category": "voice" for way in ("up", "down")}
 
 
 def run(example: str, seed: int, *settings: Mapping[str, object]) -> lh.Result:
-    """One replication of an example."""
+    """Return one replication of an example."""
     merged = {key: value for each in settings for key, value in each.items()}
     return lh.simulate(EXAMPLES / f"{example}.toml", settings=merged, seed=seed, replications=1)
 
 
 def call_ms(result: lh.Result, way: str, quantity: str = "one_way_delay_p99_s") -> float:
-    """A delay of the call. [ms]"""
+    """Return a delay of the call. [ms]"""
     return float(1e3 * result.flows.loc[f"phone/udp-{way}/1", quantity])
 
 

@@ -74,7 +74,7 @@ def test_windows_wait_where_aggregates_leave_them(window, stations) -> None:
 
 
 def grid() -> list[lh.Scenario]:
-    """All cells of which the page states the spread."""
+    """Return all cells of which the page states the spread."""
     first = product(
         (1, 2, 3, 5, 6),
         (1, 2, 3, 4),
@@ -162,7 +162,7 @@ def test_the_shared_bottleneck_asks_for_no_access(vsb, share) -> None:
 
 
 def compound(mpdus: int) -> dict[str, list[float]]:
-    """Losses and round trips of Compound to a near station and a far one."""
+    """Return losses and round trips of Compound to a near station and a far one."""
     stations = {"near": {"download": 4}, "far": {"download": 4, **FAR}}
     scenario = cell(stations, mpdus, queue=200)
     settings = {"tcp.congestion": "compound", "tcp.window": 1000, "cell.width": "20 MHz"}

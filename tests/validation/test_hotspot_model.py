@@ -27,13 +27,13 @@ def cell(first, others, count=4, **tree):
 
 
 def both(scenario):
-    """Predicted and simulated tables of stations and of the AP."""
+    """Return the predicted and simulated tables of stations and of the AP."""
     predicted, simulated = lh.predict(scenario), lh.simulate(scenario)
     return predicted.stations, simulated.stations, predicted.to_dict(), simulated.to_dict()
 
 
 def mean_level(stations):
-    """Fairness level of the first station over the others together."""
+    """Return the fairness level of the first station over the others together."""
     goodputs = stations["goodput_share"].to_list()
     return goodputs[0] * (len(goodputs) - 1) / sum(goodputs[1:])
 

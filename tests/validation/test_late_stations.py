@@ -20,7 +20,7 @@ LEAST_PART = 0.9
 
 
 def flapping(every_s):
-    """Answers 300 ms late and prompt in turn."""
+    """Return answers 300 ms late and prompt in turn."""
     times = range(5, LENGTH_S, every_s)
     words = ("300 ms", "0 s")
     return {
@@ -43,7 +43,7 @@ CASES = {
 
 @cache
 def goodput_bps(case, culprits, replications, rule="agreement"):
-    """Mean goodput of those who download. [bit/s]"""
+    """Return the mean goodput of those who download. [bit/s]"""
     culprit = {"count": culprits, "udp_down": "100 kbps", **CASES.get(case, {})}
     result = lh.simulate(
         {

@@ -8,7 +8,7 @@ from lasthop.stability import loop
 
 
 def queue(gain: float) -> tuple[float, float, float]:
-    """Mean and deviation of the queue [packets], and the gain margin of its loop [-]."""
+    """Return the mean and deviation of the queue [packets], and the gain margin of its loop [-]."""
     pi = {"target": 200, "ecn": True, "a": gain * 1.822e-5, "b": gain * 1.816e-5}
     scenario = lh.Scenario(
         {

@@ -20,7 +20,7 @@ HEADER_BYTES = 28
 
 
 def exponential_sizes():
-    """Means of the fortieths of an exponential distribution, as whole bytes. [bytes]"""
+    """Return means of the fortieths of an exponential distribution, as whole bytes. [bytes]"""
 
     def below(part):
         # integral of the quantile function -ln(1 - u) from 0 to part
@@ -33,7 +33,9 @@ def exponential_sizes():
 
 
 def bottleneck(load, sizes):
-    """The queue, and the rate of arrivals [1/s]: each size has the same part of the packets."""
+    """Return the queue, and the rate of arrivals [1/s]: each size has the same fraction of the
+    packets.
+    """
     arrival_rate = load * RATE_BPS / (8 * sum(sizes) / len(sizes))
     flows = {
         f"size-{k}": {

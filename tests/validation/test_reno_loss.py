@@ -33,7 +33,7 @@ OTT = 1.3098
 
 @functools.cache
 def download(loss, delayed_ack, congestion="reno", sack=False, prr=False):
-    """The flow, with goodput and mean window known to 3 %."""
+    """Return the flow, with goodput and mean window known to 3 %."""
     result = lh.simulate(
         {
             "name": "TCP under random loss",
@@ -60,7 +60,9 @@ def download(loss, delayed_ack, congestion="reno", sack=False, prr=False):
 
 
 def over_padhye(flow, loss, acked=1):
-    """Send rate over the one that Padhye's formula gives for the round-trip time measured."""
+    """Return the send rate over the one that Padhye's formula gives for the round-trip time
+    measured.
+    """
     sent = flow.goodput_bps / (8 * 1460) / (1 - flow.loss_probability)
     return sent / padhye.send_rate(loss, WINDOW, flow.rtt_s, MIN_RTO_S, acked)
 

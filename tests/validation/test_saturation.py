@@ -37,7 +37,7 @@ def solve(model, result) -> Saturation:
 
 
 def goodput(result) -> float:
-    """Goodput of the cell, known to 0.7 % or better. [bit/s]"""
+    """Return the goodput of the cell, known to 0.7 % or better. [bit/s]"""
     cell = result.cells.iloc[0]
     assert cell.goodput_bps_ci95 < 0.007 * cell.goodput_bps
     return float(cell.goodput_bps)

@@ -20,9 +20,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 REPLICATIONS, DURATION_S = 5, 150.0
 
 LEFT_OUT = 0.001
-"""Effects that the Monte Carlo omits, in parts of the goodput: slow start, and the loss of a frame
-that is given up, which the others compensate. Runs of 1000 s are less than 0.05 % apart at CWmin 15
-and 31.
+"""Effects that the Monte Carlo omits, as fractions of the goodput: slow start, and the loss of a
+frame that is given up, which the others compensate. Runs of 1000 s are less than 0.05 % apart at
+CWmin 15 and 31.
 """
 
 

@@ -21,7 +21,7 @@ def tuning() -> lh.Tuning:
 
 
 def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
-    """The confirmed setting of a kind with the most goodput."""
+    """Return the confirmed setting of a kind with the most goodput."""
     return next(
         trial
         for trial in tuning.confirmed

@@ -30,14 +30,14 @@ in what a loss halves the ratio is 12 % lower, with a random packet lost by a fu
 
 
 def simulated(error: float, seconds: tuple[float, float], replications: int) -> lh.Result:
-    """The cell by the engine, with NewReno."""
+    """Return the cell by the engine, with NewReno."""
     tree = cell.scenario("two classes of five", cell.classes(error), seconds=seconds)
     settings = {"tcp.congestion": "newreno"}
     return lh.simulate(tree, replications=replications, settings=settings, jobs=1)
 
 
 def of_class(result: lh.Result, prefix: str, quantity: str, kind: str = "flows") -> list[float]:
-    """Means of a class's flows or stations, a replication each."""
+    """Return means of a class's flows or stations, a replication each."""
     items = result.sample_tree[kind].items()
     own = [values[quantity] for name, values in items if name.startswith(prefix)]
     return [fmean(each) for each in zip(*own, strict=True)]
@@ -90,7 +90,7 @@ def monte_carlo() -> list[dict[str, float]]:
 
 
 def ratio(values: list[float]) -> tuple[float, float]:
-    """Mean and half width of the 95 % interval."""
+    """Return the mean and half width of the 95 % interval."""
     estimate = Estimate.of(values)
     assert estimate.ci95 is not None
     assert estimate.ci95 < 0.03 * estimate.mean
@@ -133,5 +133,5 @@ def test_the_window_that_a_loss_halves_makes_a_tenth_of_the_gap(
 
 
 def mean_of(runs: list[dict[str, float]], name: str) -> float:
-    """Mean over runs."""
+    """Return the mean over runs."""
     return fmean(run[name] for run in runs)

@@ -24,7 +24,9 @@ HELD = ("corrected", "regulated")
 
 @cache
 def means(error: float, attempts: int, law: str | None) -> dict[str, float]:
-    """Goodputs [Mb/s], occupancy [packets] and time without packets [-] of two replications."""
+    """Return goodputs [Mb/s], occupancy [packets] and time without packets [-] of two
+    replications.
+    """
     queue = cell.BUFFER if law is None else cell.shares(**SHARED[law])
     stations = cell.classes(error)
     scenario = cell.scenario("x", stations, queue=queue, attempts=attempts, replications=2)
@@ -174,7 +176,9 @@ UNEQUAL = [((5, 5), 0.2), ((8, 2), 0.5)]
 
 
 def first_share(users: tuple[int, int], share: float, law: str, **tcp: object) -> float:
-    """Part of the goodput that the first class gets of a channel without errors. [-]"""
+    """Return the fraction of the goodput that the first class gets of a channel without errors.
+    [-]
+    """
     stations = {
         name: {"count": count, "download": 1}
         for name, count in zip(("high", "low"), users, strict=True)

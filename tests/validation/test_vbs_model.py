@@ -19,7 +19,7 @@ WIRE = {"wire.delay": "35 ms"}
 
 
 def settings(attempts, error, **more):
-    """Changes of the file; the paper's model has connections that are open."""
+    """Return changes of the file; the paper's model has connections that are open."""
     change = {"cell.attempts_short": attempts, "station.low.error_down": error}
     return {**change, "tcp.handshake": False, **more}
 
@@ -31,7 +31,7 @@ def simulated(attempts, error, wire=False):
 
 
 def by_class(result, quantity):
-    """Mean over the connections of each class."""
+    """Return the mean over the connections of each class."""
     column = result.flows[quantity]
     return [column[column.index.str.startswith(name)].mean() for name in ("high", "low")]
 

@@ -109,7 +109,7 @@ class Run:
         self.measured_s = 0.0
 
     def errors(self, flow: int) -> float:
-        """Probability that an attempt at a data frame of a flow fails."""
+        """Return the probability that an attempt at a data frame of a flow fails."""
         return self.cell.error if flow >= self.cell.stations_per_class else 0.0
 
     # -- queues -------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class Run:
         self.arm(ack.flow)
 
     def is_queued(self, flow: int, number: int) -> bool:
-        """Whether a segment waits at the access point."""
+        """Return whether a segment waits at the access point."""
         return any(
             packet.flow == flow and packet.number == number for packet in self.nodes[AP].queue
         )
@@ -241,7 +241,7 @@ class Run:
         self.measured_s = now_s - warmup_s
 
     def is_corrupted(self, flow: int) -> bool:
-        """Whether noise loses an attempt."""
+        """Return whether noise loses an attempt."""
         error = self.errors(flow)
         return error > 0.0 and self.random.random() < error
 

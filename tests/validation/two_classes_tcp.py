@@ -167,7 +167,7 @@ class Sender:
         return self.cwnd + self.dwnd
 
     def flight(self) -> int:
-        """Segments outstanding."""
+        """Return segments outstanding."""
         return self.end - self.una
 
     def reduce(self) -> None:

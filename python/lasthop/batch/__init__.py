@@ -1,4 +1,4 @@
-"""Many scenarios run, each once: in chunks, on any executor, sealed on disk as they are finished.
+"""Run many scenarios, each once: in chunks, on any executor, and saved on disk when finished.
 
 ```text
  scenarios --(key)--> missing --cut--> chunks --executor--> finished --seal--> parts

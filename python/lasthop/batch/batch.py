@@ -1,4 +1,4 @@
-"""The loop of a batch: cut chunks, hand them out, seal what comes back, stop when asked to."""
+"""Loop of a batch: form chunks, submit them, save their results, and stop on request."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from lasthop.batch.sizes import CHUNK_S, Sizes
 from lasthop.errors import UserError
 
 TICK_S = 0.1
-"""How often Ctrl-C is looked for. [s]"""
+"""Interval between two checks for Ctrl-C. [s]"""
 
 
 class BatchInterrupted(KeyboardInterrupt):
@@ -31,7 +31,7 @@ class BatchStopped(Exception):
 
 @dataclass
 class Batch:
-    """Runs to do, and the place where they are kept.
+    """Runs to simulate, with the place where their results are kept.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class Batch:
         Names of the parts of each run that are stored: ``summary``, ``samples``, ``halves``,
         ``series``.
     threads : int
-        Threads of this process that do the work, if there is no executor.
+        Threads of this process that simulate if there is no executor.
     executor : Executor or Workers, optional
         Executor of the runs, if not threads of this process.
     tails : bool
-        Whether quantities that means hide are measured as well.
+        Whether to measure also the quantities that averages hide, such as starvation.
     directory : Path, optional
         Folder to which the progress of the batch is written.
     """
@@ -58,9 +58,9 @@ class Batch:
     directory: Path | None = None
 
     def run(self, tasks: Iterable[Task], progress: ProgressCallback | None = None) -> None:
-        """Do the runs that are not finished, each key once, and keep them.
+        """Simulate the runs that are not finished, each key once, and keep their results.
 
-        The first Ctrl-C lets what is under way be finished, the second ends it.
+        After the first Ctrl-C, running simulations are finished. The second Ctrl-C ends them.
 
         Raises
         ------
@@ -96,15 +96,16 @@ class _Loop:
     Parameters
     ----------
     batch : Batch
-        What is asked for.
+        The batch to run.
     todo : deque of Task
-        What has still to go out.
+        Runs that have not been submitted.
     tally : ProgressCounters
-        Who is told of it.
+        Counters that receive the progress.
     workers : Workers
-        Who does it.
+        Workers that simulate.
     here : bool
-        Whether they are threads that tell `tally` of their runs, and stop when it says so.
+        Whether the workers are threads that report their runs to `tally` and stop when it asks them
+        to.
     """
 
     def __init__(
@@ -127,14 +128,15 @@ class _Loop:
         self._pending: set[Future[Finished]] = set()
 
     def run(self) -> None:
-        """Hand out and seal until all is done, or it is to stop."""
+        """Submit chunks and save results until all runs are done or the batch must stop."""
         state = "failed"
         try:
             with counted_interrupts() as interrupts:
                 self._until_done(interrupts)
                 self._recall()
                 for future in list(self._pending):
-                    # Threads hand over what is done of their chunks as soon as they see it.
+                    # Threads return the finished runs of their chunk as soon as they see the
+                    # request to stop.
                     if self._here or future.done():
                         self._take(future)
                 by_keyboard = interrupts() > 0
@@ -168,7 +170,7 @@ class _Loop:
             lookout.look()
 
     def _hand_out(self) -> None:
-        """Give each worker a chunk, and where they are far away one that waits beside it."""
+        """Give each worker one chunk; remote workers get a second chunk that waits."""
         most = self._workers.count * (1 if self._here else 2)
         while self._todo and len(self._pending) < most:
             count = self._sizes.next((task.length[1] for task in self._todo), len(self._todo))
@@ -178,7 +180,7 @@ class _Loop:
             self._pending.add(self._workers.executor.submit(compute, chunk, *watch))
 
     def _take(self, future: Future[Finished]) -> None:
-        """Seal what a future has, if it was not recalled."""
+        """Save the result of a future, unless the future was cancelled."""
         self._pending.discard(future)
         if future.cancelled():
             return
@@ -190,13 +192,15 @@ class _Loop:
         self._tally.sealed(finished, self._batch.parts.count)
 
     def _recall(self) -> None:
-        """Take back what nobody has begun."""
+        """Cancel the chunks that no worker has begun."""
         for future in list(self._pending):
             if future.cancel():
                 self._pending.discard(future)
 
     def _save_others(self) -> None:
-        """Seal what others have finished when one has failed, whose error is the one to be told."""
+        """Save the finished chunks of other workers after one worker has failed; then report its
+        error.
+        """
         self._recall()
         for future in list(self._pending):
             if self._here or future.done():

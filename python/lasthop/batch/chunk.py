@@ -1,4 +1,4 @@
-"""Messages to and from a worker: some scenarios, and the sealed part with their results."""
+"""Messages to and from a worker: a chunk of scenarios, and the saved part with their results."""
 
 import os
 import signal
@@ -22,29 +22,29 @@ KEPT: dict[str, Callable[[_core.SimulationOutput], str]] = {
     "halves": lambda output: output.halves_json,
     "series": lambda output: output.series_json,
 }
-"""Parts of a run that can be kept."""
+"""Functions that produce the kept parts of a run, by name."""
 
 TOGETHER = 16
 """Number of runs that are prepared together."""
 
 TOGETHER_S = 0.1
-"""Interval at which finished runs are put away, unless runs are longer. [s]"""
+"""Interval at which finished runs are saved, unless runs are longer. [s]"""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run: a scenario and settings over it."""
+    """One run: a scenario with settings."""
 
     key: str
-    """`Scenario.key` of what it is with the settings."""
+    """`Scenario.key` of the scenario with the settings."""
     scenario: Scenario
     length: tuple[int, float]
-    """Replications, and simulated time of them all. [s]"""
+    """Number of replications, and total simulated time of all replications. [s]"""
     settings: tuple[Setting, ...] = ()
     files: tuple[File, ...] = ()
-    """Files that it names with its settings."""
+    """Files that the scenario names with these settings."""
     values_sampled: int = 0
-    """Values of its time series."""
+    """Number of values in the time series."""
 
     @staticmethod
     def of(scenario: Scenario) -> "Task":
@@ -80,40 +80,40 @@ class Task:
 
 
 def length(scenario: Scenario) -> tuple[int, float]:
-    """Replications of a scenario, and simulated time of them all. [s]"""
+    """Return the number of replications of a scenario, and their total simulated time. [s]"""
     return scenario.checked.replications, scenario.checked.length_s
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Runs that one worker does, one after another."""
+    """Runs that one worker simulates one after another."""
 
     tasks: tuple[Task, ...]
     contents: tuple[str, ...]
-    """Parts of each run that are stored: names of `KEPT`."""
+    """Names in `KEPT` of the parts of each run that are stored."""
     threads: int = 1
     """Threads over which the replications of a run are spread."""
     tails: bool = False
-    """Whether what means hide is measured as well."""
+    """Whether to measure also the quantities that averages hide."""
     engine: str = field(default_factory=lambda: _core.ENGINE)
-    """Fingerprint of the engine of whoever asks."""
+    """Fingerprint of the engine of the process that submits the chunk."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """Work that a worker has finished."""
+    """Results of a finished chunk."""
 
     part: bytes
-    """The part of these runs; see `lasthop.batch.part`."""
+    """Saved part with these runs; see `lasthop.batch.part`."""
     keys: tuple[str, ...]
     cpu_s: float
-    """Processor time that they took. [s]"""
+    """Processor time of these runs. [s]"""
     simulated_s: float
-    """Simulated time of their replications. [s]"""
+    """Total simulated time of all replications. [s]"""
 
 
 class Watch:
-    """An observer of runs in the same process; this one stops nothing."""
+    """An observer of runs in the same process. This base class never stops a run."""
 
     def see(self, key: str, replications: int, simulated_s: float) -> bool:
         """Note the progress of a run; return whether it may continue."""
@@ -125,12 +125,12 @@ class Watch:
 
 
 def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
-    """Do the runs of a chunk; without those that were stopped.
+    """Simulate the runs of a chunk; runs that were stopped are left out.
 
     Raises
     ------
     UserError
-        If the engine here is another than that of whoever asks.
+        If this worker's engine differs from the engine of the submitting process.
     """
     if chunk.engine != _core.ENGINE:
         raise UserError(
@@ -148,10 +148,10 @@ def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
 
 
 def _outputs(chunk: Chunk, watch: Watch) -> Iterator[tuple[Task, float, _core.SimulationOutput]]:
-    """What is done of a chunk, and how long it is. [s]
+    """Yield the finished runs of a chunk, with their simulated time. [s]
 
-    Short runs follow each other without anything between them, which would take the engine's place
-    in the processor's caches, and the other way round.
+    Short runs are simulated without other work between them. Other work would evict the engine from
+    the processor's caches.
     """
     for first in range(0, len(chunk.tasks), TOGETHER):
         tasks = chunk.tasks[first : first + TOGETHER]
@@ -173,7 +173,7 @@ def _outputs(chunk: Chunk, watch: Watch) -> Iterator[tuple[Task, float, _core.Si
 def _simulated(
     key: str, scenario: _core.Scenario, chunk: Chunk, watch: Watch
 ) -> _core.SimulationOutput | None:
-    """The output of a run; None if it was stopped."""
+    """Return the output of a run; None if the run was stopped."""
 
     def on_progress(seen: Progress) -> bool:
         return watch.see(key, seen["replications_done"], seen["simulated_s"])
@@ -200,7 +200,7 @@ def deaf(wanted: bool) -> Iterator[None]:
 
 
 class Processor:
-    """Processor time of this process, shared out among those who work at the same time."""
+    """Processor time of this process, divided among the threads that work at the same time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -209,7 +209,7 @@ class Processor:
 
     @contextmanager
     def shared(self) -> Iterator[Callable[[], float]]:
-        """Work; what comes is asked for the time spent. [s]"""
+        """Yield a function that returns the processor time spent so far. [s]"""
         me = object()
         with self._lock:
             self._share_out()
@@ -236,4 +236,4 @@ class Processor:
 
 
 PROCESSOR = Processor()
-"""That of this process."""
+"""Processor time of this process."""

@@ -1,4 +1,4 @@
-"""How far a batch is: for a bar, and for whoever reads ``progress.json``."""
+"""Progress of a batch, for a progress bar and for readers of ``progress.json``."""
 
 import json
 import threading
@@ -13,7 +13,7 @@ from lasthop.batch.chunk import Finished, Watch
 from lasthop.simulation.simulate import Progress
 
 WRITE_S = 1.0
-"""The file is written this often. [s]"""
+"""Interval at which the file is written. [s]"""
 
 
 class BatchProgress(Progress):
@@ -39,18 +39,18 @@ ProgressCallback: TypeAlias = Callable[[BatchProgress], bool | None]
 
 
 class ProgressCounters(Watch):
-    """Progress summed over runs that are done at the same time, or elsewhere.
+    """Sum of the progress of runs that are simulated in parallel or on other machines.
 
     Parameters
     ----------
     lengths : mapping
-        Replications and simulated time of each run that is to be done, by its key. [s]
+        Number of replications and simulated time [s] of each run to be simulated, by its key.
     before : int
-        Runs that were there before.
+        Number of runs that were finished before this batch.
     callback : callable or None
         Called with the `BatchProgress`; if it returns False, `stopped` is set.
     directory : Path or None
-        Where `PROGRESS` is written.
+        Folder in which `PROGRESS` is written.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ProgressCounters(Watch):
         return not (self.stopped.is_set() or self.draining.is_set())
 
     def sealed(self, finished: Finished, parts: int) -> None:
-        """Note that a chunk is kept, and the number of parts."""
+        """Note that a chunk was saved, and the number of saved parts."""
         with self._lock:
             for key in finished.keys:
                 self._under_way.pop(key, None)
@@ -100,18 +100,18 @@ class ProgressCounters(Watch):
             self._tell()
 
     def drain(self) -> None:
-        """Begin nothing more, and say so."""
+        """Stop starting new runs, and report this state."""
         with self._lock:
             self.draining.set()
             self._tell()
 
     @property
     def runs_done(self) -> int:
-        """Runs that were done, without those that were there before."""
+        """Number of runs that this batch has finished."""
         return self._runs
 
     def finish(self, state: str) -> None:
-        """Write the last state."""
+        """Write the final state."""
         with self._lock:
             self._write(self._progress(), state)
 
@@ -153,5 +153,5 @@ class ProgressCounters(Watch):
         if self._file is None or not self._file.parent.is_dir():
             return
         tree = {"kind": "progress", "state": state, **progress}
-        with suppress(OSError):  # A full disk is told of where a part cannot be written.
+        with suppress(OSError):  # A full disk is reported when a part cannot be written.
             write_atomically(self._file, text_writer(json.dumps(tree, indent=2) + "\n"))

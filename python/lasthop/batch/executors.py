@@ -1,4 +1,4 @@
-"""Executors of runs: threads of this process, a cluster of Dask, Slurm, any of Python."""
+"""Executors of runs: threads of this process, a Dask cluster, Slurm, or any Python executor."""
 
 import os
 import time
@@ -14,32 +14,36 @@ from lasthop.errors import UserError
 from lasthop.extras import missing
 
 ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
-"""Packages whose errors say that workers or a scheduler went away."""
+"""Packages whose errors report that workers or a scheduler were lost."""
 
 SLURM_CHUNK_S = 300.0
-"""Work of a job: longer than it waits to begin. [s]"""
+"""Processor time of the work in one job; it must exceed the time that a job waits to start. [s]"""
 
 LOOK_S = 5.0
-"""How often it is asked who works. [s]"""
+"""Interval between two checks for living workers. [s]"""
 
 LOST_S = 60.0
-"""Time without anybody after which nobody is waited for: workers that die are started again. [s]"""
+"""Time without any worker after which the batch gives up. Until then, workers may be restarted.
+[s]
+"""
 
 POLL_S = 0.5
-"""How often jobs of Slurm are looked at. [s]"""
+"""Interval between two polls of the Slurm jobs. [s]"""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and how it is best used."""
+    """An executor with the settings that suit it."""
 
     executor: Executor
     count: int
     """Number of workers that work simultaneously."""
     chunk_s: float | None = None
-    """Work of a chunk, where the usual one does not suit. [s]"""
+    """Processor time of a chunk, if the default does not suit. [s]"""
     is_there: Callable[[], bool] = lambda: True
-    """Whether there is anybody who works; where an executor does not say so itself."""
+    """Function that returns whether any worker is alive; for executors that do not report lost
+    workers.
+    """
 
     @staticmethod
     def of(executor: "Executor | Workers") -> "Workers":
@@ -56,12 +60,12 @@ class Workers:
 
 
 class WorkerWatchdog:
-    """Looks now and then whether there is anybody who works.
+    """Periodic check whether any worker is alive.
 
     Parameters
     ----------
     workers : Workers
-        Who should.
+        The workers to check.
     """
 
     def __init__(self, workers: Workers) -> None:
@@ -69,12 +73,12 @@ class WorkerWatchdog:
         self._looked_s = self._seen_s = time.monotonic()
 
     def look(self) -> None:
-        """Look, if it was not just done.
+        """Check for workers, unless the last check was less than `LOOK_S` ago.
 
         Raises
         ------
         ConnectionError
-            If nobody has been there for `LOST_S`.
+            If there has been no worker for `LOST_S`.
         """
         now_s = time.monotonic()
         if now_s - self._looked_s < LOOK_S:
@@ -125,17 +129,17 @@ def dask_cluster(address: str) -> Iterator[Workers]:
 
 
 CONNECT_S = "10s"
-"""How long a scheduler may take to answer."""
+"""Longest time to wait for the answer of a scheduler."""
 
 
 @contextmanager
 def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iterator[Workers]:
-    """Jobs of Slurm, by submitit.
+    """Yield Slurm jobs as workers, by submitit.
 
     Parameters
     ----------
     folder : Path
-        Where submitit keeps what goes in and out, on a disk that all nodes share.
+        Folder for submitit's input and output files, on a disk that all nodes share.
     options : dict
         Parameters of submitit's executor, such as ``slurm_partition``, ``timeout_min``.
     cluster : str
@@ -144,8 +148,7 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
     Raises
     ------
     UserError
-        If submitit is not installed, if there is no Slurm, or if an option is not an option of
-        Slurm.
+        If submitit is not installed, if Slurm is absent, or if an option is unknown to Slurm.
     """
     try:
         import submitit
@@ -167,17 +170,17 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
 
 
 MOST_JOBS = 64
-"""Jobs of Slurm at a time."""
+"""Largest number of Slurm jobs at the same time."""
 
 
 class Jobs(Executor):
-    """Jobs that are handed in and looked after, as futures.
+    """Futures of submitted jobs, which are polled.
 
     Parameters
     ----------
     hand_in : callable
-        Takes a function and its arguments and returns a job, which has `done`, `result` and
-        `cancel` as submitit's have.
+        Function that takes a function with its arguments and returns a job. The job has the methods
+        `done`, `result` and `cancel` of submitit's jobs.
     """
 
     def __init__(self, hand_in: Callable[..., Any]) -> None:
@@ -187,7 +190,7 @@ class Jobs(Executor):
         self._closed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand in a job."""
+        """Submit a job."""
         future: Future[Any] = Future()
         job = self._hand_in(fn, *args, **kwargs)
         future.set_running_or_notify_cancel()
@@ -198,7 +201,7 @@ class Jobs(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel what is not done, or wait for it."""
+        """Cancel the unfinished jobs, or wait for them."""
         if cancel_futures:
             for job in list(self._jobs.values()):
                 job.cancel()

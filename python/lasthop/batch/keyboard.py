@@ -1,4 +1,6 @@
-"""Ctrl-C counted instead of raised: it never falls between two steps that belong together."""
+"""Counting of Ctrl-C without an exception, so that Ctrl-C never interrupts two steps that belong
+together.
+"""
 
 import signal
 import threading
@@ -9,10 +11,10 @@ from types import FrameType
 
 @contextmanager
 def counted_interrupts() -> Iterator[Callable[[], int]]:
-    """Count Ctrl-C; what comes tells how often it was pressed.
+    """Count Ctrl-C; yield a function that returns how often it was pressed.
 
-    Where somebody else handles it, or another thread than the main one runs this, it is left to
-    them, and nothing is counted.
+    If other code handles Ctrl-C, or if this is not the main thread, that handler stays and nothing
+    is counted.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

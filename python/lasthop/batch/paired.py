@@ -343,7 +343,7 @@ def are_identical(first: Result, second: Result) -> bool:
 
 
 def _names(result: Result) -> dict[str, None]:
-    """Names of stations and flows, in their order."""
+    """Return names of stations and flows, in their order."""
     tree = result.sample_tree
     return dict.fromkeys(name for each in ("stations", "flows") for name in tree.get(each, ()))
 

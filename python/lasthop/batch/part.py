@@ -1,4 +1,4 @@
-"""A sealed part: what some finished runs left, in one ZIP archive.
+"""A saved part: the results of some finished runs in one ZIP archive.
 
 ```text
  about.json           kind, format, version of lasthop, fingerprint of the engine, and the keys
@@ -9,8 +9,8 @@
  ...
 ```
 
-A key is the fingerprint of a run's scenario. The archive's table of contents comes last and each
-member has its checksum, so that what was cut short or changed is known for it.
+A key is the fingerprint of a run's scenario. The archive's table of contents comes last, and each
+member has a checksum. Truncated or changed archives are therefore detected.
 """
 
 import hashlib
@@ -27,21 +27,21 @@ from lasthop.scenario.from_json import Table, read_as
 FORMAT = 2
 ABOUT = "about.json"
 IN_MEMBER = 16
-"""Number of runs in a member, which are unpacked together."""
+"""Number of runs in one member of the archive; they are unpacked together."""
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time in archives: bytes do not depend on when they were written."""
+"""Time stamp of all members, so that the bytes do not depend on the time of writing."""
 
 Run = Mapping[str, str]
-"""Parts that are kept of a run: JSON in a line, by name, such as ``summary``."""
+"""Parts of a run that are kept: each is one line of JSON, by name, such as ``summary``."""
 
 
 class DamagedError(Exception):
-    """A part that is not as it was written; the message says in what."""
+    """A damaged part; the message says what is wrong."""
 
 
 def packed(runs: Mapping[str, Run]) -> bytes:
-    """Return the archive of some runs, by their keys."""
+    """Return the archive of some runs, given by their keys."""
     members: dict[str, tuple[str, ...]] = {}
     for what in dict.fromkeys(what for run in runs.values() for what in run):
         keys = [key for key, run in runs.items() if what in run]
@@ -85,19 +85,20 @@ class About(Table):
 
 
 class Part:
-    """An archive that is read.
+    """An archive that is open for reading.
 
     Parameters
     ----------
     source : Path or bytes
-        The file, or what is in it.
+        The file, or its contents.
     checked : bool
-        Whether all of it is known to be whole; each run is checked again when it is read.
+        Whether the whole archive is known to be undamaged. Each run is checked again when it is
+        read.
 
     Raises
     ------
     DamagedError
-        If it is no whole part.
+        If the part is damaged.
     """
 
     def __init__(self, source: Path | bytes, *, checked: bool = False) -> None:
@@ -108,7 +109,7 @@ class Part:
             about = read_as(About, json.loads(self._archive.read(ABOUT)))
             self.version = about.version
             self.usable = about.engine == _core.ENGINE and about.format == FORMAT
-            """Whether runs with the engine that is here would come out the same."""
+            """Whether the installed engine would give the same results for these runs."""
             self._members = about.members if self.usable else {}
             self._places = {
                 (key, what_of(name)): (name, at)
@@ -128,11 +129,11 @@ class Part:
             RuntimeError,
             TypeError,
             ValueError,
-        ) as error:  # Whatever a file may hold that has their name.
+        ) as error:  # A file with such a name may contain anything.
             raise DamagedError(f"no part of lasthop: {error}") from None
 
     def _check(self) -> None:
-        """Read all of it."""
+        """Read the whole archive, which checks it."""
         if (broken := self._archive.testzip()) is not None:
             raise DamagedError(f"{broken} was changed")
         for name, keys in self._members.items():
@@ -150,7 +151,8 @@ class Part:
         """Return a kept part of a run by its name, as JSON."""
         name, at = self._places[key, what]
         known, lines = self._lines.get(what, ("", []))
-        if known != name:  # The one that was read last stays: runs are read one after another.
+        # Keep the last member that was read, since runs are read one after another.
+        if known != name:
             lines = self._archive.read(name).split(b"\n")
             self._lines[what] = name, lines
         return lines[at]
@@ -161,6 +163,6 @@ class Part:
 
 
 def name_of(keys: frozenset[str], contents: frozenset[str]) -> str:
-    """Return the name of the file with these runs and these kept parts."""
+    """Return the file name for these runs with these kept parts."""
     content = "\n".join([_core.ENGINE, *sorted(contents), *sorted(keys)])
     return f"{hashlib.sha256(content.encode()).hexdigest()[:16]}.zip"

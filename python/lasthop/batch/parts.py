@@ -1,4 +1,4 @@
-"""Sealed parts on disk, or in memory: runs that are finished are found again by their keys."""
+"""Saved parts on disk or in memory: finished runs are found by their keys."""
 
 import json
 import re
@@ -16,10 +16,10 @@ FOLDER = "parts"
 NAME = re.compile(r"[0-9a-f]{16}\.zip")
 
 OLD_FOLDER = "points"
-"""Where versions before 0.2 kept a file for each run."""
+"""Folder in which versions before 0.2 kept one file per run."""
 
 OPEN = 4
-"""Parts that stay read: points are asked for in their order, and neighbours share a part."""
+"""Number of parts that stay open. Points are read in order, and neighbours share a part."""
 
 
 class Parts:
@@ -30,24 +30,24 @@ class Parts:
     directory : Path or None
         Directory of the folder `FOLDER`; None keeps the parts in memory.
     mend : bool
-        Whether damaged files are put aside, so that their runs can be kept again; else they are
-        reported.
+        Whether damaged files are moved away, so that their runs can be saved again. Otherwise they
+        are reported.
 
     Raises
     ------
     UserError
-        If something else has the folder's name.
+        If the folder's name is taken by something else.
     """
 
     def __init__(self, directory: Path | None, *, mend: bool = True) -> None:
         self.notes: list[str] = []
-        """What was found and is not used, a line each."""
+        """Remarks about files that are not used, one line each."""
         self._folder = None if directory is None else directory / FOLDER
         self._memory: list[bytes] = []
         self._found: dict[tuple[str, str], Path | int] = {}
         self._open: OrderedDict[Path | int, Part] = OrderedDict()
         self.count = 0
-        """Parts that are used."""
+        """Number of parts that are used."""
         if directory is not None:
             self._look_around(directory, mend)
 
@@ -56,7 +56,7 @@ class Parts:
         return self._folder == directory / FOLDER
 
     def has(self, key: str, contents: Iterable[str]) -> bool:
-        """Return whether all these parts are kept of a run."""
+        """Return whether all these parts of a run are kept."""
         return all((key, what) in self._found for what in contents)
 
     def read(self, key: str, what: str) -> bytes | None:
@@ -70,7 +70,7 @@ class Parts:
         Raises
         ------
         UserError
-            If it is no JSON.
+            If the part is not JSON.
         """
         try:
             tree = json.loads(self.read(key, what) or b"null") or {}
@@ -83,12 +83,12 @@ class Parts:
         return tree
 
     def keep(self, content: bytes) -> None:
-        """Seal a part: write it aside, then put it in place.
+        """Save a part: write it to a temporary file, then rename this file.
 
         Raises
         ------
         OSError
-            If it cannot be written; what is there stays.
+            If the part cannot be written; existing parts stay.
         """
         part = Part(content, checked=True)
         runs = part.runs()
@@ -103,7 +103,7 @@ class Parts:
         self._take(path, part)
 
     def packed(self, keys: Iterable[str]) -> bytes:
-        """Return one part with everything that is kept of some runs."""
+        """Return one part with all kept data of some runs."""
         stored: dict[str, dict[str, str]] = {key: {} for key in keys}
         for (key, what), place in self._found.items():
             if key in stored:
@@ -111,7 +111,7 @@ class Parts:
         return packed({key: run for key, run in stored.items() if run})
 
     def of_keys(self, keys: Iterable[str]) -> "Parts":
-        """Return some runs in memory, so that they can be pickled."""
+        """Return some runs as parts in memory, so that they can be pickled."""
         return Parts.of(self.packed(keys))
 
     @classmethod
@@ -140,7 +140,7 @@ class Parts:
         return part
 
     def _look_around(self, directory: Path, mend: bool) -> None:
-        """Read what is there; put aside what is damaged, leave alone what is not ours."""
+        """Read the existing parts. Move damaged parts away, and do not touch foreign files."""
         folder = directory / FOLDER
         if folder.exists() and not folder.is_dir():
             raise UserError(f"{folder}: is not a directory; finished runs are kept there")

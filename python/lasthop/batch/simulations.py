@@ -1,4 +1,4 @@
-"""Simulations that a search asks for: several at a time, each once, by whoever does them."""
+"""Simulations for a search: several in parallel, each once, on threads or an executor."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -12,23 +12,23 @@ from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import threads_asked
 
 KEPT = ("summary", "samples", "halves", "series")
-"""Parts that are kept of each, so that a `Result` can be made of it."""
+"""Parts of each run that are kept, so that a `Result` can be made from them."""
 
 Tell = Callable[[int], bool | None]
 """Called with the number of finished simulations; returns False to stop."""
 
 
 class Simulations:
-    """Finished simulations, with the quantities that means hide.
+    """Finished simulations, including the quantities that averages hide.
 
     Parameters
     ----------
     jobs : int or None
         Threads of this process; by default one for each available processor.
     executor : Executor or Workers, optional
-        Executor that simulates in their place.
+        Executor that simulates instead of threads of this process.
     directory : Path, optional
-        Where finished simulations are kept and found again.
+        Folder in which finished simulations are kept and found again.
     """
 
     def __init__(
@@ -46,15 +46,15 @@ class Simulations:
             directory=directory,
         )
         self.threads = self._batch.threads if executor is None else 1
-        """Threads that are known to simulate side by side."""
+        """Number of threads that simulate in parallel in this process."""
 
     def ahead(self, scenarios: Sequence[Scenario], tell: Tell | None = None) -> None:
-        """Simulate what will be asked for, and is not there.
+        """Simulate the scenarios that will be needed and are not finished yet.
 
         Raises
         ------
         Stopped
-            If `tell` says False; what is finished is kept.
+            If `tell` returns False; finished simulations are kept.
         KeyboardInterrupt
             At Ctrl-C. The finished runs are kept.
         """
@@ -90,6 +90,6 @@ class Simulations:
 
 
 def with_tails(scenario: Scenario) -> Task:
-    """Return the run of a scenario with a key for runs with quantities that means hide."""
+    """Return the run of a scenario whose key marks runs with the quantities that averages hide."""
     task = Task.of(scenario)
     return Task(f"{task.key}.tails", scenario, task.length)

@@ -1,17 +1,19 @@
-"""How many runs go out together: as many as take about ten seconds, fewer near the end."""
+"""Number of runs in a chunk: about ten seconds of work, and less near the end of the batch."""
 
 from collections.abc import Iterable
 from itertools import islice
 from math import ceil
 
 CHUNK_S = 10.0
-"""Work of a chunk. [s]"""
+"""Processor time of the work in a chunk. [s]"""
 
 MOST_TASKS = 2000
-"""Most runs of a chunk: its part is put together in memory."""
+"""Largest number of runs in a chunk, whose part is assembled in memory."""
 
 ROUNDS = 3
-"""Chunks that each worker gets at least of what is left, so that all end at about the same time."""
+"""Least number of chunks per worker into which the remaining runs are divided, so that all workers
+finish at about the same time.
+"""
 
 
 class Sizes:
@@ -32,13 +34,13 @@ class Sizes:
         self._cpu_s = 0.0
 
     def learn(self, simulated_s: float, cpu_s: float) -> None:
-        """Hear what a chunk has taken."""
+        """Note the time that a chunk has taken."""
         self._simulated_s += simulated_s
         self._cpu_s += cpu_s
 
     @property
     def cost(self) -> float | None:
-        """Processor time of a simulated second, as far as it is known. [s/s]"""
+        """Processor time per simulated second; None until it is known. [s/s]"""
         return self._cpu_s / self._simulated_s if self._simulated_s > 0.0 else None
 
     def next(self, lengths_s: Iterable[float], left: int) -> int:
@@ -47,9 +49,9 @@ class Sizes:
         Parameters
         ----------
         lengths_s : iterable of float
-            Simulated time of each, in their order. [s]
+            Simulated time of each remaining run, in order. [s]
         left : int
-            Number of runs that are left, at least one.
+            Number of remaining runs, at least one.
         """
         if self.cost is None:
             return 1

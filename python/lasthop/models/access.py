@@ -1,4 +1,4 @@
-"""How a node gets at the medium, as every model of contention has it."""
+"""Access parameters of a node, common to all models of contention."""
 
 from dataclasses import dataclass, field
 
@@ -35,16 +35,18 @@ class Access:
 
     @classmethod
     def of(cls, node: Node, category: str = BEST_EFFORT, txop_packets: int = 1) -> "Access":
-        """Access parameters of a node of a scenario, for the frames of a category."""
+        """Return the access parameters of a node of a scenario, for the frames of a category."""
         own = node.access(category)
         return cls(own.cwmin, own.cwmax, own.aifsn, node.attempts_short, txop_packets)
 
     def window(self, stage: int) -> int:
-        """Contention window after `stage` failed attempts. [slots]"""
+        """Return the contention window after `stage` failed attempts. [slots]"""
         return int(min((self.cwmin + 1) * 2**stage - 1, self.cwmax))
 
     def windows(self, *, limited: bool = True) -> list[int]:
-        """Contention window of each attempt; without limit, up to the first at CWmax. [slots]"""
+        """Return the contention window of each attempt; without a limit, up to the first window
+        that is CWmax. [slots]
+        """
         if limited:
             return [self.window(stage) for stage in range(self.attempts)]
         windows = [self.cwmin]

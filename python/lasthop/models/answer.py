@@ -10,7 +10,7 @@ from lasthop.models.errors import Doubt, warning_text
 from lasthop.scenario.typed import CellScenario, Flow, Scenario
 
 FORMAT = 1
-"""Format of a saved prediction; that of the engine's results."""
+"""Format of a saved prediction, which is the format of the engine's results."""
 
 Quantities: TypeAlias = dict[str, Any]
 """Quantities of an item, by name."""
@@ -44,7 +44,8 @@ def cell_item(
 ) -> Quantities:
     """Return a cell with its goodput, its mean number of active stations, and its fairness.
 
-    Every flow of a model of a cell takes what it can get, so that all stations with flows compete.
+    Every flow in a model of a cell sends as fast as it can. All stations with flows therefore count
+    as competing.
 
     Parameters
     ----------
@@ -162,6 +163,7 @@ def prediction(
 
 @cache  # A search predicts hundreds of times.
 def _version() -> str:
-    from importlib.metadata import version  # which imports much; `import lasthop` stays light
+    # Imported here because it loads many modules; `import lasthop` must stay fast.
+    from importlib.metadata import version
 
     return version("lasthop")

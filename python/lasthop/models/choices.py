@@ -22,7 +22,7 @@ class Choices:
 
     @classmethod
     def of(cls, given: Mapping[str, object], model: str) -> Self:
-        """Options of a model by name; text may stand for a number.
+        """Return options of a model by name; text may stand for a number.
 
         Raises
         ------
@@ -49,12 +49,12 @@ class Choices:
             raise UserError(f"option {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, as results state them."""
+        """By name, as results contain them."""
         return asdict(self)
 
 
 def words_of(cls: type) -> Iterator[tuple[str, list[Any]]]:
-    """Options, and what each of them may be; nothing if it is a number."""
+    """Yield the options, and what each of them may be; nothing if it is a number."""
     for name, hint in get_type_hints(cls).items():
         kinds = (hint,) if get_origin(hint) is Literal else get_args(hint)
         words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]

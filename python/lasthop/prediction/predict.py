@@ -137,7 +137,7 @@ def predict(
 
 
 def _mean_rates(scenario: "Typed") -> Iterator[str]:
-    """Links that follow a trace, of which models know the mean."""
+    """Yield links whose rate follows a trace; models use only its mean rate."""
     wire = scenario.wire
     ways = [
         ("wire/down", wire.trace, wire.rate_bps),

@@ -12,10 +12,10 @@ from lasthop.stability.errors import ParameterError
 Vector = NDArray[np.float64]
 
 MOST = 100_000
-"""Values of an axis."""
+"""Largest number of values of an axis."""
 
 LOOKED_AT = 9
-"""Values of a parameter at which it is seen whether it changes anything."""
+"""Number of values at which a parameter is tested for an effect."""
 
 
 @dataclass(frozen=True)
@@ -90,20 +90,20 @@ def axis_of(
     name : str
         The parameter.
     low, high : float or str
-        Its range; times may be given with their unit, ``"10 ms"``.
+        Range of the parameter; times may be given with their unit, ``"10 ms"``.
     step : float or str, optional
         Step between the evaluated values; the range ends at the last value.
     ratios : int, optional
-        Number of values with equal ratios, in the place of steps.
+        Number of values with equal ratios, instead of `step`.
     of_rest : bool
         Whether the parameter must change the equilibrium or its linearisation. Limits of windows
-        and queues change only motions.
+        and queues change only solutions in time.
 
     Raises
     ------
     ParameterError
-        If there is no such number, if the range is empty or outside the accepted range, or if the
-        parameter changes nothing.
+        If the value is not a number, if the range is empty or outside the accepted range, or if the
+        parameter has no effect.
     """
     number = case.number(name)
     axis = Axis(name, number.read(low), number.read(high))
@@ -123,12 +123,12 @@ def axis_of(
 
 
 def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
-    """Return an axis with the values that are asked for.
+    """Return an axis with the requested values.
 
     Raises
     ------
     ParameterError
-        If there are fewer than two, or too many.
+        If there would be fewer than two values, or too many.
     """
     if step is None and ratios is None:
         return axis
@@ -139,7 +139,8 @@ def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
     else:
         if not (step is not None and step > 0.0):
             raise ParameterError(f"`{axis.name}`: a step of {step:g} is not above 0")
-        # A step that the range is a multiple of, but for rounding, ends at its end.
+        # If the range is a multiple of the step except for rounding, the axis ends at the end of
+        # the range.
         count = int(min((axis.high - axis.low) / step * (1.0 + 1e-12), MOST)) + 1
         high, spacing = axis.low + (count - 1) * step, "steps"
     if not 2 <= count <= MOST:
@@ -148,7 +149,7 @@ def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
 
 
 def _changes_nothing(case: Case, axis: Axis) -> bool:
-    """Tell whether equilibria and linearised systems are the same all along an axis."""
+    """Return whether equilibria and linearised systems are the same along the whole axis."""
     rest, linear = case.over(**{axis.name: axis.value(np.linspace(0.0, 1.0, LOOKED_AT))})
     sound = np.all(np.isfinite(rest), axis=0)
     if sound.sum() < 2:

@@ -1,4 +1,4 @@
-"""Branches of limit cycles: continuation in a parameter from a Hopf point, folds included."""
+"""Branches of limit cycles: continuation in a parameter from a Hopf point, including folds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ Array = NDArray[np.float64]
 
 INTERVALS = 24
 FINEST = 192
-"""Most intervals to which the mesh of a cycle is refined."""
+"""Largest number of intervals to which the mesh of a cycle is refined."""
 SMALL = 0.02
-"""Swing of the window on the first cycle, over the window at rest. [-]"""
+"""Oscillation of the window on the first cycle, divided by the window at equilibrium. [-]"""
 SLOWEST, FASTEST = 1e-4, 0.3
-"""Shortest and longest step of the continuation, over the length of what has been traced. [-]"""
+"""Shortest and longest step of the continuation, divided by the length of the branch so far. [-]"""
 NEWTON_STEPS = 8
 EDGE = 1e-3
-"""Window over its equilibrium below which a cycle is taken to reach the floor. [-]"""
+"""Ratio of a window to its equilibrium below which a cycle is taken to reach zero. [-]"""
 
 Progress = Callable[[int, int], None]
 
@@ -92,9 +92,9 @@ def branch(
     intervals : int
         Number of intervals of the mesh. [-]
     swing : float
-        Oscillation of the window on the first cycle, over the window at equilibrium. [-]
+        Oscillation of the window on the first cycle, divided by the window at equilibrium. [-]
     progress : callable, optional
-        Called with the number of finished cycles and of all cycles.
+        Called with the number of finished cycles and the number of all cycles.
 
     Raises
     ------
@@ -116,7 +116,8 @@ class _Continuation:
         self.point, self.low, self.high = point, low, high
         self.mesh = Mesh.even(intervals)
         self.rest = point.case.equilibrium
-        # Unknowns are compared in their own size: states at rest, period, parameter.
+        # Each unknown is compared relative to its own size: states at equilibrium, period,
+        # parameter.
         self.scale = np.array([*self.rest, point.period, abs(point.value)])
 
     def case(self, value: float) -> Case:
@@ -153,7 +154,7 @@ class _Continuation:
         return Branch(self.form, self.point.parameter, np.array(values), result, ended)
 
     def near(self, swing: float) -> Array:
-        """Return a cycle of a small swing, from the normal form."""
+        """Return a cycle of small amplitude from the normal form."""
         point, form = self.point, self.form
         phase = 2.0 * np.pi * self.mesh.points[:-1]
         wave = (form.vector[:, None] * np.exp(1j * phase)).real
@@ -173,17 +174,19 @@ class _Continuation:
         return unknowns[:-2].reshape(len(self.rest), -1), float(unknowns[-2]), float(unknowns[-1])
 
     def weights(self) -> Array:
-        """Return the squared size of each unknown's unit, the cycle counting as one."""
+        """Return the weight of each unknown in the squared length; the whole cycle has the weight
+        of one unknown.
+        """
         points = self.mesh.size
         states = np.repeat(1.0 / (self.rest**2 * points), points)
         return np.concatenate([states, 1.0 / self.scale[-2:] ** 2])
 
     def length(self, change: Array) -> float:
-        """Return the length of a change."""
+        """Return the length of a change of the unknowns."""
         return float(np.sqrt(np.sum(self.weights() * change**2)))
 
     def onwards(self, before: Array, last: Array, step: float) -> tuple[Array, float] | None:
-        """Return the next cycle and the next step; None where there is none."""
+        """Return the next cycle and the next step; None if no further cycle is found."""
         secant = last - before
         secant = secant / self.length(secant)
         while step > SLOWEST * self.length(last - np.concatenate([self.flat(), last[-2:]])):
@@ -198,7 +201,9 @@ class _Continuation:
         return np.repeat(self.rest, self.mesh.size)
 
     def corrected(self, guess: Array, direction: Array) -> Array | None:
-        """Return the cycle on the plane through a guess across a direction; None without one."""
+        """Return the cycle on the plane through a guess perpendicular to a direction; None if it is
+        not found.
+        """
         unknowns = guess.copy()
         values, _, _ = self.split(guess)
         flow = values @ self.mesh.matrix(self.mesh.points[:-1], derivative=True).T
@@ -228,7 +233,7 @@ class _Continuation:
         direction: Array,
         moved: Array,
     ) -> Array:
-        """Return a Newton step of cycle, period and parameter together."""
+        """Return a Newton step of cycle, period and parameter."""
         h = 1e-6 * abs(self.point.value)
         with np.errstate(all="ignore"):
             result = system(self.case(value), self.mesh, values, period)
@@ -249,14 +254,14 @@ class _Continuation:
         return np.asarray(np.linalg.solve(matrix, target))
 
     def cycle(self, unknowns: Array) -> Cycle:
-        """Return a cycle with its multipliers."""
+        """Return a cycle with its Floquet multipliers."""
         values, period, value = self.split(unknowns)
         case = self.case(value)
         result = multipliers(case, self.mesh, values, period)
         return Cycle(case, self.mesh, values.copy(), period, result)
 
     def remeshed(self, before: Array, last: Array, cycle: Cycle) -> tuple[Array, Array]:
-        """Return both cycles on a mesh that suits the last one."""
+        """Return both cycles on a mesh adapted to the last cycle."""
         mesh = self.mesh.adapted(cycle.values)
         matrix = self.mesh.matrix(mesh.points[:-1])
         moved = []

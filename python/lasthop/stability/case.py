@@ -15,16 +15,16 @@ from lasthop.stability.parameters import Number, checked, unknown
 from lasthop.stability.series import Series, unit_lines
 
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
-"""Function to call for a scenario."""
+"""Hint for the case of a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
-"""Reason of a limit that its name does not explain."""
+"""Explanation of a limit whose name does not explain it."""
 
 
 @dataclass(frozen=True)
 class Linear:
     r"""The linearised system :math:`\dot u = A_0 u(t) + \sum_j A_j u(t - \tau_j)`.
 
-    Leading axes may run over many cases.
+    Leading axes of the arrays may enumerate many cases.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Linear:
         return np.asarray(np.eye(self.now.shape[-1]) + np.sum(decay * self.lagged, axis=-3))
 
     def __getitem__(self, index: Any) -> "Linear":
-        """Return some of the cases."""
+        """Return the systems of some of the cases."""
         return Linear(self.now[index], self.lagged[index], self.delays[index])
 
 
@@ -148,7 +148,9 @@ class Case:
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Parameters that others may override, as they count; they need no equilibrium."""
+        """Values of parameters that others may override, as they take effect. They need no
+        equilibrium.
+        """
         with np.errstate(all="ignore"):
             return solved(self.model, self.values)[0].decided
 
@@ -193,7 +195,7 @@ class Case:
             return rest, linearised(self.model, p, rest)
 
     def pieces(self, **arrays: Any) -> NDArray[np.int64]:
-        """Return the piece of the equations on which each of many equilibria is."""
+        """Return the piece of the equations to which each of many equilibria belongs."""
         with np.errstate(all="ignore"):
             return self.model.pieces(*self._solved_over(arrays))
 
@@ -220,10 +222,10 @@ def solved(model: Model[Any], values: Mapping[str, Any]) -> tuple[Derived, NDArr
 
 
 def linearised(model: Model[Any], p: Derived, rest: NDArray[np.float64]) -> Linear:
-    """Return the linearised system at an equilibrium, or at many.
+    """Return the linearised system at one equilibrium, or at many.
 
-    A delay that depends on the state is frozen there: the state does not move at rest, so that a
-    change of the delay has no effect of first order.
+    A delay that depends on the state is held constant. The state does not move at equilibrium, so
+    that a change of the delay has no effect of first order.
     """
     delays = [np.broadcast_to(d, rest.shape[1:]) for d in model.delays(p, list(rest))]
     rates = rates_along(model, p, rest, [rest] * len(delays))
@@ -238,7 +240,7 @@ def rates_along(
     now: NDArray[np.float64],
     lagged: Sequence[NDArray[np.float64]],
 ) -> list[Series]:
-    """Return the rates with their derivatives by each state now, and then by each one before."""
+    """Return the rates with their derivatives by each present state, then by each delayed state."""
     states = len(now)
     lines = unit_lines(np.concatenate([now, *lagged]))
     blocks = [lines[start : start + states] for start in range(0, len(lines), states)]

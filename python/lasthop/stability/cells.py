@@ -1,4 +1,4 @@
-"""Cells of a chart through which an edge passes that its grid does not show rightly."""
+"""Refinement of the cells of a chart whose grid does not show a stability edge correctly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,24 +14,26 @@ from lasthop.stability.spectrum import leading
 Array = NDArray[np.float64]
 
 FINEST = 8
-"""Parts of a cell's side at most. [-]"""
+"""Largest number of parts into which the side of a cell is divided. [-]"""
 PARTS = 400
-"""Parts of a chart's side at most, beyond which cells are not looked at more finely. [-]"""
+"""Largest number of parts of a chart's side; with more parts, cells are not refined. [-]"""
 BATCH = 400
-"""Places looked at together, so that their matrices need little memory. [-]"""
+"""Number of places whose roots are computed together, so that the matrices need little memory.
+[-]
+"""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a chart's grid, looked at more finely.
+    """A refined cell of a chart's grid.
 
     Parameters
     ----------
     column, row : int
-        Its lower corner on the grid of x and y. [-]
+        Indices of the cell's lower corner on the grid of x and y. [-]
     abscissa : array
-        Real part of the rightmost root at equal distances across the cell, ends included, a row for
-        each y. [1/s]
+        Real part of the rightmost root at equally spaced points of the cell, including its edges;
+        one row per y. [1/s]
     """
 
     column: int
@@ -42,10 +44,10 @@ class Cell:
 def cells(
     case: Case, x: Axis, y: Axis, abscissa: Array, curves: Sequence[HopfCurve], jumps: Array
 ) -> list[Cell]:
-    """Return cells of a grid that an edge passes through, but that do not show it correctly.
+    """Return the cells of a grid that an edge crosses but that do not show the edge correctly.
 
-    Between the corners of a cell with a jump, stability is unknown. In a cell whose corners are all
-    stable or all unstable, there is a strip that is thinner than the cell.
+    In a cell with a jump, stability between the corners is unknown. In a crossed cell whose corners
+    are all stable or all unstable, there is a strip that is thinner than the cell.
     """
     high, wide = abscissa.shape
     parts = min(FINEST, PARTS // max(high, wide))
@@ -72,7 +74,7 @@ _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 def _passed(
     x: Axis, y: Axis, curves: Sequence[HopfCurve], shape: NDArray[np.int64]
 ) -> set[tuple[int, int]]:
-    """Return the cells that curves pass through where they bound the stable region."""
+    """Return the cells that Hopf curves cross where they bound the stable region."""
     results: set[tuple[int, int]] = set()
     for curve in curves:
         places = np.stack([_places(x, curve.x), _places(y, curve.y)], axis=-1) * shape
@@ -85,19 +87,21 @@ def _passed(
 
 
 def _neighbours(x: Axis, y: Axis, jumps: Array, shape: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """Return the two cells next to each jump, which is on a line of the grid."""
+    """Return the two cells next to each jump; a jump is on a line of the grid."""
     places = np.stack([_places(x, jumps[:, 0]), _places(y, jumps[:, 1])], axis=-1) * shape
     ends = [np.clip(np.floor(places + s).astype(int), 0, shape - 1) for s in (-1e-5, 1e-5)]
     return {(int(i), int(j)) for end in ends for i, j in end}
 
 
 def _places(axis: Axis, values: Array) -> Array:
-    """Return where on an axis values stand, from 0 to 1."""
+    """Return the places of values on an axis, from 0 to 1."""
     return np.array([axis.place(float(value)) for value in values])
 
 
 def _abscissa(case: Case, x: Axis, y: Axis, across: Array, up: Array) -> Array:
-    """Return the real part of the rightmost root at places, NaN without equilibrium. [1/s]"""
+    """Return the real part of the rightmost root at some places; NaN without an equilibrium.
+    [1/s]
+    """
     result = np.full(len(across), np.nan)
     for start in range(0, len(across), BATCH):
         some = slice(start, start + BATCH)

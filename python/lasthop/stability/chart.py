@@ -19,10 +19,10 @@ from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, Param
 from lasthop.stability.spectrum import leading, resolved_by
 
 HALVINGS = 24
-"""Halvings of a cell of the grid, to find a corner in it."""
+"""Number of halvings of a grid cell to locate a corner of the equations."""
 
 SEEN = 14
-"""Values of each parameter from which the time of a chart is estimated. [-]"""
+"""Number of values of each parameter from which the duration of a chart is estimated. [-]"""
 
 Part = tuple[slice, slice]
 """Rows and columns of a grid."""
@@ -128,13 +128,15 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
                 f"along {y.name} = {y_values[row]:g}"
             )
 
-    contexts = [copy_context() for _ in range(high)]  # Threads know what is allowed, too.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Eigenvalues are found outside the GIL.
+    # The threads need the context, because it contains the cost limits.
+    contexts = [copy_context() for _ in range(high)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Eigenvalues are computed without the GIL.
         for row, _ in enumerate(pool.map(lambda row: contexts[row].run(fill, row), range(high))):
             if progress is not None:
                 progress(row + 1, high)
     if not np.isfinite(result).any():
-        _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
+        # Raises the error with the reason.
+        _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
     with step("looking for edges of stability") as edges:
         part = np.mean(result.real < 0.0)
@@ -151,7 +153,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
 
 
 def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
-    """Refuse a grid that takes longer than is allowed, from some of its points."""
+    """Refuse a grid that exceeds the cost limits, estimated from some of its points."""
     across, up = min(wide, SEEN), min(high, SEEN)
     at = np.meshgrid(
         x.value((np.arange(across) + 0.5) / across), y.value((np.arange(up) + 0.5) / up)
@@ -163,23 +165,25 @@ def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
 
 
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return pairs of neighbours of a grid, one stable and one not: pair, end, place on x and y."""
+    """Return pairs of neighbouring grid points, one stable and one unstable: pair, end, place on x
+    and y.
+    """
     sign = np.sign(abscissa)
     # NaN where there is no equilibrium.
     return _pairs(lambda near, far: sign[near] * sign[far] < 0.0)
 
 
 def corners(abscissa: NDArray[np.float64], pieces: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return pairs of neighbours of a grid between which the equations have a corner.
+    """Return pairs of neighbouring grid points between which the equations have a corner.
 
-    Both may be stable: the strip between a corner and a Hopf point is as thin as it likes.
+    Both points may be stable: the strip between a corner and a Hopf point may be arbitrarily thin.
     """
     rests = np.isfinite(abscissa)
     return _pairs(lambda near, far: rests[near] & rests[far] & (pieces[near] != pieces[far]))
 
 
 def _pairs(between: Callable[[Part, Part], NDArray[np.bool_]]) -> NDArray[np.float64]:
-    """Return pairs of neighbours, from what tells them by the grid's near and far part."""
+    """Return pairs of neighbours for which a test of two parts of the grid is true."""
     results = []
     for along in ((0, 1), (1, 0)):
         far = (slice(along[0], None), slice(along[1], None))
@@ -196,7 +200,8 @@ def split(
     pairs: NDArray[np.float64],
     cornered: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return values of x and y at which stability changes in a corner, and pairs without one.
+    """Return the points x and y at which stability changes at a corner, and the pairs without such
+    a point.
 
     Parameters
     ----------
@@ -205,9 +210,9 @@ def split(
     x, y : Axis
         The two parameters.
     pairs : array
-        Neighbours, one stable and one not.
+        Pairs of neighbours, one stable and one unstable.
     cornered : array
-        Neighbours between which the equations have a corner.
+        Pairs of neighbours between which the equations have a corner.
     """
 
     def values(at: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -225,7 +230,7 @@ def split(
         same = (case.pieces(**values(middle)) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     differ = stable(low) != stable(high)
-    # A Hopf point may lie beside the corner: then both sides of the corner are alike.
+    # If a Hopf point is close to the corner, both sides of the corner have the same stability.
     known = {pair.tobytes() for pair in cornered[differ]}
     smooth = np.array([pair.tobytes() not in known for pair in pairs], dtype=np.bool_)
     jumps = low[differ]

@@ -1,4 +1,4 @@
-"""Conditions of the papers for stability, in closed form, for comparison with the exact answer."""
+"""Stability conditions of the papers in closed form, for comparison with the exact answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -98,31 +98,34 @@ def _red(case: Case) -> RedDerived:
 
 
 def _rest(case: Case) -> tuple[float, float]:
-    """Return window and loss at rest."""
+    """Return window and loss probability at equilibrium."""
     rest: Any = case.equilibrium
     return float(rest[0]), float(case.model.loss(case.derived, list(rest))[0])
 
 
 def crossing_frequency(case: Case, turns: int = 0) -> float:
-    r"""Return the frequency at which the loop lags by :math:`\pi` and full turns. [rad/s]
+    r"""Return the frequency at which the phase lag of the loop is :math:`\pi` plus full turns.
+    [rad/s]
 
     Parameters
     ----------
     case : Case
         The case.
     turns : int
-        How many full turns; with none it is omega_c, the smallest frequency. [-]
+        Number of full turns. With 0 the result is omega_c, the smallest frequency. [-]
 
     Notes
     -----
-    Manjunath & Raina, before Eq. (15), which in its tangent loses the half plane.
+    Manjunath & Raina, before Eq. (15). Their tangent does not distinguish the half planes.
     """
     a1, a2, a3, _ = loop_coefficients(case)
     [tau] = case.derived.rtts
     wanted = (1.0 + 2.0 * turns) * pi
 
     def lag(omega: float) -> float:
-        """Lag of the loop beyond the one wanted; the cubic's own grows from 0 to 3 pi / 2."""
+        """Return the lag of the loop minus the wanted lag. The lag of the cubic grows from 0 to 3
+        pi / 2.
+        """
         cubic = atan2(a2 * omega - omega**3, a3 - a1 * omega**2)
         return float(omega * tau + (cubic if cubic >= 0.0 else cubic + 2.0 * pi) - wanted)
 
@@ -130,13 +133,16 @@ def crossing_frequency(case: Case, turns: int = 0) -> float:
 
 
 def largest_gain(case: Case) -> float:
-    """Return the largest gain of the loop where it lags by pi and full turns. [-]
+    """Return the largest gain of the loop among the frequencies at which it lags by pi plus full
+    turns. [-]
 
-    The cubic's roots are left of the axis, so that the lag only grows. Each such place with a gain
-    above 1 adds a pair of unstable roots (Nyquist); because of a resonance a later place may count.
+    The roots of the cubic are left of the imaginary axis, so that the lag increases with frequency.
+    Each such frequency with a gain above 1 adds a pair of unstable roots (Nyquist). Because of a
+    resonance, the gain at a higher frequency may be larger.
     """
     a1, a2, a3, a4 = loop_coefficients(case)
-    last = 2.0 * max(a1, sqrt(a2), (a3 + a4) ** (1.0 / 3.0))  # Beyond, the gain is below 1.
+    # Above this frequency the gain is below 1.
+    last = 2.0 * max(a1, sqrt(a2), (a3 + a4) ** (1.0 / 3.0))
     most = 0.0
     for turns in count():
         omega = crossing_frequency(case, turns)
@@ -147,7 +153,7 @@ def largest_gain(case: Case) -> float:
 
 
 def _root(increasing: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an increasing function passes zero, by halving."""
+    """Return the zero of an increasing function, by bisection."""
     for _ in range(200):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if increasing(middle) > 0.0 else (middle, high)
@@ -175,11 +181,11 @@ def averaged(case: Case) -> list[Condition]:
 
 
 def instantaneous(case: Case) -> list[Condition]:
-    r"""Return 004, Eq. (33) as a condition on the delay, with the right branch of its arcsine.
+    r"""Return 004, Eq. (33) as a condition on the delay, with the correct branch of its arcsine.
 
     .. math:: \omega_0 \tau < \arg\left(\omega_0^2 - a_2 + j a_1 \omega_0\right)
 
-    Without a frequency :math:`\omega_0` at which the loop's gain is 1, no delay destabilises.
+    If the loop gain is 1 at no frequency :math:`\omega_0`, no delay destabilises the loop.
     """
     (w, loss), p = _rest(case), _red(case)
     k, beta = (case.values[name] for name in ("k", "beta"))

@@ -1,10 +1,10 @@
-"""Estimated cost of characteristic roots.
+"""Estimated cost of the characteristic roots.
 
-The cost of eigenvalues of collocation matrices grows with the square of their size (they are
-small). A line on which roots are counted needs points, whose number follows from the first few.
-Times were measured on one core of an Intel Xeon server, with numpy 2: cases of one to seven states,
-lines of 50 to 400,000 points. Measured times were 0.2 to 1 times the estimates, and less where
-roots cannot be found at all.
+The time for the eigenvalues of collocation matrices grows with the square of their size, since they
+are small. A line on which roots are counted needs points; their number is estimated from the first
+few. Times were measured on one core of an Intel Xeon server with numpy 2, for cases of one to seven
+states and lines of 50 to 400,000 points. Measured times were 0.2 to 1 times the estimates, and less
+if roots cannot be found.
 """
 
 import numpy as np
@@ -14,22 +14,26 @@ from lasthop.stability.case import Linear
 from lasthop.stability.winding import FIRST, MOST_POINTS, pieces_of
 
 ENTRY_S = 0.2e-6
-"""Eigenvalues of a matrix, over the square of its size. [s]"""
+"""Time for the eigenvalues of a matrix, divided by the square of its size. [s]"""
 
 SYSTEM_S = 5e-3
-"""A system that is verified, for each of its states, apart from the points of its lines. [s]"""
+"""Time to verify a system, per state, without the points of its lines. [s]"""
 
 POINT_S, POINT_BYTES = 1.2e-6, 150.0
-"""A point of a line, for each state; memory for the square of the states. [s, bytes]"""
+"""Time for a point of a line, per state; memory for a point, per square of the number of states.
+[s, bytes]
+"""
 
 EASY = 2000
-"""Points of a line up to which roots are found without a search. [-]"""
+"""Number of points of a line up to which roots are found without a search. [-]"""
 
 LINES, HARD_LINES = 40, 100
-"""Lines that a search looks along, and where they have too many points to be counted on."""
+"""Number of lines that a search examines; the second value is for lines with too many points for a
+count.
+"""
 
 LOOKED_AT = 200
-"""Systems whose lines are looked at, at most; they stand for the others. [-]"""
+"""Largest number of systems whose lines are examined; these represent all systems. [-]"""
 
 
 def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 1.0) -> None:
@@ -42,14 +46,15 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
     linear : Linear
         The systems, along a leading axis.
     resolved : ndarray of int
-        Chebyshev points that resolve each; 0 where its roots have to be verified one by one.
+        Number of Chebyshev points that resolve each system; 0 if its roots must be verified
+        individually.
     copies : float
-        How many systems each stands for. [-]
+        Number of systems that each of these systems represents. [-]
 
     Raises
     ------
     TooCostlyError
-        They take more time or memory than is allowed.
+        If the systems need more time or memory than the limit.
     """
     states = linear.now.shape[-1]
     delayed = np.any(linear.lagged != 0.0, axis=(-3, -2)).sum(axis=-1)
@@ -68,7 +73,9 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
 
 
 def _lines(points: float) -> float:
-    """Points of all lines of a system, from those of one."""
+    """Return the number of points of all lines of a system, from the number of points of one
+    line.
+    """
     if points <= EASY:
         return points
     return LINES * points if points <= MOST_POINTS else HARD_LINES * float(MOST_POINTS)

@@ -14,20 +14,23 @@ from lasthop.stability.spectrum import rightmost_of
 Vector = NDArray[np.float64]
 
 FIRST_STEP = 0.01
-"""First step along a curve, over the length of an axis. [-]"""
+"""First step along a curve, divided by the length of an axis. [-]"""
 LONGEST_STEP = 0.04
 SHORTEST_STEP = 1e-6
 ASTRAY = 0.5
-"""Distance of a point from where the tangent led, over the step, beyond which it may be another
-branch's. [-]"""
+"""Distance of a point from the prediction of the tangent, divided by the step. Above this value the
+point may belong to another branch. [-]
+"""
 CLOSED = 1e-8
-"""Crossing gap over omega, up to which a point is one of the curve. [-]"""
+"""Crossing gap divided by omega, up to which a point is on the curve. [-]"""
 MOST_POINTS = 2000
-"""Points of one curve, far beyond what a chart needs."""
+"""Largest number of points of a curve, far more than a chart needs."""
 STARTS = 5
-"""Lines of each direction across the chart on which curves are looked for."""
+"""Number of lines in each direction across the chart on which curves are searched."""
 RIGHTMOST = 1e-6
-"""Real part of the rightmost root over omega, up to which the crossing pair is the rightmost."""
+"""Real part of the rightmost root divided by omega, up to which the crossing pair is the
+rightmost.
+"""
 
 
 @dataclass(frozen=True)
@@ -92,24 +95,26 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
 
 
 def _oriented(points: Vector) -> Vector:
-    """Return a curve from its lesser end on: the sign of a null vector is the library's own."""
+    """Return a curve starting at its smaller end, since the library chooses the sign of a null
+    vector arbitrarily.
+    """
     ends = [np.round(points[order, 1:], 6).ravel().tolist() for order in ([0, 1], [-1, -2])]
     return points if ends[0] <= ends[1] else points[::-1]
 
 
 def _near(curve: Vector, place: Vector) -> bool:
-    """Tell whether a traced curve comes close to a place on x and y."""
+    """Return whether a traced curve comes close to a place on x and y."""
     return bool(np.min(np.linalg.norm(curve[:, 1:] - place, axis=1)) < LONGEST_STEP)
 
 
 def _passes(curve: Vector, point: Vector) -> bool:
-    """Tell whether a traced curve goes through a point, to a step of the continuation."""
+    """Return whether a traced curve passes a point within one continuation step."""
     return bool(np.min(np.linalg.norm(curve - point, axis=1)) < LONGEST_STEP)
 
 
 @dataclass(frozen=True)
 class _Tracer:
-    """Follows curves in the unknowns log omega, place on x, place on y."""
+    """Tracer of curves in the unknowns log omega, place on x and place on y."""
 
     case: Case
     x: Axis
@@ -134,7 +139,7 @@ class _Tracer:
         return results
 
     def between(self, pair: Vector) -> Vector | None:
-        """Return the Hopf point between two neighbours; None where there is none."""
+        """Return the Hopf point between two neighbours; None if there is none."""
         line, k = (self.x, 0) if pair[0, 0] != pair[1, 0] else (self.y, 1)
         other = self.y if k == 0 else self.x
         present = self.case.with_(**{other.name: float(other.value(pair[0, 1 - k]))})
@@ -149,7 +154,9 @@ class _Tracer:
         return np.array([np.log(point.frequency), places[0], places[1]])
 
     def gap(self, at: Vector) -> Vector:
-        """Return real and imaginary part of the crossing gap over omega, for rows of unknowns."""
+        """Return real and imaginary part of the crossing gap divided by omega, for rows of
+        unknowns.
+        """
         arrays = {self.x.name: self.x.value(at[:, 1]), self.y.name: self.y.value(at[:, 2])}
         rest, linear = self.case.over(**arrays)
         if not np.all(np.isfinite(rest)):
@@ -168,7 +175,8 @@ class _Tracer:
     def follow(self, start: Vector, sign: float) -> Vector:
         """Return points of the curve from `start` to the edge of the rectangle.
 
-        It ends before that where the equations have a corner: beyond, they are another system.
+        The curve ends earlier at a corner of the equations: beyond the corner the system is
+        different.
         """
         points, piece = [start], self.piece(start)
         tangent = _tangent(self.jacobian(start)[1], None) * sign
@@ -178,7 +186,7 @@ class _Tracer:
             if onwards is None or self.piece(onwards[0]) != piece:
                 step *= 0.5
                 if step < SHORTEST_STEP:
-                    break  # The equilibrium ends here, or the curve does.
+                    break  # The equilibrium or the curve ends here.
                 continue
             new, steps, ahead = onwards
             edge = self._beyond(new)
@@ -187,7 +195,7 @@ class _Tracer:
                 points += [] if last is None else [last]
                 break
             if len(points) > 10 and np.linalg.norm(new - start) < 0.7 * step:
-                points.append(start)  # A closed curve.
+                points.append(start)  # The curve is closed.
                 break
             points.append(new)
             tangent = ahead
@@ -197,10 +205,11 @@ class _Tracer:
     def onwards(
         self, last: Vector, step: float, tangent: Vector
     ) -> tuple[Vector, int, Vector] | None:
-        """Return the curve's next point, how many corrections it took, and the tangent there.
+        """Return the curve's next point, the number of corrections, and the tangent at this point.
 
-        None where there is none, and where the correction ran off or the tangent turns at once:
-        Newton's method may end on another branch, and what joins the two is no Hopf point.
+        None if there is no next point, if the correction diverged, or if the tangent turns
+        abruptly. In the last case Newton's method may have reached another branch, and the
+        connection of the two branches contains no Hopf points.
         """
         guess = last + step * tangent
         try:
@@ -210,16 +219,19 @@ class _Tracer:
             return None
         ahead = _tangent(jacobian, tangent)
         astray = np.linalg.norm(new - guess) > ASTRAY * step or ahead @ tangent < ASTRAY
-        # Differences across a corner of the equations make corrections small that correct nothing.
+        # Finite differences across a corner of the equations give small corrections that do not
+        # reduce the gap.
         return None if astray or np.max(np.abs(gap)) > CLOSED else (new, steps, ahead)
 
     def piece(self, at: Vector) -> int:
-        """Return which piece of the equations a point is on."""
+        """Return the piece of the equations to which a point belongs."""
         place = {self.x.name: self.x.value(at[1:2]), self.y.name: self.y.value(at[2:3])}
         return int(self.case.pieces(**place)[0])
 
     def corrected(self, guess: Vector, direction: Vector) -> tuple[Vector, int]:
-        """Return the point of the curve on the plane through `guess` across `direction`."""
+        """Return the point of the curve on the plane through `guess` perpendicular to
+        `direction`.
+        """
         at = guess
         for steps in range(8):
             value, jacobian = self.jacobian(at)
@@ -249,7 +261,9 @@ class _Tracer:
         return at if self._beyond(at * (1.0 - 1e-12) + 1e-13) is None else None
 
     def curve(self, points: Vector) -> HopfCurve:
-        """Return the curve in values of the parameters, with where it bounds the stable region."""
+        """Return the curve in values of the parameters, with the points at which it bounds the
+        stable region.
+        """
         x, y = self.x.value(points[:, 1]), self.y.value(points[:, 2])
         frequency = np.exp(points[:, 0])
         _, linear = self.case.over(**{self.x.name: x, self.y.name: y})
@@ -260,7 +274,7 @@ class _Tracer:
 
 
 def _tangent(jacobian: Vector, before: Vector | None) -> Vector:
-    """Return the unit tangent of the curve, onwards from the one before."""
+    """Return the unit tangent of the curve, in the direction of the previous tangent."""
     tangent = np.linalg.svd(jacobian)[2][-1]
     turned = before is not None and tangent @ before < 0.0
     return np.asarray(-tangent if turned else tangent)

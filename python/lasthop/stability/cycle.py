@@ -1,10 +1,10 @@
 r"""Limit cycles: collocation of the periodic problem, and Floquet multipliers.
 
-Time is scaled by the period. On each interval of a mesh a cycle is a polynomial that obeys the
-equations at Gauss points, with delayed values from the same cycle. The unknowns are its values and
-the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). Multipliers are the
-eigenvalues of the map that the linearised equations make, over a period, of the history on the
-same mesh.
+Time is divided by the period. On each interval of a mesh, a cycle is a polynomial that satisfies
+the equations at Gauss points, with delayed values from the same cycle. The unknowns are the values
+of the cycle and the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). The linearised
+equations map the history over one period, on the same mesh. The multipliers are the eigenvalues of
+this map.
 """
 
 from dataclasses import dataclass, replace
@@ -23,28 +23,28 @@ Array = NDArray[np.float64]
 DEGREE = 4
 """Degree of the polynomial on each interval."""
 MONOMIALS = np.linalg.inv((np.arange(DEGREE + 1) / DEGREE)[:, None] ** np.arange(DEGREE + 1))
-"""Coefficients of Lagrange's polynomials on equal nodes: power, polynomial."""
+"""Coefficients of Lagrange's polynomials on equally spaced nodes: power, polynomial."""
 NEWTON_STEPS = 12
 SURE = 1e-3
-"""Distance of the trivial multiplier from 1 beyond which a cycle's stability is not known. [-]"""
+"""Distance of the trivial multiplier from 1 above which a cycle's stability is unknown. [-]"""
 ACCURATE = 1e-5
-"""Relative error of amplitude and period up to which no finer mesh is tried. [-]"""
+"""Relative error of amplitude and period below which no finer mesh is tried. [-]"""
 GAIN = 15.0
-"""Least factor by which half the length of each interval lessens the error, with a little left."""
+"""Least factor by which halving the intervals reduces the error, with a small margin."""
 SAME = 0.1
-"""Relative change of an amplitude by a finer mesh up to which it is the same cycle. [-]"""
+"""Relative change of an amplitude on a finer mesh up to which the cycle counts as the same. [-]"""
 TOLERANCE = 1e-9
-"""Largest change of the last Newton step, over the size of each unknown. [-]"""
+"""Largest change in the last Newton step, relative to the size of each unknown. [-]"""
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Intervals of a scaled period, from 0 to 1.
+    """Mesh of intervals on a scaled period, from 0 to 1.
 
     Parameters
     ----------
     edges : array
-        Their ends, first 0 and last 1.
+        Ends of the intervals; the first is 0 and the last is 1.
     """
 
     edges: Array
@@ -56,23 +56,25 @@ class Mesh:
 
     @property
     def size(self) -> int:
-        """Number of points that represent a cycle, its end not counted: it is its start."""
+        """Number of points that represent a cycle, without its end, which equals its start."""
         return DEGREE * (len(self.edges) - 1)
 
     @property
     def points(self) -> Array:
-        """Return the places of these points, and of the end."""
+        """Return the places of these points, including the end."""
         inner = self.edges[:-1, None] + np.diff(self.edges)[:, None] * np.arange(DEGREE) / DEGREE
         return np.append(inner.ravel(), 1.0)
 
     @property
     def gauss(self) -> Array:
-        """Return the places at which the equations are to hold."""
+        """Return the Gauss points, at which the equations must hold."""
         nodes = 0.5 * (1.0 + np.polynomial.legendre.leggauss(DEGREE)[0])
         return np.asarray((self.edges[:-1, None] + np.diff(self.edges)[:, None] * nodes).ravel())
 
     def weights(self, places: Array, derivative: bool = False) -> tuple[NDArray[np.int_], Array]:
-        """Return which points a value at some places in [0, 1] is made of, and their weights."""
+        """Return the points from which values at some places in [0, 1] are interpolated, and their
+        weights.
+        """
         k = np.clip(np.searchsorted(self.edges, places, side="right") - 1, 0, len(self.edges) - 2)
         length = np.diff(self.edges)[k]
         x = (places - self.edges[k]) / length
@@ -89,11 +91,13 @@ class Mesh:
         return matrix
 
     def doubled(self) -> "Mesh":
-        """Return a mesh of twice the intervals."""
+        """Return a mesh with twice as many intervals."""
         return Mesh(np.sort(np.append(self.edges, 0.5 * (self.edges[:-1] + self.edges[1:]))))
 
     def adapted(self, values: Array) -> "Mesh":
-        """Return a mesh of as many intervals that shares the roughness of a cycle equally."""
+        """Return a mesh with equally many intervals that distributes the roughness of a cycle
+        equally.
+        """
         index = (
             DEGREE * np.arange(len(self.edges) - 1)[:, None] + np.arange(DEGREE + 1)
         ) % self.size
@@ -101,14 +105,14 @@ class Mesh:
         rough = np.abs(np.diff(values[:, index] / scale, n=DEGREE, axis=-1)[..., 0])
         length = np.diff(self.edges)
         high = (rough.max(axis=0) / length**DEGREE) ** (1.0 / (DEGREE + 1))
-        density = high + 0.3 * np.sum(high * length)  # No interval is left without points.
+        density = high + 0.3 * np.sum(high * length)  # Every interval keeps some points.
         reached = np.append(0.0, np.cumsum(density * length))
         edges = np.interp(np.linspace(0.0, reached[-1], len(self.edges)), reached, self.edges)
         return Mesh(edges)
 
 
 def _lagrange(x: Array, derivative: bool) -> Array:
-    """Return Lagrange's polynomials on equal nodes of [0, 1], or their derivatives."""
+    """Return Lagrange's polynomials on equally spaced nodes of [0, 1], or their derivatives."""
     powers = x[:, None] ** np.arange(DEGREE + 1)
     if derivative:
         powers = np.arange(DEGREE + 1) * np.roll(powers, 1, axis=1)
@@ -223,7 +227,7 @@ class System:
     Parameters
     ----------
     residual : array
-        At each Gauss point, for each state. [1/s]
+        Residual at each Gauss point, for each state. [1/s]
     by_values : array
         Derivative with respect to the values: (states, points, states, mesh points).
     by_period : array
@@ -267,7 +271,7 @@ def system(case: Case, mesh: Mesh, values: Array, period: float) -> System:
     for k, velocity in enumerate(moving):
         drag = np.einsum("gij,jg->ig", jacobians[k + 1], velocity)
         by_period -= drag * delays[k] / period
-        for j in range(states):  # A delay that depends on the state.
+        for j in range(states):  # Only for delays that depend on the state.
             derivative[:, :, j, :] += (drag * by_delay[k][j])[:, :, None] * here
     return System(residual, derivative, by_period, jacobians[0], np.stack(jacobians[1:]), delays)
 
@@ -307,10 +311,10 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
     Raises
     ------
     ConvergenceError
-        If Newton's method finds none, or falls onto the equilibrium.
+        If Newton's method does not converge, or converges to the equilibrium.
     """
     values = values.copy()
-    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # Keeps the phase.
+    flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # Fixes the phase.
     swing = np.ptp(values, axis=1)
     for _ in range(NEWTON_STEPS):
         result = system(case, mesh, values, period)
@@ -336,10 +340,12 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
 
 
 def refined(cycle: Cycle, most: int) -> Cycle:
-    """Return a cycle on a mesh fine enough for it, or on the finest of `most` intervals.
+    """Return a cycle on a mesh that is fine enough, or on the finest allowed mesh of `most`
+    intervals.
 
-    The mesh is doubled and adapted until amplitude and period stay the same to `ACCURATE` and the
-    trivial multiplier is 1 to `SURE`; a mesh on which Newton's method leaves the cycle ends that.
+    The mesh is doubled and adapted until amplitude and period are constant within `ACCURATE` and
+    the trivial multiplier is 1 within `SURE`. The refinement also ends if Newton's method leaves
+    the cycle.
     """
     best = cycle
     while not best.accurate and 2 * (len(best.mesh.edges) - 1) <= most:
@@ -351,13 +357,15 @@ def refined(cycle: Cycle, most: int) -> Cycle:
         except (ConvergenceError, np.linalg.LinAlgError):
             break
         if abs(finer.amplitude - cycle.amplitude) > SAME * cycle.amplitude:
-            break  # Another cycle of the same parameters, beyond a fold.
+            break  # This is another cycle of the same parameters, on the other side of a fold.
         best = compared(finer, best)
     return best
 
 
 def compared(finer: Cycle, coarser: Cycle) -> Cycle:
-    """Return a cycle with its errors, by the same on a mesh of half the intervals."""
+    """Return a cycle with its errors, estimated from the same cycle on a mesh of half the
+    intervals.
+    """
     swing, period = finer.amplitude, finer.period
     moved = abs(abs(finer.others[0]) - abs(coarser.others[0]))
     return replace(
@@ -376,7 +384,8 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
     periods = ceil(reach)
     first = int(np.searchsorted(mesh.edges, periods - reach, side="right")) - 1
     old = DEGREE * (periods * count - max(first, 0))
-    total = old + mesh.size + 1  # Points from the oldest past to the end of the period.
+    # Number of points from the oldest history to the end of the period.
+    total = old + mesh.size + 1
     gauss = mesh.gauss
     matrix = np.zeros((states, len(gauss), states, total))
 
@@ -413,7 +422,7 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
 
 
 def _drags(case: Case, mesh: Mesh, values: Array, period: float, result: System) -> Array:
-    """Return what a delay's dependence on the state adds to the linearised equations."""
+    """Return the terms that a state-dependent delay adds to the linearised equations."""
     gauss = mesh.gauss
     by_delay = _delay_slopes(case, values @ mesh.matrix(gauss).T)
     total = np.zeros((len(values), len(values), len(gauss)))

@@ -13,13 +13,13 @@ from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 from lasthop.stability.spectrum import leading, polished, resolved_by, rightmost
 
 SCAN = 160
-"""Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
+"""Number of parameter values at which a scan computes the rightmost root."""
 REFINED = 3
-"""Times that a scan is refined where the root comes near the axis and turns back."""
+"""Number of times that a scan is refined where the root approaches the axis and turns back."""
 PIECES = 8
-"""Pieces that an interval is cut into there."""
+"""Number of pieces into which such an interval is divided."""
 ON_AXIS = 1e-9
-"""Real part of a root over the root itself, up to which it is on the axis. [-]"""
+"""Real part of a root divided by its modulus, up to which the root is on the axis. [-]"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Jump:
 
 @dataclass(frozen=True)
 class Scan:
-    """The rightmost root along a parameter, and where stability changes.
+    """Rightmost root along a parameter, and the values at which stability changes.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ class Scan:
     values : array of shape (n,)
         Values of the parameter, in ascending order.
     roots : array of shape (n,), complex
-        Rightmost root at each, NaN where there is no equilibrium. [1/s]
+        Rightmost root at each value; NaN without an equilibrium. [1/s]
     edges : list of HopfPoint and Jump
-        Where stability changes.
+        Values at which stability changes.
     """
 
     case: Case
@@ -147,19 +147,19 @@ def edges(
 
 
 def edges_on(case: Case, axis: Axis) -> list[HopfPoint | Jump]:
-    """Return where stability changes on an axis; see `scan`."""
+    """Return the Hopf points and jumps at which stability changes on an axis; see `scan`."""
     return scan(case, axis).edges
 
 
 def scan(case: Case, axis: Axis) -> Scan:
-    """Follow the rightmost root along an axis, and find where stability changes.
+    """Follow the rightmost root along an axis, and find the values at which stability changes.
 
     Parameters
     ----------
     case : Case
         All other parameters.
     axis : Axis
-        The parameter, its range, and perhaps at which values to look.
+        The parameter with its range, and optionally the values to compute.
 
     Raises
     ------
@@ -168,19 +168,19 @@ def scan(case: Case, axis: Axis) -> Scan:
     ConvergenceError
         If a crossing in the scan cannot be located, or if a root of the scan is not certain.
     TooCostlyError
-        If the scan takes more time or memory than is allowed.
+        If the scan takes more time or memory than the limit.
 
     Notes
     -----
-    The rightmost root is computed for `SCAN` values unless the axis has its own. There are more
-    values next to each at which it is much nearer to the axis than at a neighbour. Two edges nearer
-    to each other than that are not seen.
+    The rightmost root is computed at `SCAN` values unless the axis has its own values. Further
+    values are added next to values at which the root is much closer to the axis than at a
+    neighbour. Two edges that are closer together than this grid are not found.
     """
     parameter, places = axis.name, axis.places(SCAN)
     _check_cost(case, axis, places)
     scanned = _scanned(case, axis, places)
     if not np.isfinite(scanned).any():
-        _ = case.with_(**{parameter: axis.low}).equilibrium  # Says why.
+        _ = case.with_(**{parameter: axis.low}).equilibrium  # Raises the error with the reason.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium for any {parameter}")
     for _ in range(REFINED):
         more = _between(places, scanned)
@@ -191,16 +191,19 @@ def scan(case: Case, axis: Axis) -> Scan:
         scanned = np.append(scanned, _scanned(case, axis, more))[order]
     values = axis.value(places)
     results: list[HopfPoint | Jump] = []
-    change = np.diff(np.sign(scanned.real))  # NaN beside values without an equilibrium.
+    # The result is NaN next to values without an equilibrium.
+    change = np.diff(np.sign(scanned.real))
     for k in np.flatnonzero(np.isfinite(change) & (change != 0.0)):
         if scanned[k].imag == 0.0 and scanned[k + 1].imag == 0.0:
-            continue  # A real root crosses: not a Hopf point.
+            continue  # A real root crosses here, so this is not a Hopf point.
         results.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
     return Scan(case, axis, values, scanned, results)
 
 
 def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
-    """Refuse a scan that takes longer than is allowed; what follows it takes about as long."""
+    """Refuse a scan that exceeds the cost limits. The steps after the scan take about as long as
+    the scan.
+    """
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
     sound = linear[np.all(np.isfinite(rest), axis=0)]
@@ -211,7 +214,7 @@ def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
 
 
 def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """Return the rightmost root at places on an axis, NaN where there is no equilibrium."""
+    """Return the rightmost root at places on an axis; NaN without an equilibrium."""
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
     sound = np.all(np.isfinite(rest), axis=0)
@@ -228,14 +231,16 @@ def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.
 
 
 def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> NDArray[np.float64]:
-    """Return places between those of a scan where the axis may be crossed to and fro unseen.
+    """Return places between those of a scan where the root may cross the axis and return unseen.
 
-    These are beside the places at which the root is nearer to the axis than at their neighbours.
+    These places are next to places at which the root is closer to the axis than at their
+    neighbours.
     """
     height = scanned.real / (np.abs(scanned) + 1e-300)
     here, near = height[1:-1], np.stack([height[:-2], height[2:]])
     turns = np.all((np.sign(near) == np.sign(here)) & (np.abs(near) > np.abs(here)), axis=0)
-    turns &= 2.0 * np.abs(here) <= np.abs(near).max(axis=0)  # Going on as before it would cross.
+    # With the same slope the root would cross the axis.
+    turns &= 2.0 * np.abs(here) <= np.abs(near).max(axis=0)
     cut = np.flatnonzero(turns)
     cut = np.unique(np.concatenate([cut, cut + 1]))
     parts = np.arange(1, PIECES) / PIECES
@@ -243,12 +248,12 @@ def _between(places: NDArray[np.float64], scanned: NDArray[np.complex128]) -> ND
 
 
 def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint | Jump:
-    """Return the Hopf point between two values on either side of it, or the jump.
+    """Return the Hopf point or the jump between two values with different stability.
 
     Raises
     ------
     ConvergenceError
-        If both values lie on one side.
+        If both values have the same stability.
     """
     roots = [rightmost(case.with_(**{parameter: end})) for end in (low, high)]
     if roots[0].real * roots[1].real > 0.0:
@@ -266,17 +271,19 @@ def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint |
         if abs(root.real) <= ON_AXIS * abs(root):
             speed = transversality(present, parameter, root)
             return HopfPoint(present, parameter, value, root.imag, speed)
-    assert value is not None  # The rightmost root has one, since its ends lie on either side.
+    # The rightmost root has a zero, since the two ends are on different sides of the axis.
+    assert value is not None
     return Jump(parameter, value, unstable_above)
 
 
 def _where_zero(
     case: Case, parameter: str, low: float, high: float, start: complex | None
 ) -> float | None:
-    """Return where a root's real part is zero; None if that root has no zero in the range.
+    """Return the parameter value at which a root's real part is zero; None if there is no such
+    value in the range.
 
-    The root is that which Newton's method finds from `start`, and then from the last one found; it
-    need not be the rightmost. Without a start it is the rightmost, whose search takes far longer.
+    Newton's method follows one root, from `start` and then from the last root; this root need not
+    be the rightmost. Without `start` the rightmost root is searched, which takes much longer.
     """
     from scipy.optimize import brentq
 
@@ -296,17 +303,17 @@ def _where_zero(
     allowed = 1e-15 * max(abs(low), abs(high))
     try:
         return float(brentq(abscissa, low, high, xtol=allowed, rtol=1e-14))
-    except ValueError:  # It met a value that is not a number.
+    except ValueError:  # The iteration reached a value that is not a number.
         if start is None:
             raise
         return None
 
 
 def transversality(case: Case, parameter: str, root: complex) -> complex:
-    r"""Return how fast a root moves with a parameter, :math:`d\lambda/d\mu`.
+    r"""Return the derivative of a root with respect to a parameter, :math:`d\lambda/d\mu`.
 
-    The characteristic matrix is differentiated along the parameter with its effect on the
-    equilibrium, by a central difference improved by Richardson's extrapolation.
+    The derivative of the characteristic matrix includes the effect of the parameter on the
+    equilibrium. It is a central difference, improved by Richardson's extrapolation.
     """
     value = case.values[parameter]
 
@@ -323,7 +330,9 @@ def transversality(case: Case, parameter: str, root: complex) -> complex:
 
 
 def crossing_gap(linear: Linear, frequency: Any) -> Any:
-    r"""Return about how far :math:`i\omega` is from a root, zero at a Hopf point. [1/s]"""
+    r"""Return the approximate distance of :math:`i\omega` from a root; zero at a Hopf point.
+    [1/s]
+    """
     root = 1j * np.asarray(frequency)
     left, sigma, right = np.linalg.svd(linear.characteristic(root))
     u, v = left[..., :, -1].conj(), right[..., -1, :].conj()
@@ -338,7 +347,7 @@ def direct(
     Raises
     ------
     ConvergenceError
-        If it does not converge from this start.
+        If the method does not converge from this start.
     """
     x = np.array([value, frequency])
 

@@ -1,10 +1,10 @@
-"""Time integration of the delay equations, with dense output and a controlled error.
+"""Time integration of the delay equations, with dense output and error control.
 
 The method of steps uses the embedded pair of Dormand and Prince (1980), orders 5 and 4, with its
-interpolant of order 4 for the history. No step is longer than the shortest delay, so that the past
-is always known. Steps end at the first breaking points, where the start of the motion comes back
-after one delay, two, and so on. The floor and the ceiling of a queue are changes of equations,
-found to rounding.
+interpolant of order 4 for the history. No step is longer than the shortest delay, so that all
+delayed values are known. Steps end at the first breaking points, at which the discontinuity of the
+start returns after one delay, two delays, and so on. When a queue becomes empty or full, the
+equations change; these times are located to rounding.
 """
 
 from bisect import bisect_right
@@ -23,9 +23,10 @@ from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, ParameterError
 
 History = Callable[[float], Sequence[float]]
-"""State at times up to 0, from the time. [s]"""
+"""State as a function of time up to 0. [s]"""
 
-# Dormand and Prince's coefficients; the last row is the solution, so the last stage is reused.
+# Coefficients of Dormand and Prince. The last row is the solution, so that the last stage is
+# reused.
 A: tuple[tuple[float, ...], ...] = (
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -36,7 +37,7 @@ A: tuple[tuple[float, ...], ...] = (
 )
 C = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-# Shampine's interpolant: weight of each stage on theta, theta^2, theta^3, theta^4.
+# Shampine's interpolant: weights of each stage for theta, theta^2, theta^3, theta^4.
 DENSE: tuple[tuple[float, ...], ...] = (
     (
         1.0,
@@ -54,23 +55,32 @@ DENSE: tuple[tuple[float, ...], ...] = (
 BY_POWER = tuple(zip(*DENSE, strict=True))
 
 LOOKS = 200
-"""Steps between two looks at the clock."""
+"""Number of steps between two checks of the elapsed time."""
 BREAKING_ORDER = 5
-"""Delays after which the jump of the start is too smooth to matter to a method of order 5."""
+"""Number of delays after which the discontinuity of the start is too smooth to affect a method of
+order 5.
+"""
 MOST_STEPS = 500_000
-"""Steps after which a motion is given up, or `MOST_OVER` times those that its delays ask for."""
+"""Number of steps after which the integration is given up; at least `MOST_OVER` times the steps
+that the delays require.
+"""
 MOST_OVER = 20
 USUAL_OVER = 4.0
-"""Steps over those that the delays ask for, as motions took them: 1 to 6. [-]"""
+"""Usual number of steps divided by the number that the delays require; 1 to 6 were measured. [-]"""
 STEP_S, STEP_BYTES = 25e-6, 300.0
-"""Time and memory of a step, for each state and one more; measured on one core of an Intel Xeon
-server with CPython 3.11, where steps took 0.4 to 1 times as long. [s, bytes]"""
+"""Time and memory of a step, per state plus one. They were measured on one core of an Intel Xeon
+server with CPython 3.11, where steps took 0.4 to 1 times this time. [s, bytes]
+"""
 SMALLEST_WINDOW = 1e-6
-"""Window over its equilibrium below which it counts as 0: growth by ACK has a pole there. [-]"""
+"""Ratio of a window to its equilibrium below which the window counts as 0. Growth per ACK has a
+pole at 0. [-]
+"""
 LARGEST_WINDOW = 1e5
-"""Window over its equilibrium beyond which the solution counts as unbounded. [-]"""
+"""Ratio of a window to its equilibrium above which the solution counts as unbounded. [-]"""
 TIGHTEST, LOOSEST = 1e-13, 0.1
-"""Errors of a step between rounding and no control. [-]"""
+"""Range of the error tolerance per step: the lower end is close to rounding, the upper end is
+almost no control. [-]
+"""
 SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
 BISECTIONS = 60
 
@@ -79,7 +89,7 @@ Progress = Callable[[float, float], None]
 
 
 class _OutsideError(Exception):
-    """A stage at which the equations are not defined."""
+    """Error for a stage at which the equations are undefined."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +250,8 @@ class _Integration:
         bounds = self.model.bounds(self.p) if constrained else {}
         self.history = start if callable(start) else _constant(case, rest, start, bounds)
         self.bounds = {names.index(name): ends for name, ends in bounds.items()}
-        self.held: dict[int, float] = {}  # States that stand at an end of their range, and where.
+        # States that are held at an end of their range, with the value of this end.
+        self.held: dict[int, float] = {}
         self.times = [0.0]
         self.states = [[float(x) for x in self.history(0.0)]]
         self._check_start()
@@ -264,7 +275,7 @@ class _Integration:
                 )
 
     def run(self, progress: Progress | None, most: int) -> Trajectory:
-        """Integrate to the end, in `most` steps at most."""
+        """Integrate to the end, in at most `most` steps."""
         breaks = iter([*self._breaking_points(), self.until])
         goal = next(breaks)
         step = 0.01 * min(self.case.delays)
@@ -319,7 +330,9 @@ class _Integration:
         return ConvergenceError(f"{self.model.name}: {where} at {time:.4g} s", hint)
 
     def _breaking_points(self) -> Iterator[float]:
-        """Yield times at which the start comes back, up to `BREAKING_ORDER` delays later."""
+        """Yield the times at which the discontinuity of the start returns, up to `BREAKING_ORDER`
+        delays later.
+        """
         delays = sorted(set(self.case.delays))
         sums = {
             sum(some)
@@ -335,9 +348,12 @@ class _Integration:
     def _attempt(
         self, time: float, length: float, slope: list[float]
     ) -> tuple[list[float], list[list[float]], float]:
-        """Return the new state, each state's rates by stage, and the error over the tolerance."""
+        """Return the new state, each state's rates by stage, and the ratio of the error to the
+        tolerance.
+        """
         state = self.states[-1]
-        rates = [[rate] for rate in slope]  # A row a state: sums of products run outside Python.
+        # One row per state, so that sums of products are not computed in Python.
+        rates = [[rate] for rate in slope]
         new = state
         for row, place in zip(A, C, strict=True):
             new = [
@@ -356,7 +372,7 @@ class _Integration:
         return new, rates, error
 
     def _slope(self, time: float, state: list[float]) -> list[float]:
-        """Return the rates, zero for states that stand at an end of their range."""
+        """Return the rates; zero for states that are held at an end of their range."""
         rates = self._rates(time, state)
         for i in self.held:
             rates[i] = 0.0
@@ -393,7 +409,9 @@ class _Integration:
         ]
 
     def _keep(self, time: float, length: float, new: list[float], rates: list[list[float]]) -> bool:
-        """Store a step, cut short where a state meets or leaves an end; tell whether it did."""
+        """Store a step, shortened if a state reaches or leaves an end of its range; return whether
+        it was shortened.
+        """
         polynomial = [[sum(map(mul, known, weights)) for weights in BY_POWER] for known in rates]
         self.polynomials.append(polynomial)
         self.times.append(time + length)
@@ -406,17 +424,19 @@ class _Integration:
         return False
 
     def _arrives(self, i: int, time: float) -> bool:
-        """Tell whether a state lies outside its range."""
+        """Return whether a state is outside its range."""
         least, most = self.bounds[i]
         return not least <= self._within(len(self.polynomials) - 1, time)[i] <= most
 
     def _leaves(self, i: int, time: float) -> bool:
-        """Tell whether a state that stands at an end of its range would go inwards."""
+        """Return whether a state that is held at an end of its range would move inwards."""
         rate = self._rates(time, self._within(len(self.polynomials) - 1, time))[i]
         return rate > 0.0 if self.held[i] == self.bounds[i][0] else rate < 0.0
 
     def _cut(self, i: int, outside: Callable[[int, float], bool]) -> None:
-        """End the last step where a state meets or leaves an end of its range, and switch."""
+        """End the last step at the time at which a state reaches or leaves an end of its range, and
+        hold or release the state.
+        """
         k = len(self.polynomials) - 1
         low, high = self.times[k], self.times[k + 1]
         end = high

@@ -1,4 +1,4 @@
-"""Control loop of a PI queue: margins, and coefficients by the rule of its authors.
+"""Control loop of a PI queue: stability margins, and the coefficients by its authors' rule.
 
 C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for AQM routers
 supporting TCP flows", INFOCOM 2001.
@@ -15,11 +15,13 @@ from lasthop.stability.case import Case
 from lasthop.stability.models.pi import PiDerived
 
 LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
-"""Frequencies looked at, times the longest delay, and how many."""
+"""Lowest and highest examined frequency times the longest delay, and the number of frequencies."""
 CROSSOVER = 0.13
-"""Crossover of the paper's example, 0.53 rad/s, times its round-trip time. [-]"""
+"""Crossover frequency of the paper's example, 0.53 rad/s, times its round-trip time. [-]"""
 AT_THE_EDGE = 1e-9
-"""Difference of a gain margin from 1 within which rounding decides its side. [-]"""
+"""Difference of a gain margin from 1 below which rounding decides whether the loop is stable.
+[-]
+"""
 
 
 @dataclass(frozen=True)
@@ -57,21 +59,21 @@ class Loop:
 
 
 def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
-    r"""Return the gain of a PI queue's loop, cut open at the drop probability. [-]
+    r"""Return the open-loop gain of a PI queue, with the loop opened at the drop probability. [-]
 
     .. math:: L(s) = \frac{C^2}{2N} \frac{e^{-sR}}{(s + 2N/(R^2 C))(s + 1/R)} \frac{K (s/z + 1)}{s}
 
     Parameters
     ----------
     case : Case
-        A case of PI.
+        A case with a PI queue.
     frequency : array
         Frequencies, :math:`s = j\omega`. [rad/s]
 
     Notes
     -----
-    Hollot et al. 2001, for Reno, marks and large windows; here it is the linear system's, whose
-    characteristic determinant is that of the open loop times :math:`1 + L`.
+    Hollot et al. 2001, for Reno, marks and large windows. Here the gain follows from the linearised
+    system. Its characteristic determinant is the determinant of the open loop times :math:`1 + L`.
     """
     s = 1j * np.asarray(frequency, dtype=np.float64)
     closed = case.linear.characteristic(s)
@@ -92,10 +94,13 @@ def loop(case: Case) -> Loop:
     omega = np.geomspace(LOWEST, HIGHEST, POINTS) / max(case.delays)
     gain = loop_gain(case, omega)
     lag = np.unwrap(np.angle(gain))
-    lag += pi - 2.0 * pi * np.ceil((lag[0] - 0.5 * pi) / (2.0 * pi))  # Above -180 degrees.
+    # The phase is above -180 degrees.
+    lag += pi - 2.0 * pi * np.ceil((lag[0] - 0.5 * pi) / (2.0 * pi))
 
     def passed(values: NDArray[np.float64], of: Any) -> list[tuple[float, float, float]]:
-        """Return frequency, size and margin where a function of gain and margin passes 0."""
+        """Return frequency, size and margin at each frequency where a function of gain and margin
+        passes 0.
+        """
         results = []
         for k in np.flatnonzero(np.diff(np.sign(values))):
 
@@ -138,9 +143,9 @@ def designed(case: Case) -> Case | None:
 
     Notes
     -----
-    Hollot et al. 2001, with :math:`\omega_g R` = `CROSSOVER`, which leaves a phase
-    margin of 75 degrees. For any window rule z is the window's pole, and K makes the gain 1. There
-    must be one round-trip time, and steps fast enough for z.
+    Hollot et al. 2001, with :math:`\omega_g R` = `CROSSOVER`, which leaves a phase margin of 75
+    degrees. For any window rule, z is the pole of the window, and K makes the gain 1. The case must
+    have a single round-trip time, and steps that are short compared with 1/z.
     """
     p = case.derived
     assert isinstance(p, PiDerived)

@@ -1,10 +1,10 @@
 r"""Hopf normal form: whether the oscillation at a Hopf point is small and stable, or large.
 
-Near a Hopf point the system moves on a surface as
-:math:`\dot z = \lambda(\mu) z + c_1 z |z|^2 + \dots`. The coefficient follows from second and third
-derivatives of the right-hand side along exponentials, the multilinear route (Kuznetsov 2004,
-section 5.4; Janssens 2010 for delays). The right-hand side is taken as it acts on a history,
-delays included, so that a delay that depends on the state needs nothing further.
+Near a Hopf point the system moves on a surface as :math:`\dot z = \lambda(\mu) z + c_1 z |z|^2 +
+\dots`. The coefficient follows from the second and third derivatives of the right-hand side along
+exponentials, by multilinear forms (Kuznetsov 2004, section 5.4; Janssens 2010 for delays). The
+right-hand side is a function of the whole history, including delays. A delay that depends on the
+state therefore needs no additional terms.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ from lasthop.stability.errors import ParameterError
 from lasthop.stability.windows import RULES, WindowRule
 
 LONGEST = 40
-"""Characters of a wrong value that a message shows."""
+"""Largest number of characters of a wrong value in a message."""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 TIME = re.compile(r"(.*?[\d.])\s*(s|ms|us)")
 
@@ -30,11 +30,11 @@ class Number:
     meaning : str
         Meaning of the parameter, in words.
     low, high : float
-        Range, in which `low` itself is not contained unless `closed`.
+        Range of the value; `low` itself is excluded unless `closed`.
     closed : bool
-        Whether `low` is allowed.
+        Whether `low` is included in the range.
     plain_above : float or None
-        Value up to which a value has a meaning of its own, so that no range may contain it.
+        Values up to this one have a special meaning, so that no varied range may contain them.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Number:
     plain_above: float | None = None
 
     def read(self, value: Any) -> float:
-        """Return the value as a number in the parameter's unit; text of a time must have one."""
+        """Return the value as a number in the parameter's unit; a time as text must have a unit."""
         try:
             number = seconds(value) if self.unit == "s" else float(value)
         except (TypeError, ValueError, OverflowError):
@@ -70,7 +70,7 @@ class Number:
 
 
 def switched(name: str, unit: str, meaning: str, *, low: float = 0.0, high: float = inf) -> Number:
-    """Return a parameter that 0, its default, switches off."""
+    """Return a parameter whose default 0 switches it off."""
     return Number(name, 0.0, unit, meaning, low, high, closed=True, plain_above=0.0)
 
 
@@ -85,7 +85,7 @@ class Choice:
     unit: str = "-"
 
     def read(self, value: Any) -> Any:
-        """Return the word; a `WindowRule` passes where a rule is chosen."""
+        """Return the word; a `WindowRule` is accepted for the choice of a rule."""
         if self.name == "tcp" and isinstance(value, WindowRule):
             value.need_series()
             return value
@@ -109,7 +109,7 @@ def seconds(value: Any) -> float:
     Raises
     ------
     ValueError
-        If it is neither.
+        If the value is neither.
     """
     if not isinstance(value, str):
         return float(value)
@@ -153,17 +153,17 @@ def shown(value: Any) -> str:
     """Return a value as text that fits a line."""
     try:
         text = " ".join(str(value).split())
-    except ValueError:  # An integer of more digits than Python prints.
+    except ValueError:  # An integer with more digits than Python prints.
         return "a number of thousands of digits"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def checked(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every parameter's value, defaults filled in.
+    """Return the values of all parameters, with defaults for missing values.
 
     Raises
     ------
-    ParameterError
+    If a name is unknown or a value is not accepted.
         If a name is unknown or a value is not allowed.
     """
     names = [each.name for each in parameters]

@@ -16,7 +16,7 @@ DUMBBELL: Mapping[str, Any] = {
     "queue_weight": -1.0,
     "delay": "queueing",
 }
-"""60 flows over 100 Mb/s with packets of 1500 bytes and ns-2's RED (004, section V)."""
+"""60 flows through a 100 Mb/s link with packets of 1500 bytes and ns-2's RED (004, section V)."""
 
 PRESETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "red-fig2a": ("red", {"rtt": 0.0848}, "RED paper, figure 2a: at the Hopf point"),

@@ -1,9 +1,9 @@
 """Truncated Taylor arithmetic: exact derivatives of a formula along a direction.
 
-A `Series` is a polynomial in one small variable s, cut after some power. A formula written with
-the ordinary operators, given ``x + s v`` instead of x, answers with its own Taylor coefficients,
-and the k-th directional derivative is k! times coefficient k. Coefficients may be complex and may
-carry further axes, so that one evaluation serves a whole chart.
+A `Series` is a polynomial in one small variable s, truncated after some power. A formula with
+ordinary operators that is given ``x + s v`` instead of x returns its own Taylor coefficients. The
+k-th directional derivative is k! times coefficient k. Coefficients may be complex and may have
+further axes, so that one evaluation serves a whole chart.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class Series:
-    """A polynomial in one small variable, cut after its highest power.
+    """A polynomial in one small variable, truncated after its highest power.
 
     Parameters
     ----------
@@ -22,14 +22,14 @@ class Series:
         Coefficient of power k at index k of the first axis.
     """
 
-    __array_ufunc__ = None  # An array on the left leaves the operation to the series.
+    __array_ufunc__ = None  # Operations with an array on the left are done by the series.
 
     def __init__(self, coefficients: Any) -> None:
         self.coefficients: NDArray[Any] = np.asarray(coefficients)
 
     @classmethod
     def line(cls, *coefficients: Any, order: int) -> "Series":
-        """Return a series from its lowest coefficients, the others zero."""
+        """Return a series from its lowest coefficients; the other coefficients are zero."""
         given = np.broadcast_arrays(*map(np.asarray, coefficients))
         rest = np.zeros((order + 1 - len(given), *given[0].shape))
         return cls(np.concatenate([np.stack(given), rest]))
@@ -102,9 +102,9 @@ class Series:
 
 
 def unit_lines(values: NDArray[np.float64]) -> list[Series]:
-    """Return a series of first order for each value, each along a direction of its own.
+    """Return a series of first order for each value, each with a separate direction.
 
-    A result of these has its derivatives by all values as coefficients, one row per value.
+    The coefficients of a result are its derivatives by all values, one row per value.
     """
     count = len(values)
     unit = np.eye(count).reshape(count, count, *[1] * (values.ndim - 1))

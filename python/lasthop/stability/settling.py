@@ -1,10 +1,10 @@
-"""End of a motion under constraints: equilibrium, or a cycle in which queues run empty and full.
+"""End of a solution under constraints: equilibrium, or a cycle in which queues run empty and full.
 
-If a queue is empty or full, the equations change, so that collocation, which needs smooth
-equations, does not apply. Instead the motion is followed until it repeats. The states at which the
-window passes its middle upwards are the points of a return map; a cycle is found when they recur.
-The cycle is then followed with small errors until its returns agree to all reported digits. Only
-stable cycles are found. A sweep up and down a parameter shows where two cycles, or a cycle and an
+If a queue is empty or full, the equations change. Collocation needs smooth equations and therefore
+does not apply. Instead the solution is followed until it repeats. The states at which the window
+passes its middle upwards are the points of a return map; a cycle is found when they recur. The
+cycle is then followed with small errors until its returns agree to all reported digits. Only stable
+cycles are found. A sweep of a parameter up and down shows where two cycles, or a cycle and an
 equilibrium, coexist.
 """
 
@@ -24,41 +24,48 @@ from lasthop.stability.spectrum import roots
 Array = NDArray[np.float64]
 
 SAME = 1e-4
-"""Distance from the cycle, over the range of each state, at which the motion is on it. [-]"""
+"""Distance from the cycle, divided by the range of each state, at which the solution is on the
+cycle. [-]
+"""
 NOISE = 100.0
-"""Distance of two returns, over the range, in errors of a step of the integration. [-]"""
+"""Distance of two returns, divided by the range, in units of the error of an integration step.
+[-]
+"""
 QUIET = 1e-3
-"""Swing of the window over its equilibrium, below which a stable equilibrium is reached. [-]"""
+"""Ratio of the oscillation of the window to its equilibrium, below which a stable equilibrium is
+reached. [-]
+"""
 RETURNS = 1e-5
-"""Distance of two returns, over the range, at which a motion of unknown error is a cycle.
-[-]"""
+"""Distance of two returns, divided by the range, at which a solution of unknown error is a cycle.
+[-]
+"""
 APART = 1e-3
-"""Distance of two returns, over the range, from which on they are of different turns. [-]"""
+"""Distance of two returns, divided by the range, above which they belong to different turns. [-]"""
 EARLY = 4
-"""Chunks after which a motion is so slow that errors of steps hide whether it arrives."""
+"""Number of chunks after which the error of steps is reduced, since it may hide a slow approach."""
 SLOW = 1e-9
-"""Error allowed in a step from then on, over the size of each state. [-]"""
+"""Tolerated error per step after `EARLY` chunks, relative to the size of each state. [-]"""
 FINE = 1e-10
-"""Error allowed in a step once the cycle is found, over the size of each state. [-]"""
+"""Tolerated error per step once the cycle is found, relative to the size of each state. [-]"""
 ACCURATE = 2e-6
-"""Distance from the cycle, over the range, at which it is not followed any longer. [-]"""
+"""Distance from the cycle, divided by the range, at which the cycle is not followed further. [-]"""
 MOST_STRETCHES = 12
 TURNS = 5.5
-"""Stretches for which a cycle is followed with steps of error `FINE`, and their periods. [-]"""
+"""Length of the stretches in which a cycle is followed with step error `FINE`, in periods. [-]"""
 MOST_TURNS = 6
-"""Swings that a cycle may take to repeat."""
+"""Largest number of oscillations until a cycle repeats."""
 CHUNK = 12.0
-"""Periods of the linear system that are followed at a time; at least as many delays. [-]"""
+"""Length of a chunk in periods of the linear system; a chunk has at least as many delays. [-]"""
 MOST_CHUNKS = 40
 SAMPLES = 6000
-"""Times at which a chunk is read."""
+"""Number of times at which a chunk is evaluated."""
 
 LATE = 5000
-"""Times at which each third of the end of a motion is read."""
+"""Number of times at which each third of the end of a solution is evaluated."""
 AT_REST = 1e-6
-"""Distance from rest, over its size, at which a motion is there. [-]"""
+"""Distance from the equilibrium, relative to its size, at which a solution has reached it. [-]"""
 REST, CYCLE, DECAYING, GROWING, MOVING = "at rest", "cycle", "decaying", "growing", "moving"
-"""How a motion may end."""
+"""Possible endings of a solution."""
 
 Progress = Callable[[int, int], None]
 """Function that is called with the number of finished values and of all values."""
@@ -109,7 +116,8 @@ class Settled:
         if self.period is None:
             return float(self.case.equilibrium[i]), float(self.case.equilibrium[i])
         begin = self.end - self.period
-        steps = self.motion.starts[self.motion.starts > begin]  # Where states meet an end.
+        # The times at which states reach an end of their range.
+        steps = self.motion.starts[self.motion.starts > begin]
         times = np.sort(np.concatenate([np.linspace(begin, self.end, 2001), steps]))
         return -self._top(i, -1.0, times), self._top(i, 1.0, times)
 
@@ -138,8 +146,8 @@ class Settled:
 
 
 def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -> Settled:
-    """Integrate a case with limited queues and probabilities until the solution is at rest or
-    periodic.
+    """Integrate a case with limited queues and probabilities until the solution is at equilibrium
+    or periodic.
 
     Parameters
     ----------
@@ -169,7 +177,7 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
             return Settled(case, motion, None)
         past = Settled(case, motion, None).history()
         turns = _passages(case, motion)
-        if len(turns) < 3 * MOST_TURNS:  # The cycle is longer than the linear system's period.
+        if len(turns) < 3 * MOST_TURNS:  # The cycle is longer than the period of the linear system.
             length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
     raise ConvergenceError(
         f"{case.model.name}: the solution is neither at rest nor periodic within {MOST_CHUNKS} "
@@ -179,7 +187,9 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
 
 
 def _followed(result: Settled) -> Settled:
-    """Return a cycle to `ACCURATE`, or as near as `MOST_STRETCHES` bring it; its error says so."""
+    """Return a cycle followed to `ACCURATE`, or as close as `MOST_STRETCHES` allow; its error
+    states the accuracy.
+    """
     assert result.period is not None
     case, last = result.case, result
     best = replace(result, error=SAME)
@@ -196,14 +206,14 @@ def _followed(result: Settled) -> Settled:
 
 
 def _is_quiet(case: Case, motion: Trajectory) -> bool:
-    """Tell whether the motion is so close to the equilibrium that it must end there."""
+    """Return whether the solution is so close to the equilibrium that it must end there."""
     rest = case.equilibrium
     swing = np.abs(motion.values[:, len(motion.starts) // 2 :] - rest[:, None]).max(axis=1)
     return bool(np.all(swing <= QUIET * np.maximum(rest, 1e-3)))
 
 
 def _passages(case: Case, motion: Trajectory) -> Array:
-    """Return times at which the first window passes its middle upwards, to rounding."""
+    """Return the times at which the first window passes its middle upwards, to rounding."""
     from scipy.optimize import brentq
 
     end = float(motion.starts[-1])
@@ -219,12 +229,12 @@ def _passages(case: Case, motion: Trajectory) -> Array:
 
 
 def _periodic(case: Case, motion: Trajectory, noise: float) -> Settled | None:
-    """Return the cycle if the last returns are those of one; None if they still move."""
+    """Return the cycle if the last returns belong to one; None if the returns still change."""
     passed = _passages(case, motion)
     swing = np.ptp(motion.values, axis=1)
     if len(passed) < 2 or swing[0] <= QUIET * case.equilibrium[0]:
         return None
-    # A return is known by what went before: the states now, and the last delay's.
+    # A return is identified by the present states and the states during the last delay.
     offsets = np.linspace(0.0, max(case.delays), 9)
     points = motion.at((passed[:, None] - offsets).ravel().clip(0.0)).reshape(len(swing), -1, 9)
     scaled = points / np.maximum(swing, 1e-12)[:, None, None]
@@ -237,14 +247,16 @@ def _periodic(case: Case, motion: Trajectory, noise: float) -> Settled | None:
         if left <= SAME:
             return Settled(case, motion, float(passed[-1] - passed[-1 - turns]), left)
         if turns == 1 and moved.max() < APART:
-            return None  # Still on its way to a cycle of one turn.
+            return None  # The solution still approaches a cycle of one turn.
     return None
 
 
 def _distance(moved: Array, noise: float) -> float:
-    """Return how far the cycle is by the last three moves of a return map, latest first. [-]
+    """Return the estimated distance to the cycle, from the last three steps of a return map, latest
+    first. [-]
 
-    What is left is the sum of a geometric series, so that a slow approach is not taken for an end.
+    The remaining distance is the sum of a geometric series, so that a slow approach does not count
+    as the end.
     """
     if moved.max() <= noise:
         return float(moved.max())
@@ -289,7 +301,7 @@ class Sweep:
         Values of the parameter, increasing.
     up, down : list of Settled or None
         End of the solution at each value. The solution begins from the end at the next lower value
-        (up) or at the next higher value (down). None if the solution is neither at rest nor
+        (up) or at the next higher value (down). None if the solution is neither at equilibrium nor
         periodic, which may happen close to a Hopf point or a fold.
     """
 
@@ -333,7 +345,7 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     Raises
     ------
     ConvergenceError
-        If no solution is at rest or periodic at its end.
+        If no solution is at equilibrium or periodic at its end.
     NoEquilibriumError
         If there is no equilibrium at one of the values.
     """
@@ -365,7 +377,9 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
 
 
 def _pushed(case: Case, last: Settled) -> History:
-    """Return the end of a motion as a past of another case, its windows 1 % of rest higher."""
+    """Return the end of a solution as the past of another case, with windows raised by 1 % of their
+    equilibrium.
+    """
     if last.period is None:
         return _rest_pushed(case)
     before = last.history()
@@ -382,7 +396,7 @@ def _pushed(case: Case, last: Settled) -> History:
 
 
 def _rest_pushed(case: Case) -> History:
-    """Return a constant past with windows 1 % above rest."""
+    """Return a constant past with windows 1 % above their equilibrium."""
     names = case.model.states
     most = case.values["most_window"] or np.inf
     state = [

@@ -1,14 +1,14 @@
 r"""Characteristic roots: Chebyshev collocation of the infinitesimal generator, then Newton.
 
-The history :math:`u(t + \theta)`, :math:`-\tau_{max} \le \theta \le 0`, moves by
-:math:`\partial_t = \partial_\theta` with the linearised system as condition at :math:`\theta = 0`.
-On Chebyshev points that is a matrix, whose rightmost eigenvalues approach the characteristic roots
-faster than any power of the number of points (Breda, Maset, Vermiglio 2005). Only states that occur
-with a delay need a history, which keeps the matrix small.
+The history :math:`u(t + \theta)`, :math:`-\tau_{max} \le \theta \le 0`, moves by :math:`\partial_t
+= \partial_\theta` with the linearised system as condition at :math:`\theta = 0`. On Chebyshev
+points this is a matrix. Its rightmost eigenvalues approach the characteristic roots faster than any
+power of the number of points (Breda, Maset, Vermiglio 2005). Only states with a delay need a
+history, which keeps the matrix small.
 
-Points resolve roots up to a distance from 0 only, and a system with short and long delays may have
-its rightmost roots far beyond. So each answer is verified: by a count of all roots to the right of
-a line, or, where many systems are looked at, by a bound on their distance.
+The points resolve roots only up to some distance from 0. A system with short and long delays may
+have its rightmost roots much further away. Therefore each answer is verified, either by a count of
+all roots to the right of a line or, for many systems, by a bound on their distance.
 """
 
 from dataclasses import dataclass
@@ -23,24 +23,30 @@ from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.winding import largest, right_of, shifted
 
 NEGLIGIBLE = 1e-12
-"""Coefficient of a delayed state, over the largest, below which it needs no history. [-]"""
+"""Ratio of the coefficient of a delayed state to the largest coefficient, below which it needs no
+history. [-]
+"""
 
 AGREEMENT = 1e-9
-"""Distance of polished and unpolished root over 1/tau or the root, up to which they agree. [-]"""
+"""Distance of polished and unpolished root, divided by 1/tau or the root, up to which they agree.
+[-]
+"""
 
 POINTS = (16, 24, 36, 54, 81, 120)
-"""Chebyshev points tried in turn."""
+"""Numbers of Chebyshev points that are tried in turn."""
 
 RESOLVED = ((12, 6.5), (24, 22.5), (36, 40.5))
-"""Chebyshev points, and modulus of a root times the longest delay up to which they resolve it.
-Their error of exp(-lambda tau) is below 1e-6 right of the axis, and below 1.4 beyond."""
+"""Numbers of Chebyshev points, with the largest modulus of a root times the longest delay that they
+resolve. The error of exp(-lambda tau) is below 1e-6 to the right of the axis, and below 1.4
+elsewhere.
+"""
 OVERSHOOT = 1.4
 BESIDE = 1e-6
-"""Distance of the line from the root to its right, over the root or 1/tau. [-]"""
+"""Distance of the line from the root to its right, divided by the root or 1/tau. [-]"""
 SEARCHES = 60
-"""Lines looked along for a root that the count shows to be missing."""
+"""Largest number of lines on which a root that the count shows to be missing is searched."""
 PEAKS = 6
-"""Frequencies of a line near which roots are looked for."""
+"""Number of frequencies of a line near which roots are searched."""
 
 NEWTON_STEPS = 12
 
@@ -81,7 +87,7 @@ class Roots:
 
 
 def chebyshev(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Chebyshev points from 0 down to -1, and the matrix of differentiation on them."""
+    """Return Chebyshev points from 0 down to -1, and their differentiation matrix."""
     k = np.arange(count + 1)
     x = np.cos(np.pi * k / count)
     weight = np.where((k == 0) | (k == count), 2.0, 1.0) * (-1.0) ** k
@@ -111,7 +117,7 @@ def collocated(linear: Linear, points: int) -> NDArray[np.complex128]:
     linear : Linear
         One linearised system, or many along a leading axis.
     points : int
-        Chebyshev points of the history, without the present. [-]
+        Number of Chebyshev points of the history, without the present. [-]
     """
     now, lagged, delays = linear.now, linear.lagged, linear.delays
     batch, states = now.shape[:-2], now.shape[-1]
@@ -138,10 +144,10 @@ def collocated(linear: Linear, points: int) -> NDArray[np.complex128]:
 
 
 def polished(linear: Linear, guess: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return roots of the characteristic equation near guesses, NaN where Newton finds none.
+    """Return roots of the characteristic equation near guesses; NaN if Newton's method finds none.
 
-    Newton's method on the smallest singular value of the characteristic matrix, which stays well
-    conditioned where its determinant under- or overflows.
+    Newton's method is applied to the smallest singular value of the characteristic matrix. This
+    value is well conditioned even if the determinant under- or overflows.
     """
     root = np.asarray(guess, dtype=np.complex128)
     with np.errstate(all="ignore"):
@@ -195,7 +201,7 @@ def roots(case: Case, count: int = 6) -> Roots:
 
 
 def verified(linear: Linear, count: int) -> Roots:
-    """Return the rightmost roots of one system, none where not even the first is sure."""
+    """Return the rightmost roots of one system; empty if even the first root is uncertain."""
     best = Roots(np.empty(0, np.complex128), np.empty(0, np.complex128), 0)
     missed = [best.values, best.values]  # Roots that the points do not resolve.
     for points in POINTS:
@@ -218,9 +224,10 @@ Values = NDArray[np.complex128]
 
 
 def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Values, Values]:
-    """Return roots around a place that matrix and Newton's method agree on, and eigenvalues.
+    """Return the roots near a place on which the matrix and Newton's method agree, and the
+    eigenvalues.
 
-    All that the matrix has to the right of the last are among them.
+    They include all roots of the matrix to the right of the last returned root.
     """
     stacked = Linear(linear.now[None], linear.lagged[None], linear.delays[None])
     local = linear if centre == 0.0 else shifted(linear, centre)
@@ -236,7 +243,7 @@ def agreed(linear: Linear, centre: complex, points: int, most: int) -> tuple[Val
 
 
 def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[Values, Values]:
-    """Return roots and eigenvalues with those of a search that are new, from right to left."""
+    """Return roots and eigenvalues together with the new roots of a search, from right to left."""
     scale = 1e-7 * np.abs(more)
     new = np.all(np.abs(more[:, None] - fine) > scale[:, None], axis=1)
     fine, raw = np.concatenate([fine, more[new]]), np.concatenate([raw, more_raw[new]])
@@ -246,7 +253,7 @@ def united(fine: Values, raw: Values, more: Values, more_raw: Values) -> tuple[V
 
 
 def sure(linear: Linear, values: Values, count: int) -> int:
-    """Return how many of some roots, from right to left, have no unknown root to their right."""
+    """Return how many of some roots, from right to left, have no missing root to their right."""
     tried = set()
     for most in (count, 1):
         known = min(most, len(values))
@@ -270,10 +277,11 @@ def left_of(linear: Linear, root: complex) -> float:
 
 
 def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Values, Values]:
-    """Return roots right of `left` that points around 0 do not resolve, rightmost included.
+    """Return the roots to the right of `left` that points around 0 do not resolve, including the
+    rightmost root.
 
-    Lines on which roots are nearest are searched piece by piece, and lie ever closer to the
-    rightmost.
+    The lines on which roots are closest are searched piece by piece. The lines move ever closer to
+    the rightmost root.
     """
     right = max(0.0, left) + 2.0 * float(largest(linear, max(0.0, left)))
     for _ in range(SEARCHES):
@@ -286,7 +294,8 @@ def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Va
             if frequency > 0.0:
                 here = np.concatenate([here, here.conj()])
                 here_raw = np.concatenate([here_raw, here_raw.conj()])
-            for k in range(len(here)):  # One by one: a pair may be found from both its members.
+            # One by one, since a pair may be found from both of its roots.
+            for k in range(len(here)):
                 fine, raw = united(fine, raw, here[k : k + 1], here_raw[k : k + 1])
         if np.sum(fine.real > left) >= result.number:
             break
@@ -300,10 +309,11 @@ def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Va
 
 
 def leading(linear: Linear) -> Values:
-    """Return the rightmost root of each of many systems, with its sign sure; else NaN. [1/s]
+    """Return the rightmost root of each of many systems; NaN if its sign is uncertain. [1/s]
 
-    Where a bound on the roots right of it shows that points resolve them all, these are enough; the
-    others are verified one by one. Only the sign is sure of real parts far left of the axis.
+    If a bound on the roots to its right shows that the points resolve them all, the eigenvalues
+    suffice; the other systems are verified individually. For real parts far to the left of the
+    axis, only the sign is certain.
     """
     enough = resolved_by(linear)
     result = np.full(enough.shape, np.nan + 0j)
@@ -318,7 +328,7 @@ def leading(linear: Linear) -> Values:
 
 
 def rightmost_of(linear: Linear) -> Values:
-    """Return the rightmost root of each of many systems near the axis, polished; else NaN. [1/s]"""
+    """Return the polished rightmost root near the axis of each of many systems, else NaN. [1/s]"""
     result = leading(linear)
     fine = polished(linear, result)
     for k in np.flatnonzero(np.isnan(fine)):
@@ -328,7 +338,9 @@ def rightmost_of(linear: Linear) -> Values:
 
 
 def resolved_by(linear: Linear) -> NDArray[np.int64]:
-    """Return the Chebyshev points that resolve all roots right of the axis; 0: not these."""
+    """Return the number of Chebyshev points that resolve all roots to the right of the axis; 0 if
+    none of the numbers does.
+    """
     reach = OVERSHOOT * np.asarray(largest(linear)) * linear.delays.max(axis=-1)
     enough = np.zeros(reach.shape, dtype=np.int64)
     for points, limit in reversed(RESOLVED):
@@ -337,13 +349,13 @@ def resolved_by(linear: Linear) -> NDArray[np.int64]:
 
 
 def pair_is_cut(values: NDArray[np.complex128]) -> bool:
-    """Tell whether the last root's conjugate is missing."""
+    """Return whether the conjugate of the last root is missing."""
     if len(values) == 0 or abs(values[-1].imag) < 1e-12 * abs(values[-1]):
         return False
     return not np.any(np.abs(values[:-1] - values[-1].conj()) < 1e-9 * abs(values[-1]))
 
 
 def rightmost(case: Case) -> complex:
-    """Return the rightmost root, of a pair that above the real axis. [1/s]"""
+    """Return the rightmost root; of a complex pair, the root above the real axis. [1/s]"""
     root = complex(roots(case, 1).values[0])
     return complex(root.real, abs(root.imag))

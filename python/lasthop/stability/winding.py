@@ -1,11 +1,11 @@
-r"""How many characteristic roots lie to the right of a line, by the argument principle.
+r"""Number of characteristic roots to the right of a line, by the argument principle.
 
-On the line :math:`\Re\lambda = a` write :math:`\lambda = a + i\omega` and
-:math:`\Delta = i\omega I - M(\omega)`. Where :math:`\omega` exceeds all that :math:`M` can do to a
-vector, no root is left and the rest of the turn is known in closed form. Below, the line is cut
-into steps so short that the argument of :math:`\det \Delta` cannot turn by :math:`\pi` within one:
-each eigenvalue of :math:`\Delta(\omega_0)^{-1} \Delta(\omega)` stays near 1 by a bound, not by
-sampling. The count is then exact but for rounding.
+On the line :math:`\Re\lambda = a` write :math:`\lambda = a + i\omega` and :math:`\Delta = i\omega I
+- M(\omega)`. If :math:`\omega` exceeds a bound on :math:`M`, there are no roots, and the rest of
+the turn is known in closed form. Below this frequency, the line is divided into short steps, within
+which the argument of :math:`\det \Delta` cannot turn by :math:`\pi`. A bound, not sampling, ensures
+that each eigenvalue of :math:`\Delta(\omega_0)^{-1} \Delta(\omega)` stays near 1. The count is
+therefore exact except for rounding.
 """
 
 from dataclasses import dataclass
@@ -19,28 +19,28 @@ from lasthop.stability.case import Linear
 Array = NDArray[np.float64]
 
 POWERS = 30
-"""Multiplications that bring a vector near that of Perron."""
+"""Number of multiplications that bring a vector close to the Perron vector."""
 FIRST = 48
-"""Points of the line to begin with."""
+"""Number of points of the line at the beginning."""
 MOST_PIECES = 64
 """Largest number of pieces into which a step is cut in one round."""
 MOST_POINTS = 400_000
-"""Points of the line after which the count is given up."""
+"""Largest number of points of the line; then the count is given up."""
 ROUNDS = 80
 CLOSE_TO_WHOLE = 1e-3
-"""Largest distance of the count from a whole number by rounding. [-]"""
+"""Largest distance of the count from a whole number that rounding may cause. [-]"""
 
 
 @dataclass(frozen=True)
 class Count:
-    """Roots to the right of a line.
+    """Number of roots to the right of a line.
 
     Parameters
     ----------
     number : int
-        How many; a complex pair counts as two. [-]
+        Number of roots; a complex pair counts as two. [-]
     near : array
-        Frequencies at which the line passes nearest to roots, nearest first. [rad/s]
+        Frequencies at which the line is closest to roots, closest first. [rad/s]
     """
 
     number: int
@@ -48,7 +48,7 @@ class Count:
 
 
 def shifted(linear: Linear, centre: complex) -> Linear:
-    """Return one system whose roots are those of another less `centre`."""
+    """Return a system whose roots are those of the given system less `centre`."""
     eye = np.eye(linear.now.shape[-1])
     decay = np.exp(-centre * linear.delays)[:, None, None]
     return Linear(linear.now - centre * eye, linear.lagged * decay, linear.delays)
@@ -57,9 +57,9 @@ def shifted(linear: Linear, centre: complex) -> Linear:
 def largest(linear: Linear, real: Any = 0.0) -> Any:
     r"""Return a bound on :math:`|\lambda - a|` of roots with :math:`\Re\lambda \ge a`. [1/s]
 
-    With :math:`|\lambda - a| |v| \le B |v|` in each component, the bound is the largest eigenvalue
-    of the matrix B of moduli, and does not depend on the states' units. The immediate effect of a
-    state on itself counts only where it makes the state grow.
+    If :math:`|\lambda - a| |v| \le B |v|` in each component, the bound is the largest eigenvalue of
+    the matrix B of moduli. It does not depend on the units of the states. The immediate effect of a
+    state on itself is included only if it makes the state grow.
     """
     real = np.asarray(real, dtype=np.float64)
     eye = np.eye(linear.now.shape[-1])
@@ -71,9 +71,10 @@ def largest(linear: Linear, real: Any = 0.0) -> Any:
 
 
 def right_of(linear: Linear, real: float) -> Count | None:
-    """Count the roots of one system with a real part above `real`; None if that is not sure.
+    """Count the roots of one system with a real part above `real`; None if the count is uncertain.
 
-    It is not sure if a root is on the line to rounding, or the line has to be cut too often.
+    It is uncertain if a root is on the line within rounding, or if the line must be divided too
+    often.
     """
     with np.errstate(all="ignore"):
         here = shifted(linear, real)
@@ -85,7 +86,7 @@ def right_of(linear: Linear, real: float) -> Count | None:
         if result is None:
             return None
         turn, near = result
-        # Beyond, arg det(I - M / i omega) goes to 0 without leaving its principal values.
+        # Above this frequency arg det(I - M / i omega) goes to 0 and keeps its principal value.
         rest = np.linalg.eigvals(here.characteristic(1j * far) / (1j * far))
         count = 0.5 * states - (turn - float(np.sum(np.angle(rest)))) / np.pi
     if not np.isfinite(count) or abs(count - round(count)) > CLOSE_TO_WHOLE or count < -0.5:
@@ -94,7 +95,9 @@ def right_of(linear: Linear, real: float) -> Count | None:
 
 
 def pieces_of(linear: Linear) -> float:
-    """Return about how many points the imaginary axis takes, from a few of them."""
+    """Return the approximate number of points that the imaginary axis needs, estimated from a few
+    points.
+    """
     with np.errstate(all="ignore"):
         far, speed = _bounds(linear)
         if not (np.all(np.isfinite(speed)) and 0.0 < far < np.inf):
@@ -105,7 +108,7 @@ def pieces_of(linear: Linear) -> float:
 
 
 def _bounds(linear: Linear) -> tuple[float, Array]:
-    """Return the frequency beyond which no root is left, and a bound on the derivative."""
+    """Return the frequency above which there is no root, and a bound on the derivative."""
     total = np.abs(linear.now) + np.abs(linear.lagged).sum(axis=0)
     far = 2.0 * float(_perron(total)) * (1.0 + 1e-9)
     lagged = np.einsum("j,jab->ab", linear.delays, np.abs(linear.lagged))
@@ -113,18 +116,18 @@ def _bounds(linear: Linear) -> tuple[float, Array]:
 
 
 def _first(far: float) -> Array:
-    """Return the points of a line to begin with."""
+    """Return the initial points of a line."""
     return np.append(0.0, np.geomspace(1e-5 * far, far, FIRST))
 
 
 def _pieces(omega: Array, inverse_step: Array, states: int) -> Array:
-    """Return into how many steps each of a line's pieces has to be cut."""
+    """Return the number of steps into which each piece of a line must be divided."""
     allowed = 0.9 * np.sin(np.pi / max(2, states))
     return np.asarray(np.diff(omega) * np.minimum(inverse_step[1:], inverse_step[:-1]) / allowed)
 
 
 def _turned(linear: Linear, far: float, speed: Array) -> tuple[float, Array] | None:
-    """Return by how much the argument turns from 0 to `far`, and where roots are nearest."""
+    """Return the turn of the argument from 0 to `far`, and the frequencies closest to roots."""
     omega = _first(far)
     inverse_step, value = _looked_at(linear, omega, speed)
     for _ in range(ROUNDS):
@@ -150,7 +153,7 @@ def _turned(linear: Linear, far: float, speed: Array) -> tuple[float, Array] | N
 
 
 def _looked_at(linear: Linear, omega: Array, speed: Array) -> tuple[Array, NDArray[np.complex128]]:
-    r"""Return the reciprocal of a step that is short enough, and the direction of det.
+    r"""Return the reciprocal of a sufficiently short step, and the direction of the determinant.
 
     :math:`|\Delta(\omega_0)^{-1} (\Delta(\omega) - \Delta(\omega_0))|` is in each component at most
     the step times :math:`|\Delta(\omega_0)^{-1}|` times the derivative's bound.
@@ -165,16 +168,18 @@ def _looked_at(linear: Linear, omega: Array, speed: Array) -> tuple[Array, NDArr
 
 
 def _peaks(omega: Array, strength: Array) -> Array:
-    """Return where the inverse is largest, relative to what lies around it, strongest first."""
+    """Return the frequencies at which the inverse is largest relative to its surroundings, largest
+    first.
+    """
     padded = np.concatenate([[-np.inf], strength, [-np.inf]])
     top = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
     return np.asarray(omega[top[np.argsort(-strength[top])]])
 
 
 def _perron(matrix: Any) -> Any:
-    """Return an upper bound on the largest eigenvalue of non-negative matrices, near it.
+    """Return a tight upper bound on the largest eigenvalue of non-negative matrices.
 
-    For any positive vector x the largest of (Bx)_i / x_i is one (Collatz, Wielandt).
+    For any positive vector x, the largest (Bx)_i / x_i is such a bound (Collatz, Wielandt).
     """
     size = matrix.shape[-1]
     small = 1e-9 * matrix.max(axis=(-2, -1), keepdims=True) + 1e-300

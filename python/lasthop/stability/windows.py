@@ -43,7 +43,7 @@ class WindowRule:
     valid_to: float = inf
 
     def corner(self, p: Mapping[str, Any]) -> Any:
-        r"""Window at which the rule has a corner, infinite without one. [packets]
+        r"""Return the window at which the rule has a corner, infinite without one. [packets]
 
         .. math:: \alpha w^k = 1
 
@@ -66,7 +66,7 @@ class WindowRule:
         for name, function in (("increase", self.increase), ("decrease", self.decrease)):
             try:
                 function(line, p)
-            except KeyError:  # A parameter of the model that is not at hand here.
+            except KeyError:  # The test does not supply this parameter of the model.
                 continue
             except (TypeError, ValueError, AttributeError) as error:
                 raise ParameterError(
@@ -75,7 +75,7 @@ class WindowRule:
                 ) from None
 
     def balance(self, w: Any, p: Mapping[str, Any]) -> Any:
-        r"""Loss probability at which a window neither grows nor shrinks. [-]
+        r"""Return the loss probability at which a window neither grows nor shrinks. [-]
 
         .. math:: p^* = i(w^*) / (i(w^*) + d(w^*))
 
@@ -87,48 +87,54 @@ class WindowRule:
 
 
 def compound_increase(w: Any, p: Mapping[str, Any]) -> Any:
-    r"""Compound TCP, :math:`i(w) = \alpha w^{k-1}`. [packets]"""
+    r"""Return the increase per ACK of Compound TCP, :math:`i(w) = \alpha w^{k-1}`. [packets]"""
     return p["alpha"] * w ** (p["k"] - 1.0)
 
 
 def compound_reno_increase(w: Any, p: Mapping[str, Any]) -> Any:
-    r"""Compound TCP as its senders run it, :math:`\max(1, \alpha w^k) / w`. [packets]
+    r"""Return the increase per ACK of Compound TCP in senders, :math:`\max(1, \alpha w^k) / w`.
+    [packets]
 
     Notes
     -----
-    Tan et al. (INFOCOM 2006): the delay window adds :math:`(\alpha w^k - 1)^+` to Reno's packet a
-    round trip, so that below 16 packets Compound is Reno. Manjunath & Raina's (2) has no floor.
+    Tan et al. (INFOCOM 2006): the delay window adds :math:`(\alpha w^k - 1)^+` to Reno's one packet
+    per round trip. Below 16 packets Compound therefore equals Reno. Manjunath & Raina's (2) has no
+    such lower limit.
     """
     return larger(p["alpha"] * w ** p["k"], 1.0) / w
 
 
 def compound_decrease(w: Any, p: Mapping[str, Any]) -> Any:
-    r"""Compound TCP, :math:`d(w) = \beta w`. [packets]"""
+    r"""Return the decrease per loss of Compound TCP, :math:`d(w) = \beta w`. [packets]"""
     return p["beta"] * w
 
 
 def reno_increase(w: Any, _: Mapping[str, Any]) -> Any:
-    """TCP Reno, :math:`i(w) = 1/w`. [packets]"""
+    """Return the increase per ACK of TCP Reno, :math:`i(w) = 1/w`. [packets]"""
     return 1.0 / w
 
 
 def reno_decrease(w: Any, _: Mapping[str, Any]) -> Any:
-    """TCP Reno, :math:`d(w) = w/2`. [packets]"""
+    """Return the decrease per loss of TCP Reno, :math:`d(w) = w/2`. [packets]"""
     return 0.5 * w
 
 
 def illinois_increase(w: Any, _: Mapping[str, Any]) -> Any:
-    r"""TCP Illinois without queueing delay, :math:`\alpha_{max} / w`. [packets]"""
+    r"""Return the increase per ACK of TCP Illinois without queueing delay, :math:`\alpha_{max} /
+    w`. [packets]
+    """
     return 10.0 / w
 
 
 def illinois_decrease(w: Any, _: Mapping[str, Any]) -> Any:
-    r"""TCP Illinois without queueing delay, :math:`\beta_{min} w`. [packets]"""
+    r"""Return the decrease per loss of TCP Illinois without queueing delay, :math:`\beta_{min} w`.
+    [packets]
+    """
     return 0.125 * w
 
 
 def africa_share(w: Any) -> Any:
-    r"""Part of the window that TCP Africa gives up with a loss, :math:`b(w)`. [-]
+    r"""Return the fraction of the window that TCP Africa gives up with a loss, :math:`b(w)`. [-]
 
     .. math:: b(w) = -0.4 \frac{\ln w - \ln 38}{\ln 83000 - \ln 38} + 0.5
     """
@@ -136,13 +142,15 @@ def africa_share(w: Any) -> Any:
 
 
 def africa_increase(w: Any, _: Mapping[str, Any]) -> Any:
-    r"""TCP Africa, :math:`a(w)/w` with :math:`a(w) = 0.156 w^{0.8} b(w) / (2 - b(w))`. [packets]"""
+    r"""Return the increase per ACK of TCP Africa, :math:`a(w)/w` with :math:`a(w) = 0.156 w^{0.8}
+    b(w) / (2 - b(w))`. [packets]
+    """
     b = africa_share(w)
     return 0.156 * w**-0.2 * b / (2.0 - b)
 
 
 def africa_decrease(w: Any, _: Mapping[str, Any]) -> Any:
-    """TCP Africa, :math:`w b(w)`. [packets]"""
+    """Return the decrease per loss of TCP Africa, :math:`w b(w)`. [packets]"""
     return w * africa_share(w)
 
 
@@ -153,7 +161,7 @@ RULES: Mapping[str, WindowRule] = {
         WindowRule("compound-reno", compound_reno_increase, compound_decrease),
         WindowRule("reno", reno_increase, reno_decrease),
         WindowRule("illinois", illinois_increase, illinois_decrease),
-        # Below 38 packets TCP Africa is Reno.
+        # Below 38 packets TCP Africa equals Reno.
         WindowRule("africa", africa_increase, africa_decrease, valid_from=38.0, valid_to=83000.0),
     )
 }

@@ -1,4 +1,6 @@
-"""A scenario at many settings: every point simulated once, kept, and never again."""
+"""Simulation of a scenario at many settings: each point is simulated once, and its result is
+kept.
+"""
 
 from lasthop.sweep.points import Point
 from lasthop.sweep.sweep import Sweep, SweepInterrupted, sweep

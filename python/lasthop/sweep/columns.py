@@ -1,4 +1,4 @@
-"""Swept values as columns of a table: numbers where they are numbers."""
+"""Swept values as columns of a table, as numbers where possible."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ WHOLE = re.compile(r"[+-]?\d{1,18}")
 TRUTH = {"true": True, "false": False}
 
 RESERVED = {"name": "scenario.name", "time_s": "scenario.time_s"}
-"""Paths that other columns of the tables are called like, and what theirs are called instead."""
+"""Swept paths whose names other columns already have, with the names that replace them."""
 
 Value = bool | int | float | str
 
@@ -23,23 +23,23 @@ class Column:
     name: str
     """The path, with the SI unit at its end where the values have units: ``dumbbell.rtt_s``."""
     values: dict[str, Value]
-    """Each value as the table has it, by its text."""
+    """Value in the table for each swept value, by the text of the swept value."""
     unit: str = ""
-    """SI unit of its numbers, as names end with it."""
+    """SI unit of the numbers, as the suffix of the column's name."""
 
 
 def column(path: str, texts: Sequence[str]) -> Column:
     """Return the column of a path.
 
-    Its values are whole numbers, numbers, truth values, or quantities of one kind in SI units. If
-    the texts are of several kinds, they stay texts.
+    The values become integers, numbers, booleans, or quantities of one kind in SI units. If the
+    texts are of several kinds, they stay texts.
 
     Parameters
     ----------
     path : str
         Key path.
     texts : sequence of str
-        All of its values.
+        All swept values of the path.
     """
     name = RESERVED.get(path, path)
     if all(text in TRUTH for text in texts):

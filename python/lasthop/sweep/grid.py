@@ -1,4 +1,6 @@
-"""Which points a sweep has: every combination of values, values side by side, a table of points."""
+"""Points of a sweep: every combination of values, values combined in order, or a table of
+points.
+"""
 
 import csv
 import io
@@ -16,7 +18,7 @@ from lasthop.scenario.scenario import as_setting
 from lasthop.scenario.values import twice, values_of
 
 MOST_POINTS = 100_000
-"""Points that a sweep may have."""
+"""Largest number of points of a sweep."""
 
 EXAMPLE = "a table is {red={min_th=50,max_th=100}}"
 
@@ -49,7 +51,7 @@ class Grid:
             yield dict(zip(self.paths, values, strict=True))
 
     def __getitem__(self, index: int) -> dict[str, str]:
-        """The settings of one point."""
+        """Return the settings of one point."""
         rows: list[tuple[str, ...]] = []
         for axis in reversed(self.axes):
             index, at = divmod(index, len(axis))
@@ -121,7 +123,7 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
 
 
 def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str]]:
-    """Values as settings take them, by path."""
+    """Return the values as texts for settings, by path."""
     results = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
     if not results:
         raise UserError(f"{named}: no path is given", '{"cell.ap.cwmin": [7, 15, 31]}')
@@ -210,7 +212,7 @@ def of_rows(paths: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> 
 
 
 def refuse_twice(paths: Sequence[str], rows: Sequence[tuple[str, ...]], named: str) -> None:
-    """Refuse a point that is there twice."""
+    """Refuse a table that contains the same point twice."""
     seen = set[tuple[str, ...]]()
     for row in rows:
         if row in seen:

@@ -1,4 +1,4 @@
-"""Wanted contents of a sweep's directory: scenario, points, and the fingerprint of each."""
+"""Intended contents of a sweep's directory: scenario, points, and the fingerprint of each point."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,9 @@ KIND = "sweep manifest"
 
 
 def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[str]) -> None:
-    """Write the manifest of a sweep; what is to be simulated is this less what the parts have."""
+    """Write the manifest of a sweep. Points in the manifest that no saved part contains are still
+    to be simulated.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     tree = {
         "kind": KIND,
@@ -43,7 +45,7 @@ def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[s
 
 
 class Manifest(Table):
-    """Points of a sweep and their keys, as a manifest has them."""
+    """Points of a sweep and their keys, as the manifest lists them."""
 
     paths: tuple[str, ...]
     axes: tuple[tuple[tuple[str, ...], ...], ...]
@@ -56,7 +58,7 @@ def grid_of(tree: Mapping[str, Any]) -> tuple[Grid, tuple[str, ...]]:
     Raises
     ------
     KeyError, TypeError, ValueError
-        If it is none.
+        If the tree is not a manifest.
     """
     manifest = read_as(Manifest, tree)
     grid = Grid(manifest.paths, manifest.axes)

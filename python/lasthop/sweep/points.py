@@ -1,4 +1,4 @@
-"""Points of a sweep: settings, and what was simulated there, read when it is asked for."""
+"""Points of a sweep: the settings, and the results, which are read from disk on demand."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,21 +16,21 @@ from lasthop.sweep.manifest import write_manifest
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of the swept values and the result there.
+    """One combination of the swept values, with its result.
 
-    Two are equal if settings, scenario and every estimate are.
+    Two points are equal if their settings, scenarios and estimates are equal.
     """
 
     settings: Mapping[str, str]
-    """Each swept path's value, as ``settings`` of `lasthop.simulate` takes it."""
+    """Value of each swept path, as ``settings`` of `lasthop.simulate` takes it."""
     key: str
-    """`Scenario.key` of the scenario there."""
+    """`Scenario.key` of the scenario with these settings."""
     _base: Scenario = field(repr=False)
     _parts: Parts = field(repr=False)
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The scenario with these settings."""
+        """Scenario with these settings."""
         return Scenario(self._base, self.settings)
 
     @cached_property
@@ -66,11 +66,11 @@ class Points(Sequence[Point]):
     Parameters
     ----------
     base : Scenario
-        Scenario of which the points have other settings.
+        Scenario to which the points apply their settings.
     grid : Grid
         All points.
     keys : sequence of str
-        The fingerprint of each.
+        Fingerprint of each point.
     parts : Parts
         Finished runs.
     """
@@ -114,11 +114,11 @@ class Points(Sequence[Point]):
         return Points, (self._base, self.grid, self.keys, self._parts.of_keys(self.keys))
 
     def write_manifest(self, directory: Path) -> None:
-        """Write what the points are into a directory."""
+        """Write the manifest of the points into a directory."""
         write_manifest(directory, self._base, self.grid, self.keys)
 
     def keep_in(self, directory: Path) -> None:
-        """Keep the points in a directory, as a sweep that has it does, if they are not there."""
+        """Save the points in a directory, unless it already contains them."""
         if self._parts.is_in(directory):
             return
         parts = Parts(directory)

@@ -175,7 +175,8 @@ class Sweep(Shown):
         refuse_foreign(into, (MANIFEST, *TABLE_FILES))
         self.points.keep_in(into)
         with staged(into) as staging:
-            self.points.write_manifest(staging)  # With the tables, which it tells of.
+            # After the tables, because the manifest refers to them.
+            self.points.write_manifest(staging)
             paths = write_tables(self.points, self.columns, staging)
         written = [into / path.name for path in paths]
         for name in TABLE_FILES:
@@ -340,5 +341,5 @@ def sweep(
 
 
 def _samples(paths: Sequence[str]) -> bool:
-    """Whether one of the paths may ask for time series."""
+    """Return whether one of the paths may switch on time series."""
     return any(path.split(".")[0] == "record" for path in paths)

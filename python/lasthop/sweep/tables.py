@@ -1,4 +1,6 @@
-"""Tables of a sweep, written a row group at a time: many points need no more memory than few."""
+"""Tables of a sweep, written one row group at a time, so that memory does not grow with the
+points.
+"""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +27,7 @@ SERIES = "series"
 TABLES = (*LISTS, SERIES)
 
 ROWS = 8192
-"""Number of rows of a group. Equal rows in equal groups give equal bytes."""
+"""Number of rows in a row group. Equal rows in equal groups give equal bytes."""
 
 Row = Mapping[str, Any]
 Layout = dict[str, type]
@@ -33,7 +35,7 @@ Layout = dict[str, type]
 
 
 class NewColumnError(Exception):
-    """A row has a column that the rows before had not."""
+    """A row with a column that earlier rows did not have."""
 
 
 class Track(Table):
@@ -78,7 +80,7 @@ def rows_of(point: Point, columns: Sequence[Column], table: str) -> Iterator[Row
 
 
 def grow(layout: Layout, rows: Iterable[Row]) -> None:
-    """Add the columns of some rows, in the order in which they turn up."""
+    """Add the columns of some rows, in the order in which they occur."""
     for row in rows:
         for name, value in row.items():
             if value is None or (isinstance(value, float) and isnan(value)):
@@ -90,7 +92,7 @@ def grow(layout: Layout, rows: Iterable[Row]) -> None:
 
 
 def wider(each: type, other: type) -> type:
-    """Return a type that has the values of both."""
+    """Return a type that can hold the values of both types."""
     return float if {each, other} == {int, float} else str
 
 
@@ -115,7 +117,8 @@ def write_tables(points: Sequence[Point], columns: Sequence[Column], directory: 
     layouts = _layouts(points[:1], columns)
     try:
         return _write(points, columns, layouts, directory)
-    except NewColumnError:  # Not all points have the same columns: look at all of them first.
+    # The points do not all have the same columns: collect the columns of all points first.
+    except NewColumnError:
         return _write(points, columns, _layouts(points, columns), directory)
 
 
@@ -148,16 +151,16 @@ def _write(
 
 
 class Sheet:
-    """One table while it is written, as Parquet and CSV.
+    """One table during writing, as Parquet and CSV.
 
     Parameters
     ----------
     stem : Path
-        Both files without their suffixes.
+        Path of both files without their suffixes.
     layout : Layout
-        Its columns; without any there is no table.
+        Columns of the table; if there are none, no table is written.
     units : mapping
-        Units of the columns that are no quantities.
+        Units of the columns that are not quantities.
     """
 
     def __init__(self, stem: Path, layout: Layout, units: Mapping[str, str]) -> None:
@@ -197,7 +200,7 @@ class Sheet:
         Raises
         ------
         NewColumnError
-            If it has a column that the layout has not, or a value of another type.
+            If the row has a column that the layout does not have, or a value of another type.
         """
         row = self._plainly(at, item)
         if row is None:
@@ -211,8 +214,8 @@ class Sheet:
             self._flush()
 
     def _plainly(self, at: Row, item: Row) -> list[Any] | None:
-        """The row of an item that is like the one before, else None; most are, and several times
-        as fast as others.
+        """Return the row of an item with the same structure as the item before, else None. This is
+        several times faster than the general case, and most items are like this.
         """
         row = [*at.values()]
         estimates = self._estimates.get(tuple(item))
@@ -228,7 +231,7 @@ class Sheet:
         return row
 
     def _learn(self, at: Row, item: Row) -> None:
-        """Remember which values of such items are estimates, if all columns come of them."""
+        """Remember which values of such items are estimates, if they account for all columns."""
         flat = {**at, **flat_row(item)}
         if [*flat] == self._names:
             is_estimate = [isinstance(value, dict) and "mean" in value for value in item.values()]
@@ -250,7 +253,7 @@ class Sheet:
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise NewColumnError from error
         self._parquet.write_table(pa.Table.from_arrays(arrays, schema=self._schema), ROWS)
-        # The csv module writes None as nothing; so should NaN be.
+        # The csv module writes None as an empty cell; NaN must be written in the same way.
         blank = [[None if cell != cell else cell for cell in cells] for cells in columns]
         self._csv.writerows(zip(*blank, strict=True))
         self._rows = []

@@ -1,1 +1,1 @@
-"""The search of `lasthop.tune`: candidates, their values, and the choice."""
+"""Search of `lasthop.tune`: candidates, their values, and the choice among them."""

@@ -1,4 +1,4 @@
-"""Requirements of every setting, so that the stations can live with it, for any aim."""
+"""Minimum requirements on every setting, whatever the objective: no station may suffer too much."""
 
 import math
 from dataclasses import dataclass
@@ -7,36 +7,37 @@ from lasthop.answers.calls import DELAY_P99_S, LOSS
 from lasthop.tuning.measures import STARVED_FOR_S, Values
 
 MIN_JAIN = 0.9
-"""Default of the least 5th percentile of Jain's index over windows of 1 s. [-]"""
+"""Default lower limit of the 5th percentile of Jain's index over windows of 1 s. [-]"""
 
 GIVE_UP = 0.05
-"""Default part of the present goodput and fairness that another aim may cost. [-]"""
+"""Default fraction of the present goodput and fairness that another objective may cost. [-]"""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of how much worse a setting may be than the present setting.
+    """Limits by which a setting may be worse than the present setting.
 
     Attributes
     ----------
     give_up : float
-        Part of the present goodput, and of Jain's index over the whole time, that another aim may
-        cost. If the aim does not redistribute, this also limits each flow's RTT and 99th
-        percentile, and each station's goodput, see `lasthop.tuning.parts.harm`. [-]
+        Fraction of the present goodput, and of Jain's index over the whole run, that another
+        objective may cost. If the objective does not redistribute goodput, the fraction also limits
+        the losses of single flows: their RTT, their 99th percentile, and each station's goodput,
+        see `lasthop.tuning.parts.harm`. [-]
     min_jain : float
-        Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
-        less, that is the bound. [-]
+        Lower limit of the 5th percentile of Jain's index over windows of 1 s. If the present
+        setting has a lower percentile, that percentile is the limit. [-]
     """
 
     give_up: float = GIVE_UP
     min_jain: float = MIN_JAIN
 
     def objection(self, values: Values, present: Values) -> str | None:
-        """Why nobody could live with a setting; None if everybody can.
+        """Return why a setting is unacceptable for some station; None if it is acceptable.
 
-        A setting that lives on capture serves whoever had the medium last: over minutes all may
-        have their share, while some get nothing for seconds. And calls that work at present, if
-        datagrams are calls, work on.
+        A setting whose stations capture the medium favours the last winner. Over minutes all
+        stations may get their share, while some get nothing for seconds. If the datagrams are
+        calls, calls that work at present must continue to work.
         """
         if values.get("starving_stations", 0.0) > present.get("starving_stations", 0.0):
             return f"a station below a tenth of an equal share for {STARVED_FOR_S:g} s"

@@ -1,4 +1,4 @@
-"""Number of calls that a cell carries in addition to its other traffic."""
+"""Number of calls that a cell can carry in addition to its other traffic."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,42 +11,44 @@ from lasthop.simulation.result import Result
 from lasthop.tuning.categories import cell_flows, cell_scenario
 
 CALL = {"calls": "audio", "category": "voice"}
-"""The call of a station: G.711 in both directions, 20 ms of speech per datagram."""
+"""Call of a station: codec G.711 in both directions, 20 ms of speech per datagram."""
 
 MOST_CALLS = 200
-"""Calls beyond which nobody counts."""
+"""Number of calls above which the search does not continue."""
 
 Simulate = Callable[[Scenario], Result]
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Stations of which each has a call, as many as wanted.
+    """Stations with one call each; their number can be set.
 
     Attributes
     ----------
     group : str
         Table of the stations, under ``station``.
     own : bool
-        Whether the file has them.
+        Whether the scenario file contains these stations.
     """
 
     group: str
     own: bool
 
     def of(self, scenario: Scenario, count: int) -> Scenario:
-        """Return the scenario, which has calls, with this many calls, at least one."""
+        """Return the scenario with calls replaced by this many calls, at least one."""
         return Scenario(scenario, [(f"station.{self.group}.count", count)])
 
     def alongside(self, scenario: Scenario) -> Scenario:
-        """Return the scenario for other quantities: with one call, if it has none."""
+        """Return the scenario for the measurement of other quantities: with one call, if it has no
+        calls.
+        """
         if self.own:
             return scenario
         return scenario.with_station(self.group, {"count": 1, "call": CALL})
 
     @property
     def what(self) -> str:
-        """Name of the calls, in a few words."""
+        """Name of the calls in a few words."""
         if self.own:
             return f"stations of `station.{self.group}`, as the file has them"
         return "G.711, 160 B each 20 ms each way, category voice, a station of its own each"
@@ -74,20 +76,20 @@ def calls_of(scenario: Scenario) -> Calls:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A number of calls simulated: one value a replication."""
+    """Simulation with one number of calls; each field has one value per replication."""
 
     holds: Sequence[bool]
-    """Whether every call, each way, kept within `DELAY_P99_S` and `LOSS`."""
+    """Whether every call met `DELAY_P99_S` and `LOSS` in both directions."""
     goodput_bps: Sequence[float]
-    """Goodput of all flows of stations that are no calls. [bit/s]"""
+    """Goodput of all flows of stations without a call. [bit/s]"""
 
 
 class Capacity:
-    """The most calls of each replication, with one setting.
+    """Largest number of calls in each replication, with one setting.
 
-    A number of calls holds if every call does. The most is looked for from a hint on, by doubling
-    and then halving the step, as if more calls were never better than less; `check` looks whether
-    that is so near what was found.
+    A number of calls is feasible if every call meets its limits. The search starts at a hint,
+    doubles the step, and then halves the step. It assumes that more calls are never better than
+    fewer calls. `check` tests this assumption near the result.
     """
 
     def __init__(self, calls: Calls, scenario: Scenario, simulate: Simulate) -> None:
@@ -97,17 +99,19 @@ class Capacity:
         self._attempts: dict[int, Attempt] = {}
 
     def most(self, hint: int) -> list[int]:
-        """Return the most calls of each replication; the search begins at `hint`."""
+        """Return the largest number of calls in each replication; the search begins at `hint`."""
         count = len(self._attempt(max(hint, 1)).holds)
         return [self._most_of(k, max(hint, 1)) for k in range(count)]
 
     def check(self, most: Sequence[int]) -> tuple[list[int], list[str]]:
-        """Check numbers of calls near the given numbers, two below and two beyond the next.
+        """Check the two numbers below each given number, and two numbers above the next higher
+        number.
 
         Returns
         -------
         tuple
-            The numbers, or smaller numbers where fewer calls do not hold, and messages about this.
+            The numbers, or smaller numbers if fewer calls are not feasible, with messages about
+            such cases.
         """
         result, text = list(most), []
         for k, own in enumerate(most):
@@ -152,7 +156,9 @@ class Capacity:
 
 
 def judged(result: Result, group: str) -> Attempt:
-    """Return whether the calls of a group of stations held, and the goodput of the others."""
+    """Return whether the calls of a group of stations met their limits, and the goodput of the
+    other stations.
+    """
     station = result.scenario.typed.station
     of_calls = {
         flow.name: station[flow.station].group == group for flow in cell_flows(result.scenario)

@@ -8,15 +8,19 @@ from lasthop.scenario.typed import BEST_EFFORT, TcpFlow
 from lasthop.tuning.categories import categories_above, cell_flows, cell_scenario, table_of
 
 WINDOWS = tuple(2**k - 1 for k in range(1, 11))
-"""Smallest contention windows tried, 1 to 1023: what a beacon's EDCA parameter set can say."""
+"""Contention windows CWmin that are tried, 1 to 1023. A beacon's EDCA parameter set can express
+these.
+"""
 
 TXOP_LIMITS = (1, 2, 4, 8)
-"""TXOP limits tried, and the stations' window if it is shorter. [packets]"""
+"""TXOP limits that are tried; the stations' receive window is tried too if it is smaller.
+[packets]
+"""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Access parameters of the AP and of all stations, in one category.
+    """Access parameters of the AP and of all stations in one access category.
 
     Attributes
     ----------
@@ -25,10 +29,10 @@ class Candidate:
     station_cwmin : int
         CWmin of every station. [slots]
     ap_txop, station_txop : int or None
-        TXOP limits; None leaves them as they are. [packets]
+        TXOP limits; None keeps the present limits. [packets]
     every_category : bool
-        Whether PIFS access is for every higher category that has flows too, so that these, which
-        win internal collisions, still go first. Lower categories stay as they are.
+        Whether every higher category with flows uses PIFS access too. These categories win internal
+        collisions and therefore still send first. Lower categories do not change.
     """
 
     ap_cwmin: int | None
@@ -39,7 +43,7 @@ class Candidate:
 
     @property
     def pifs(self) -> bool:
-        """Whether the AP sends after PIFS without backoff."""
+        """Whether the AP sends after PIFS without a backoff."""
         return self.ap_cwmin is None
 
     @property
@@ -49,17 +53,19 @@ class Candidate:
 
     @property
     def access(self) -> tuple[bool, bool]:
-        """How the AP gets at the medium: with PIFS access, and for every category."""
+        """Access method of the AP: whether it uses PIFS access, and whether every category does."""
         return self.pifs, self.every_category
 
     @property
     def family(self) -> tuple[bool, bool, bool, bool]:
-        """Required features of the access point: PIFS, TXOP, windows of its own."""
+        """Features that the access point must have: PIFS access, TXOP limits, and a separate
+        contention window.
+        """
         return *self.access, self.bursts, self.ap_cwmin != self.station_cwmin
 
     @property
     def name(self) -> str:
-        """AP and stations, with a slash between: ``31 / 7, TXOP 4 / 2``."""
+        """Settings of the AP and of stations, with a slash between: ``31 / 7, TXOP 4 / 2``."""
         pifs = "PIFS for all" if self.every_category else "PIFS"
         windows = f"{pifs if self.pifs else self.ap_cwmin} / {self.station_cwmin}"
         return f"{windows}, TXOP {self.ap_txop} / {self.station_txop}" if self.bursts else windows
@@ -68,10 +74,11 @@ class Candidate:
 def window_pairs(
     scenario: Scenario, *, pifs: bool, txop: bool, category: str = BEST_EFFORT
 ) -> Iterator[Candidate]:
-    """Yield every pair of contention windows, without bursts; then PIFS access with every window.
+    """Yield every pair of contention windows without TXOP bursts, then PIFS access with every
+    window.
 
-    If higher categories have flows, PIFS access is tried for the tuned category only, and for all
-    of these.
+    If higher categories have flows, PIFS access is tried twice: for the tuned category only, and
+    for the higher categories as well.
     """
     ap_cwmax, station_cwmax = largest_windows(scenario, category)
     limits = (1, 1) if txop else (None, None)
@@ -88,7 +95,7 @@ def window_pairs(
 
 
 def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str, str]]:
-    """Windows that `window_pairs` does not offer, and why."""
+    """Yield the windows that `window_pairs` does not offer, each with the reason."""
     nodes = ("cell.ap", "cell")
     for who, node, cwmax in zip(
         ("the AP", "the stations"), nodes, largest_windows(scenario, category), strict=True
@@ -103,7 +110,7 @@ def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str
 def opportunities(
     scenario: Scenario, bases: Iterable[Candidate], category: str = BEST_EFFORT
 ) -> Iterator[Candidate]:
-    """Yield each of `bases` with every pair of TXOP limits that makes a burst."""
+    """Yield each candidate of `bases` with every pair of TXOP limits that allows a burst."""
     flows = [flow for flow in cell_flows(scenario) if flow.category == category]
     windows = dict.fromkeys((flow.station for flow in flows), 0)
     for flow in flows:
@@ -119,7 +126,9 @@ def opportunities(
 
 
 def largest_windows(scenario: Scenario, category: str = BEST_EFFORT) -> tuple[int, int]:
-    """CWmax of the AP and the least of the stations; PIFS access has the stations'. [slots]"""
+    """Return CWmax of the AP and the smallest CWmax of the stations; PIFS access uses that of the
+    stations. [slots]
+    """
     known = cell_scenario(scenario)
     stations = min(station.access(category).cwmax for station in known.stations)
     return known.cell.ap.access(category).cwmax or stations, stations

@@ -1,46 +1,49 @@
-"""Access categories: which one a search tunes, and where the parameters of each stand."""
+"""Access categories: which category a search tunes, and the keys of each category's parameters."""
 
 from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Flow
 
 CATEGORIES = ("voice", "video", BEST_EFFORT, "background")
-"""Access categories of IEEE 802.11e, the highest first."""
+"""Access categories of IEEE 802.11e, highest first."""
 
 
 def cell_scenario(scenario: Scenario) -> CellScenario:
-    """Return the typed values of a scenario, which has a cell, as `tune` has checked."""
+    """Return the typed values of a scenario with a cell; `tune` has checked that there is a
+    cell.
+    """
     known = scenario.typed
     assert isinstance(known, CellScenario), "only a cell has access parameters"
     return known
 
 
 def cell_flows(scenario: Scenario) -> list[Flow]:
-    """Flows of stations; others run between wired nodes."""
+    """Return the flows of stations; other flows run between wired nodes."""
     return [flow for flow in scenario.typed.flows if flow.station]
 
 
 def categories_in_use(scenario: Scenario) -> list[str]:
-    """Categories of the stations' flows, the highest first."""
+    """Return the access categories of the stations' flows, highest first."""
     used = {flow.category for flow in cell_flows(scenario)}
     return [category for category in CATEGORIES if category in used]
 
 
 def categories_above(scenario: Scenario, category: str) -> list[str]:
-    """Categories in use that are higher than this one, the highest first."""
+    """Return the categories with flows that are higher than this category, highest first."""
     above = CATEGORIES[: CATEGORIES.index(category)]
     return [each for each in categories_in_use(scenario) if each in above]
 
 
 def category_asked(scenario: Scenario, category: str | None) -> str:
-    """Return the category to tune: by default that of most TCP connections.
+    """Return the category to tune: by default the category of most TCP connections.
 
-    Between two with as many, and where there are none, best effort comes first, then the higher.
+    If two categories have equally many connections, or if there are no connections, best effort is
+    preferred, then the higher category.
 
     Raises
     ------
     UserError
-        No flow is in `category`.
+        If no flow is in `category`.
     """
     used = categories_in_use(scenario)
     if category is not None:
@@ -55,7 +58,9 @@ def category_asked(scenario: Scenario, category: str | None) -> str:
 
 
 def table_of(node: str, category: str) -> str:
-    """Key path of a category's table: ``cell.ap.voice``; best effort's keys are the node's own."""
+    """Return the key path of a category's table, such as ``cell.ap.voice``. For best effort it is
+    the node's own table.
+    """
     return node if category == BEST_EFFORT else f"{node}.{category}"
 
 
@@ -65,5 +70,7 @@ def queue_name(node: str, category: str) -> str:
 
 
 def delay_quantity(category: str) -> str:
-    """Name in `lasthop.tuning.measures.Samples` of the time that a category's packets wait."""
+    """Return the name in `lasthop.tuning.measures.Samples` of the queueing delay of a category's
+    packets.
+    """
     return f"{category.replace('-', '_')}_delay_s"

@@ -7,13 +7,15 @@ from lasthop.answers.estimates import Estimate
 from lasthop.tuning.shown import SHOWN
 
 NOTICED = 0.01
-"""Relative change from which on a quantity that gets worse counts as a cost. [-]"""
+"""Relative change above which a quantity that gets worse counts as a cost. [-]"""
 
 UNLIKE = ("beside_calls_goodput_bps",)
-"""Quantities that two settings have with different numbers of calls, and so other traffic."""
+"""Quantities that two settings measure with different numbers of calls, and therefore with
+different other traffic.
+"""
 
 LOST = 0.5
-"""Part of its present goodput below which a flow is named. [-]"""
+"""Fraction of its present goodput below which a flow is named. [-]"""
 
 
 def costs(
@@ -23,14 +25,15 @@ def costs(
     flows_now: Mapping[str, float],
     flows_then: Mapping[str, float],
 ) -> Iterator[str]:
-    """Yield each quantity that gets worse beyond its interval and 1 %, and flows that lose half.
+    """Yield each quantity that worsens beyond its interval and 1 %, and flows that lose half of
+    their goodput.
 
     Parameters
     ----------
     now, then : mapping
         Quantities of `lasthop.tuning.measures.Samples` with the present and the chosen setting.
     changes : mapping
-        Means of the paired differences, then less now.
+        Means of the paired differences, chosen less present setting.
     flows_now, flows_then : mapping
         Goodput by flow. [bit/s]
     """

@@ -1,4 +1,4 @@
-"""Queues in which packets wait, and delays of calls: whether the access point's queue matters."""
+"""Queues in which packets wait, and delays of calls. They show whether the AP's queue matters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,24 +10,24 @@ from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import cell_flows, queue_name
 
 BOTTLENECK = "vsb"
-"""Queue of the virtual shared bottleneck, which both directions enter."""
+"""Name of the queue of the virtual shared bottleneck, which both directions enter."""
 
 HALF = 0.5
-"""Part of a delay below which the time in queues is not what matters. [-]"""
+"""Fraction of a delay below which the time in queues does not dominate. [-]"""
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A flow whose packets wait elsewhere than at the access point.
+    """A flow whose packets wait mainly in another queue than the access point's.
 
     Attributes
     ----------
     flow : str
-        The flow whose packets take longest.
+        Flow with the longest packet delay.
     delay_s : float
         Its mean RTT, or its mean one-way delay if it is UDP. [s]
     queue : str
-        The other queue on its path where packets wait longest.
+        Other queue on the flow's path in which packets wait longest.
     queue_s : float
         Mean time in that queue. [s]
     ap_s : float
@@ -35,7 +35,7 @@ class Elsewhere:
     queues_s : float
         Mean time in all queues on its path. [s]
     is_link : bool
-        Whether the queue is a link's or the bottleneck's; otherwise it is a station's.
+        Whether the queue belongs to a link or to the bottleneck; otherwise it belongs to a station.
     """
 
     flow: str
@@ -48,7 +48,7 @@ class Elsewhere:
 
     @property
     def text(self) -> str:
-        """Sentence about where the packets of the flow wait."""
+        """Sentence that names the queue in which the packets of the flow wait."""
         waits, total, ap = (f"{1e3 * each:.3g}" for each in (self.queue_s, self.delay_s, self.ap_s))
         waits = f"{self.flow}: {waits} of {total} ms are spent in"
         if self.queues_s < HALF * self.delay_s:
@@ -62,7 +62,7 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class CallDelay:
-    """Delay of the calls of a file in one direction, that of the latest call.
+    """Delay of the file's calls in one direction: the delay of the call with the longest delay.
 
     Attributes
     ----------
@@ -79,21 +79,22 @@ class CallDelay:
 
     @property
     def text(self) -> str:
-        """The delay in a few words."""
+        """Delay in a few words."""
         mean, tail = (f"{1e3 * each:.3g} ms" for each in (self.delay_s, self.p99_s))
         return f"{mean} {self.direction} (99th percentile {tail})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values by name, with the words."""
+        """Return all values by name, with the text."""
         return {**asdict(self), "text": self.text}
 
 
 def elsewhere(result: Result) -> Elsewhere | None:
-    """Return where the longest delay is spent, if it is not in the access point's queue.
+    """Return the queue with the longest delay, if it is not the access point's queue.
 
-    The flow is the one whose packets take longest: a call, if the file has calls, otherwise any
-    flow of the cell. The delay is spent elsewhere if another queue on the path of that flow holds
-    packets longer, or if all queues together are less than half of it.
+    The flow is the one with the longest packet delay: a call if the file has calls, otherwise any
+    flow of the cell. The delay arises elsewhere if another queue on the flow's path holds packets
+    longer than the AP's queue. It also does if all queues together account for less than half of
+    the delay.
     """
     value = _longest(result, own_calls(result) or cell_flows(result.scenario))
     if value is None:
@@ -127,7 +128,7 @@ def call_delays(result: Result) -> list[CallDelay]:
 
 
 def own_calls(result: Result) -> list[Flow]:
-    """Return the flows of the calls that the file has."""
+    """Return the flows of the calls that the scenario file contains."""
     calls = calls_of(result.scenario)
     station = result.scenario.typed.station
     flows = cell_flows(result.scenario) if calls.own else []
@@ -135,7 +136,7 @@ def own_calls(result: Result) -> list[Flow]:
 
 
 def _longest(result: Result, flows: Sequence[Flow]) -> tuple[Flow, float] | None:
-    """Return the flow whose packets take longest, and how long. [s]"""
+    """Return the flow with the longest packet delay, and this delay. [s]"""
     rtts, delays = (means_of(result, "flows", name) for name in ("rtt_s", "one_way_delay_s"))
     known = {flow.name: rtts.get(flow.name, delays.get(flow.name)) for flow in flows}
     took = [(flow, delay_s) for flow in flows if (delay_s := known[flow.name]) is not None]
@@ -143,7 +144,9 @@ def _longest(result: Result, flows: Sequence[Flow]) -> tuple[Flow, float] | None
 
 
 def _path(flow: Flow) -> Iterator[str]:
-    """Return the names of the queues that packets of a flow may pass, those of its ACKs too."""
+    """Return the names of the queues that packets of a flow may pass, including the queues of its
+    ACKs.
+    """
     ap, station = (queue_name(node, flow.category) for node in ("ap", flow.station))
     down, up = ("wire/down", ap), (station, "wire/up")
     data, acks = (up, down) if flow.is_up else (down, up)
@@ -153,7 +156,7 @@ def _path(flow: Flow) -> Iterator[str]:
 
 
 def means_of(result: Result, list_name: str, quantity: str) -> Mapping[str, float]:
-    """Return the mean of a quantity of each item that has it."""
+    """Return the mean of a quantity for each item that has the quantity."""
     return {
         item["name"]: item[quantity]["mean"]
         for item in result.summary.get(list_name, [])

@@ -1,9 +1,11 @@
-"""Access parameters as lines of hostapd.conf, and what a scenario is with what these can say.
+"""Access parameters as lines of hostapd.conf, and the scenario with the values that these lines can
+express.
 
 ``tx_queue_data0`` to ``data3`` are the access point's own queues for voice, video, best effort and
-background: windows in slots, 2^k - 1 from 1 on, bursts in milliseconds with one decimal.
-``wmm_ac_vo``, ``_vi``, ``_be`` and ``_bk`` stand in beacons and are what stations learn: windows as
-exponents k, TXOP limits in units of 32 us. See the comments of hostapd.conf in hostapd's sources.
+background. Their windows are in slots, 2^k - 1 from 1 on, and their bursts in milliseconds with one
+decimal. ``wmm_ac_vo``, ``_vi``, ``_be`` and ``_bk`` are sent in beacons to the stations. Their
+windows are exponents k, and their TXOP limits are in units of 32 us. See the comments of
+hostapd.conf in hostapd's sources.
 """
 
 import math
@@ -36,16 +38,16 @@ LARGEST_EXPONENT = 15
 
 @dataclass(frozen=True)
 class HostapdValues:
-    """Access parameters of a category at a node, in the units of hostapd.
+    """Access parameters of one category at one node, in the units of hostapd.
 
     Attributes
     ----------
     aifsn : int
         Slots between SIFS and the backoff. [slots]
     cwmin_exponent, cwmax_exponent : int
-        k of windows 2^k - 1.
+        Exponents k of windows 2^k - 1.
     txop_units : int
-        TXOP limit in the node's unit; 0: one packet at a time.
+        TXOP limit in the node's unit; 0 allows one packet per access.
     """
 
     aifsn: int
@@ -64,14 +66,14 @@ class HostapdValues:
 
 @dataclass(frozen=True)
 class Hostapd:
-    """Lines of hostapd.conf, and the scenario that they make.
+    """Lines of hostapd.conf, with the scenario that they describe.
 
     Attributes
     ----------
     text : str
         The lines.
     settings : sequence of pairs
-        Their values as settings of a scenario.
+        Values of the lines as settings of a scenario.
     """
 
     text: str
@@ -81,8 +83,9 @@ class Hostapd:
 def hostapd(scenario: Scenario) -> Hostapd:
     """Return the access parameters of every category that has flows, in hostapd's units.
 
-    A TXOP limit of N packets becomes the time of the N longest exchanges that the node begins in
-    the category. Values that hostapd does not have are rounded, which a comment reports.
+    A TXOP limit of N packets becomes the duration of the N longest exchanges that the node begins
+    in the category. Values that hostapd cannot express are rounded, and a comment reports the
+    rounding.
     """
     known = cell_scenario(scenario)
     aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()
@@ -124,7 +127,9 @@ def _in_words(access: AccessCategory) -> str:
 
 
 def _other(access: AccessCategory, values: HostapdValues) -> str:
-    """What hostapd cannot say, in words; empty if there is nothing."""
+    """Return the values that hostapd cannot express, in words; empty if it can express all
+    values.
+    """
     windows = (2**values.cwmin_exponent - 1, 2**values.cwmax_exponent - 1)
     wanted = (access.cwmin, access.cwmax)
     names = ("CWmin", "CWmax")
@@ -146,13 +151,13 @@ def _in_units(
     least_exponent: int,
 ) -> HostapdValues:
     packets = access.txop_packets or 1
-    # to hostapd, too, 0 is one exchange in an access
+    # In hostapd, too, 0 means one exchange per access.
     limit_s = None if access.txop_packets == 1 else access.txop_limit_s
     if limit_s is None and packets > 1:
         sifs_s = scenario.cell.sifs_s
         longest_s = max(_exchanges_s(scenario, category, up=up), default=0.0)
         limit_s = packets * longest_s + (packets - 1) * sifs_s
-    # rounded up, lest the last exchange does not fit
+    # Rounded up, so that the last exchange fits.
     units = 0 if limit_s is None else math.ceil(limit_s / unit_s - 1e-6)
     return HostapdValues(
         access.aifsn,
@@ -163,12 +168,14 @@ def _in_units(
 
 
 def _exponent(window: int, least: int) -> int:
-    """k of the window 2^k - 1 that is nearest."""
+    """Return the exponent k of the nearest window 2^k - 1."""
     return min(max(round(math.log2(window + 1)), least), LARGEST_EXPONENT)
 
 
 def _exchanges_s(scenario: CellScenario, category: str, *, up: bool) -> Iterator[float]:
-    """Exchanges that stations begin in a category, or the access point does. [s]"""
+    """Yield the durations of exchanges in a category that stations begin (`up`) or the access point
+    begins. [s]
+    """
     for flow in scenario.flows:
         if not flow.station or flow.category != category:
             continue

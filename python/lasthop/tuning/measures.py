@@ -1,5 +1,6 @@
-"""The quantities by which settings are compared, as a model predicts and a simulation measures
-them."""
+"""Quantities by which settings are compared, as predicted by a model or measured in a
+simulation.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,37 +22,41 @@ Values: TypeAlias = Mapping[str, float]
 Samples: TypeAlias = Mapping[str, Sequence[float]]
 """One value per replication of each quantity.
 
-- ``calls``: the most calls that the cell carries, where they are counted. [calls]
+- ``calls``: largest number of calls that the cell carries, if calls are counted. [calls]
 - ``beside_calls_goodput_bps``: goodput of all other traffic with these calls. [bit/s]
-- ``goodput_bps``: of the cell; ``up_goodput_bps`` and ``down_goodput_bps``: of each direction,
-  where there are both. [bit/s]
-- ``rtt_s``: mean over the TCP connections, each counting alike. [s]
-- ``sojourn_s``: time in the AP's queue of the tuned category, service included, per packet. [s]
+- ``goodput_bps``: goodput of the cell; ``up_goodput_bps`` and ``down_goodput_bps``: goodput of each
+  direction, if both directions have flows. [bit/s]
+- ``rtt_s``: mean over the TCP connections, with equal weights. [s]
+- ``sojourn_s``: mean time of a packet in the AP's queue of the tuned category, including service.
+  [s]
 - ``sojourn_p99_s``: 99th percentile of the time in that queue. [s]
-- ``station_sojourn_s``: the same mean in the station's queue where it is longest. [s]
-- ``voice_delay_s``, ``video_delay_s``, ``best_effort_delay_s``, ``background_delay_s``: the same
-  for each other category that has flows, at the node, AP or station, where it is longest. [s]
-- ``one_way_delay_p99_s``: 99th percentile of the delay of a flow of datagrams that has a rate, of
-  the one where it is longest. [s]
-- ``datagram_loss``: part of the packets lost of such a flow, of the one where it is largest. [-]
-- ``jain``: Jain's index of the cell, as the simulation has it; absent where it gives none. [-]
-- ``direction_jain``: Jain's index of the flows of `sharing`, with the uploads and the downloads of
-  a station as two shares; only if a station has both. [-]
+- ``station_sojourn_s``: mean time in a station's queue of the tuned category, for the station with
+  the longest time. [s]
+- ``voice_delay_s``, ``video_delay_s``, ``best_effort_delay_s``, ``background_delay_s``: mean time
+  in the queue of each other category with flows, at the AP or station with the longest time. [s]
+- ``one_way_delay_p99_s``: 99th percentile of the delay of datagram flows with a rate; the value of
+  the flow with the longest delay. [s]
+- ``datagram_loss``: fraction of lost packets of datagram flows with a rate; the value of the flow
+  with the largest loss. [-]
+- ``jain``: Jain's index of the cell from the simulation; absent if the simulation has no value. [-]
+- ``direction_jain``: Jain's index of the flows of `sharing`. Uploads and downloads of a station
+  count as two shares. Present only if a station has both. [-]
 - ``jain_p05``: 5th percentile of Jain's index over windows of 1 s. [-]
-- ``longest_starved_s``: longest time of any station, in windows of 1 s, with less than a tenth of
-  an equal share. [s]
-- ``starving_stations``: stations for which that time is `STARVED_FOR_S` or more. [stations]
-- ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
-- ``worst_fairness_level``: greatest fairness level of a station over the least, which is the ratio
-  of the largest goodput to the smallest. [-]
-- ``starved_flows``: flows that get nothing, or less than a tenth of the rate they ask for. [flows]
+- ``longest_starved_s``: longest time that any station gets less than a tenth of an equal share, in
+  windows of 1 s. [s]
+- ``starving_stations``: number of stations that starve for `STARVED_FOR_S` or longer. [stations]
+- ``updown_ratio``: ratio of uploads to downloads in the cell, if it has both. [-]
+- ``worst_fairness_level``: largest fairness level of a station divided by the smallest. It equals
+  the ratio of the largest to the smallest goodput. [-]
+- ``starved_flows``: number of flows that get nothing, or less than a tenth of the rate they ask
+  for. [flows]
 """
 
 STARVING = 0.1
-"""Part of its rate below which a datagram flow starves. [-]"""
+"""Fraction of its rate below which a datagram flow starves. [-]"""
 
 STARVED_FOR_S = 5.0
-"""Time with less than a tenth of an equal share from which on a station starves. [s]"""
+"""Time with less than a tenth of an equal share after which a station counts as starving. [s]"""
 
 
 class Mean(Table):
@@ -100,7 +105,7 @@ class CellPrediction(Table):
 def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
     """Return the quantities of a prediction of the 802.11e model.
 
-    By Little's law a packet waits at the AP for the AP's mean queue over its packet rate.
+    By Little's law, the waiting time at the AP is the AP's mean queue divided by its packet rate.
     """
     known = read_as(CellPrediction, prediction)
     tcp = {flow.name: flow.tcp for flow in scenario.typed.tcp_flows}
@@ -123,9 +128,9 @@ def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
 
 
 def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
-    """Quantities of each replication of a simulation; NaN where one has no value.
+    """Return the quantities of each replication of a simulation; NaN if a replication has no value.
 
-    `category` is the one that is tuned.
+    `category` is the tuned category.
     """
     by_name: Mapping[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
     for list_name, items in result.sample_tree.items():
@@ -139,7 +144,7 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     sojourns = by_name["queues", "sojourn_s"]
 
     def longest(nodes: Iterable[str], of: str) -> list[float]:
-        """Longest time in the queues of a category at these nodes. [s]"""
+        """Return the longest time in the queues of a category at these nodes. [s]"""
         names = (queue_name(node, of) for node in nodes)
         return _each([sojourns[name] for name in names if name in sojourns], count, max)
 
@@ -196,10 +201,10 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
 def sharing(scenario: Scenario) -> list[Flow]:
     """Return the flows whose directions are compared for fairness.
 
-    These are the flows that take what they can get, connections and greedy sources, if there are
-    any. Calls and sensors ask for little, and a flow that gets all it asks for is not treated
-    unfairly. Only Jain's index of directions is taken over them; the simulation has that of
-    stations.
+    These are the flows that send as fast as they can: TCP connections and greedy sources, if there
+    are any. Calls and sensors ask for little, and a flow that gets its full demand is not treated
+    unfairly. Only Jain's index of directions uses these flows; the simulation computes Jain's index
+    of stations.
     """
     flows = cell_flows(scenario)
     return [
@@ -210,25 +215,29 @@ def sharing(scenario: Scenario) -> list[Flow]:
 
 
 def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[float]:
-    """A value a replication, over the items that have one; NaN where there is none."""
+    """Return one value per replication, combined over the items with a value; NaN if no item has a
+    value.
+    """
     rows = [[row[index] for row in items if not isnan(row[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
 
 
 def _starving(longest_s: Iterable[float]) -> int:
-    """How many of these times are starvation. [stations]"""
+    """Return how many of these times count as starvation. [stations]"""
     return sum(time_s >= STARVED_FOR_S for time_s in longest_s)
 
 
 def _spread(levels: Sequence[float]) -> float:
-    """Greatest over least; NaN where a station has nothing to compare with."""
+    """Return the largest value divided by the smallest; NaN if a station has nothing to be compared
+    with.
+    """
     return max(levels) / min(levels) if len(levels) > 1 and min(levels) > 0.0 else nan
 
 
 def _sums(
     goodputs: Mapping[str, Sequence[float]], share: Mapping[str, tuple[str, ...]], count: int
 ) -> list[dict[tuple[str, ...], float]]:
-    """Goodput of every share in each replication; each flow counts to one share."""
+    """Return the goodput of every share in each replication; each flow belongs to one share."""
     rows = []
     for index in range(count):
         sums = dict.fromkeys(share.values(), 0.0)
@@ -239,34 +248,34 @@ def _sums(
 
 
 def jain(values: Iterable[float]) -> float:
-    """Jain's index: 1 if all are equal, 1/n if one has everything. [-]"""
+    """Return Jain's index: 1 if all values are equal, 1/n if one value is everything. [-]"""
     shares = list(values)
     squares = sum(share**2 for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares > 0.0 else nan
 
 
 def estimated(samples: Samples) -> dict[str, Estimate]:
-    """Means with intervals, over the replications that have a value."""
+    """Return means with intervals, over the replications with a value."""
     return {name: Estimate.of(values) for name, values in _known(samples)}
 
 
 def means(samples: Samples) -> Values:
-    """Means over the replications that have a value."""
+    """Return means over the replications with a value."""
     return {name: fmean(values) for name, values in _known(samples)}
 
 
 def _known(samples: Samples) -> Iterator[tuple[str, list[float]]]:
-    """Quantities that have a value in some replication, with those values."""
+    """Yield the quantities with a value in some replication, with these values."""
     for name, values in samples.items():
         if known := [value for value in values if not isnan(value)]:
             yield name, known
 
 
 def is_beyond(differences: Sequence[float], limit: float) -> bool:
-    """Return whether paired differences exceed a limit on average, and not by chance.
+    """Return whether paired differences exceed a limit on average, beyond chance.
 
-    The mean exceeds its 95 % interval too, or every difference exceeds the limit: with two or
-    three replications the interval is so wide that it says little.
+    Either the mean also exceeds its 95 % interval, or every difference exceeds the limit. With two
+    or three replications the interval is too wide to be useful.
     """
     mean = fmean(differences)
     if mean <= limit:
@@ -275,19 +284,25 @@ def is_beyond(differences: Sequence[float], limit: float) -> bool:
 
 
 def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:
-    """Difference ours - theirs over replications with the same seeds; None if there is none."""
+    """Return the difference ours - theirs over replications with the same seeds; None if there is
+    none.
+    """
     result = differences(ours, theirs, quantity)
     return Estimate.of(result) if result else None
 
 
 def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:
-    """Differences ours - theirs of replications with the same seeds in which both have a value."""
+    """Return the differences ours - theirs of replications with the same seeds in which both have a
+    value.
+    """
     pairs = zip(ours.get(quantity, ()), theirs.get(quantity, ()), strict=False)
     return [mine - other for mine, other in pairs if not isnan(mine - other)]
 
 
 def favourable(ours: Samples, theirs: Samples) -> Values:
-    """Means of ours, each at the favourable end of the interval of its paired difference."""
+    """Return the means of ours, each at the favourable end of the interval of its paired
+    difference.
+    """
     values = dict(means(ours))
     for name, shown in SHOWN.items():
         change = paired(ours, theirs, name)

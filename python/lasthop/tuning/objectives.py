@@ -1,4 +1,4 @@
-"""Aims of a search, and the order of settings with ties."""
+"""Objectives of a search, and how they rank settings and break ties."""
 
 import math
 from collections.abc import Mapping
@@ -25,18 +25,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Criterion:
-    """A quantity to make great or small.
+    """A quantity to maximise or minimise.
 
     Attributes
     ----------
     quantity : str
-        Its name in `lasthop.tuning.measures.Samples`.
+        Name of the quantity in `lasthop.tuning.measures.Samples`.
     greatest : bool
-        Whether more is better.
+        Whether larger values are better.
     tolerance : float
-        Difference that does not justify a change, in addition to `TOLERANCE`. [the quantity's]
+        Difference that does not justify a change, in addition to `TOLERANCE`. [unit of the
+        quantity]
     search_tolerance : float
-        Difference within which a search, whose values are rough, does not rank. [the quantity's]
+        Difference below which a search, whose values are rough, does not rank settings. [unit of
+        the quantity]
     """
 
     quantity: str
@@ -45,55 +47,59 @@ class Criterion:
     search_tolerance: float = 0.0
 
     def worth(self, value: float) -> float:
-        """Return a value of which more is better, in the unit of the tolerances."""
+        """Return a value that is larger for better settings, in the unit of the tolerances."""
         return value if self.greatest else -value
 
     def cautious(self, estimate: Estimate) -> float:
-        """Return the worth of an estimate at the unfavourable end of its interval."""
+        """Return the worth at the unfavourable end of an estimate's interval."""
         half = estimate.ci95 or 0.0
         return self.worth(estimate.mean - half if self.greatest else estimate.mean + half)
 
 
 class Evenness(Criterion):
-    """Jain's index, by the spread of the shares.
+    """Jain's index, compared by the spread of the shares.
 
-    If the standard deviation of shares is the part c of their mean, Jain's index is 1 / (1 + c²):
-    0.995 means that stations differ by 7 %, 0.99998 by 0.5 %. Half a per cent of the index would
-    hide that.
+    If the standard deviation of the shares is c times their mean, Jain's index is 1 / (1 + c²). An
+    index of 0.995 means that stations differ by 7 %, and 0.99998 that they differ by 0.5 %. A
+    tolerance of half a per cent of the index would hide this difference.
     """
 
     def worth(self, value: float) -> float:
-        """Return the spread c with a minus sign. [-]"""
+        """Return the spread c with a negative sign. [-]"""
         return value if math.isnan(value) else -spread(value)
 
 
 def spread(jain: float) -> float:
-    """Standard deviation of shares as a part of their mean, from their Jain's index. [-]"""
+    """Return the standard deviation of shares divided by their mean, from Jain's index of the
+    shares. [-]
+    """
     return math.sqrt(1.0 / min(max(jain, 1e-12), 1.0) - 1.0)
 
 
 TOLERANCE = 0.005
-"""Relative difference that nobody would change a setting for. [-]"""
+"""Relative difference that is too small to justify a change of settings. [-]"""
 
 HELD_BACK_S = 5e-3
-"""Time by which a higher category may wait longer in its slowest queue: a thirtieth of the 150 ms
-that ITU-T G.114 allows a call from mouth to ear. [s]"""
+"""Additional waiting time that is allowed in the slowest queue of a higher category. It is a
+thirtieth of the 150 ms that ITU-T G.114 allows for the mouth-to-ear delay of a call. [s]
+"""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """An aim with its tie-breaks.
+    """An objective with its tie-breaks.
 
     Attributes
     ----------
     name : str
         Value of ``--for``.
     criteria : tuple of Criterion
-        The aim, then what decides between settings that serve it equally well.
+        Criterion of the objective, then the criteria that decide between equally good settings.
     higher : tuple of str
-        Categories above the tuned one that have flows.
+        Categories above the tuned category that have flows.
     redistributes : bool
-        Whether single flows and stations may lose, because the aim is to share differently.
+        Whether single flows and stations may lose, because the objective is a different
+        distribution of goodput.
     """
 
     name: str
@@ -103,15 +109,16 @@ class Objective:
 
     @property
     def aim(self) -> Criterion:
-        """Criterion of the aim."""
+        """Criterion of the objective."""
         return self.criteria[0]
 
     def objection(self, values: Values, present: Values, give_up: float) -> str | None:
-        """Return the cost that forbids a setting; None if there is none.
+        """Return the cost that forbids a setting; None if there is no such cost.
 
-        Neither goodput nor fairness may fall by more than the part `give_up`, unless it is the aim.
-        No further flow may be left with nothing: indices of shares hardly show a starved flow with
-        a small demand. No category above the tuned one may wait longer by more than `HELD_BACK_S`.
+        Neither goodput nor fairness may fall by more than the fraction `give_up`, unless it is the
+        objective. No additional flow may starve; indices of shares hardly show a starved flow with
+        a small demand. No category above the tuned category may wait longer by more than
+        `HELD_BACK_S`.
         """
         for each in self.criteria[1:]:
             least = (1.0 - give_up) * present.get(each.quantity, 0.0)
@@ -128,14 +135,17 @@ class Objective:
         return None
 
     def change(self, ours: Samples, now: Samples) -> Estimate | None:
-        """Return the mean of the paired differences of the aim, ours less now; None without any."""
+        """Return the mean of the paired differences of the objective, ours less present; None if
+        there are none.
+        """
         return paired(ours, now, self.aim.quantity)
 
     def seems_better(self, ours: Samples, now: Samples) -> bool:
-        """Return whether a setting serves the aim better than the present one, on average.
+        """Return whether a setting serves the objective better than the present setting, on
+        average.
 
-        Settings within `TOLERANCE` or the tolerance of the aim count as equal, and so do settings
-        whose paired differences may be chance; see `lasthop.tuning.measures.is_beyond`.
+        Settings within `TOLERANCE` or the tolerance of the objective count as equal. Settings whose
+        paired differences may be chance also do; see `lasthop.tuning.measures.is_beyond`.
         """
         aim = self.aim
         sign = 1.0 if aim.greatest else -1.0
@@ -154,7 +164,9 @@ class Objective:
         return self.seems_better(ours, now) and abs(change.mean) > change.ci95
 
     def ranked(self, values: Mapping[T, Values]) -> list[T]:
-        """Settings by their searched values, the best first; those without value are left out."""
+        """Return the settings ranked by their searched values, best first; settings without a value
+        are left out.
+        """
         aim, second = self.criteria[:2]
         known = [each for each in values if aim.quantity in values[each]]
         best = max((aim.worth(values[each][aim.quantity]) for each in known), default=0.0)
@@ -170,10 +182,10 @@ class Objective:
     def choice(self, values: Mapping[T, Samples]) -> T:
         """Return the best of the settings that were confirmed by simulation.
 
-        Each counts at the unfavourable end of its interval. After each criterion those stay that
-        are within `TOLERANCE` of the best. After the aim, those stay too whose paired differences
-        from the best may be chance; they win if a later criterion decides for them. The first of
-        those left at the end is chosen.
+        Each setting is judged at the unfavourable end of its interval. After each criterion, the
+        settings within `TOLERANCE` of the best setting remain. After the objective, settings also
+        remain whose paired differences from the best may be chance; they win if a later criterion
+        prefers them. The first remaining setting is chosen.
         """
         gains = _cautious(values, self.aim)
         if not gains:
@@ -190,14 +202,18 @@ class Objective:
         return next((each for each in left if each in close), left[0])
 
     def _is_worse(self, ours: Samples, best: Samples) -> bool:
-        """Whether a setting serves the aim worse than the best, beyond chance."""
+        """Return whether a setting serves the objective worse than the best setting, beyond
+        chance.
+        """
         sign = 1.0 if self.aim.greatest else -1.0
         losses = [sign * each for each in differences(best, ours, self.aim.quantity)]
         return not losses or is_beyond(losses, 0.0)
 
 
 def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, float]:
-    """What settings are worth at the unfavourable ends of their intervals; only those known."""
+    """Return the worth of settings at the unfavourable ends of their intervals; only of settings
+    with a value.
+    """
     return {
         each: criterion.cautious(result)
         for each, samples in values.items()
@@ -206,7 +222,9 @@ def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, floa
 
 
 def _closest(gains: Mapping[T, float], criterion: Criterion) -> list[T]:
-    """Settings within `TOLERANCE`, or the tolerance of the criterion, of the best."""
+    """Return the settings within `TOLERANCE`, or the tolerance of the criterion, of the best
+    setting.
+    """
     best = max(gains.values(), default=0.0)
     close = max(criterion.tolerance, TOLERANCE * abs(best))
     return [each for each, gain in gains.items() if best - gain <= close]
@@ -226,16 +244,16 @@ OBJECTIVES = {
 }
 """Objectives by name.
 
-None aims at the connections' round-trip time: its samples are shortest where connections starve or
-wait for timeouts. It is reported.
+No objective uses the round-trip time of connections. Its samples are shortest if connections starve
+or wait for timeouts. It is reported only.
 """
 
 
 def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) -> Objective:
     """Return an objective by name, for a scenario whose `category` is tuned.
 
-    Where a station sends and receives, fairness counts its two directions as two shares. Where
-    higher categories have flows, their delay decides next after the aim.
+    If a station sends and receives, fairness counts its two directions as two shares. If higher
+    categories have flows, their delay is the first tie-break.
     """
     higher = tuple(categories_above(scenario, category))
     usual = OBJECTIVES[name]
@@ -248,5 +266,7 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
 
 
 def _delay_of(category: str) -> Criterion:
-    """Criterion that packets of a category wait as little as possible where they wait longest."""
+    """Return the criterion that packets of a category wait as little as possible in the slowest
+    queue.
+    """
     return replace(SOJOURN, quantity=delay_quantity(category))

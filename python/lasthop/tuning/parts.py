@@ -1,4 +1,4 @@
-"""Guards of single flows and stations against the costs of a setting."""
+"""Limits on the harm that a setting may do to single flows and stations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ Part: TypeAlias = tuple[str, str]
 """Name of a flow or a station, and a quantity."""
 
 Parts: TypeAlias = Mapping[Part, Sequence[float]]
-"""One value per replication of each part, NaN where a replication has none."""
+"""One value per replication for each flow or station and quantity; NaN if a replication has no
+value.
+"""
 
 RTT, RTT_P99, DELAY_P99, GOODPUT = "rtt_s", "rtt_p99_s", "one_way_delay_p99_s", "goodput_bps"
 
@@ -24,20 +26,20 @@ GUARDED = (
     ("flows", DELAY_P99, "the 99th percentile of a flow's delay longer"),
     ("stations", GOODPUT, "the goodput of a station lower"),
 )
-"""List of the result, quantity, and the harm in words."""
+"""List of the result, quantity, and text about the harm."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A station that gets less than with the present setting.
+    """A station that gets less goodput than with the present setting.
 
     Attributes
     ----------
     station : str
     now_bps, then_bps : float
-        Its goodput with the present and with the other setting. [bit/s]
+        Goodput of the station with the present setting, and with the other setting. [bit/s]
     change_bps : Estimate
-        Mean of the paired differences, then less now. [bit/s]
+        Mean of the paired differences, other less present setting. [bit/s]
     """
 
     station: str
@@ -57,9 +59,9 @@ def parts_of(result: Result) -> Parts:
 
 
 def harm(ours: Parts, now: Parts, give_up: float) -> str | None:
-    """Return the harm to a single flow or station beyond `give_up`; None if there is none.
+    """Return the harm to a single flow or station beyond `give_up`; None if there is no such harm.
 
-    A cost counts if it exceeds this part of the present value on average, and not by chance; see
+    A cost counts if it exceeds this fraction of the present value on average, beyond chance; see
     `is_beyond`.
     """
     for _, quantity, words in GUARDED:
@@ -86,6 +88,6 @@ def losers(ours: Parts, now: Parts) -> Iterator[Loss]:
 
 
 def _pairs(ours: Sequence[float], now: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the values of replications in which both settings have one."""
+    """Return the pairs of values from replications in which both settings have a value."""
     pairs = zip(ours, now, strict=False)
     return [(mine, present) for mine, present in pairs if not isnan(mine - present)]

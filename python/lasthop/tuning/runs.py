@@ -1,30 +1,33 @@
-"""Durations and seeds of the simulations in the stages of a search."""
+"""Durations and seeds of the simulations in each stage of a search."""
 
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import TcpFlow
 
 SHORT_S = 20.0
-"""Time that a short simulation measures. [s]"""
+"""Measured time of a short simulation. [s]"""
 
 SHORT_REPLICATIONS = 2
 
 CHECKED_REPLICATIONS = 5
-"""Least replications of the check with fresh seeds: with fewer, intervals say little."""
+"""Least number of replications of the check with fresh seeds; with fewer, intervals are too
+wide.
+"""
 
 LARGEST_SEED = 2**53 - 1
 """Largest `seed` of a scenario."""
 
 
 def length_s(scenario: Scenario) -> float:
-    """Simulated time of all replications. [s]"""
+    """Return the total simulated time of all replications. [s]"""
     return scenario.typed.duration_s * scenario.typed.replications
 
 
 def shortened(scenario: Scenario) -> list[tuple[str, object]]:
-    """Settings for a quick look at a scenario: fewer replications, and less time if it is steady.
+    """Return settings for a short simulation: fewer replications, and less time if the scenario is
+    steady.
 
-    A scenario with flows that start after the warm-up or end keeps its time. The seed is another,
-    so that the simulations that confirm are independent of those that chose.
+    A scenario with flows that start after the warm-up, or that end, keeps its duration. The seed
+    differs, so that the confirming simulations are independent of the screening simulations.
     """
     known = scenario.typed
     seed = known.seed
@@ -45,13 +48,14 @@ def shortened(scenario: Scenario) -> list[tuple[str, object]]:
 
 
 def fresh(scenario: Scenario) -> Scenario:
-    """Return a scenario with a seed for neither screening nor confirmation, and its
-    replications."""
+    """Return a scenario with a fresh seed, used in neither screening nor confirmation, and with
+    enough replications.
+    """
     known = scenario.typed
     count = max(known.replications, CHECKED_REPLICATIONS)
     return Scenario(scenario, [("replications", count), ("seed", fresh_seed(known.seed))])
 
 
 def fresh_seed(seed: int) -> int:
-    """Return a seed that neither confirms nor screens, see `shortened`."""
+    """Return a seed that is used in neither confirmation nor screening, see `shortened`."""
     return seed + 1 + (seed == 0) if seed < LARGEST_SEED else seed - 2

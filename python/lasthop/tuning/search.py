@@ -1,5 +1,6 @@
-"""Search: the model and short simulations rank candidates, full simulations confirm the first few,
-and fresh seeds check the best."""
+"""Search: the model and short simulations rank candidates, full simulations confirm the best few,
+and simulations with fresh seeds check the best one.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -49,20 +50,24 @@ T = TypeVar("T")
 MODEL = "edca"
 
 SCREENED = 12
-"""Candidates of each family that the model passes on to short simulations."""
+"""Number of candidates in each family that the model selects for short simulations."""
 
 BURST_BASES = 3
-"""Candidates of each way to the medium (backoff, PIFS) for which TXOP limits are tried."""
+"""Number of candidates per access method (backoff, PIFS) for which TXOP limits are tried."""
 
 ALIKE = 3e-3
-"""Relative difference up to which two settings measured in a short simulation are the same. [-]"""
+"""Relative difference below which two settings in a short simulation count as equal. [-]"""
 
 
 MORE_ROUNDS = 2
-"""Times that further settings are confirmed because all that were are ruled out."""
+"""Number of times that further settings are confirmed because all confirmed settings were ruled
+out.
+"""
 
 MOST_CHECKED = 3
-"""Most settings that are checked, the next one only if the one before harms somebody."""
+"""Largest number of settings that are checked. The next setting is checked only if the previous one
+harms a flow or station.
+"""
 
 
 class TuneProgress(TypedDict):
@@ -86,11 +91,11 @@ ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the search; what it has found is kept."""
+    """Interruption of a search by Ctrl-C; results so far are kept."""
 
 
 class Search:
-    """A search in progress; `trials` has the present setting first."""
+    """A search in progress; the first of `trials` is the present setting."""
 
     def __init__(
         self,
@@ -111,13 +116,15 @@ class Search:
         self.bounds = bounds
         self.calls = calls
         self.irregular: list[str] = []
-        """What was not as a search for the most calls presumes."""
+        """Observations that contradict the assumption of the search for the largest number of
+        calls.
+        """
         self.is_over = False
-        """Whether the search came to its end."""
+        """Whether the search is complete."""
         self.checks: list[Check] = []
-        """Settings that were compared with the present one with fresh seeds."""
+        """Settings that were compared with the present setting, with fresh seeds."""
         self.recommended: Trial | None = None
-        """The setting to choose; None as long as the present one stays."""
+        """Recommended setting; None if the present setting stays."""
         self._hint = 1
         self._settings, self._about_s = 0, 0.0
         self._so_far = SoFar(objective.aim)
@@ -126,11 +133,12 @@ class Search:
         self._short = shortened(scenario)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it has found; who asked how far it was is elsewhere."""
+        """Return the results so far, without the progress callback."""
         return self.__dict__ | {"_progress": None}
 
     def run(self, *, pifs: bool, txop: bool, confirm: int) -> None:
-        """Search windows and PIFS access, then TXOP limits for the best of them; confirm, check.
+        """Search windows and PIFS access, then TXOP limits for the best candidates; then confirm
+        and check.
 
         Raises
         ------
@@ -142,11 +150,12 @@ class Search:
         scenario, category = self.present.scenario, self.category
         pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
         tried = list(pairs)
-        if txop:  # as many as there will be, over other windows
+        if txop:  # As many candidates as there will be, for other windows.
             tried += opportunities(scenario, bases(pairs), category)
         longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
         if self.ranks_by_model:
-            import_module(f"lasthop.models.{MODEL}")  # that is no setting's time
+            # The import is not part of any setting's time.
+            import_module(f"lasthop.models.{MODEL}")
         self._settings = len(tried)
         families = grouped_by(tried, lambda candidate: candidate.family).values()
         screened = sum(min(len(family), SCREENED) for family in families)
@@ -183,11 +192,13 @@ class Search:
 
     @property
     def ranks_by_model(self) -> bool:
-        """Whether the model has a say in what is aimed at."""
+        """Whether the model predicts the objective."""
         return self.objective.aim.quantity in MODELLED
 
     def objection(self, trial: Trial) -> str | None:
-        """Why a setting cannot be chosen, by what was measured of it; None if it can."""
+        """Return why a setting cannot be chosen, by its measured values; None if it can be
+        chosen.
+        """
         present = self.present
         if trial.samples and present.samples:
             values, now = means(trial.samples), means(present.samples)
@@ -197,16 +208,20 @@ class Search:
         return None
 
     def _objects(self, values: Values, now: Values) -> str | None:
-        """What speaks against a setting with these values, beside the present ones, if anything."""
+        """Return the objection to a setting with these values, compared with the present values;
+        None without one.
+        """
         dear = self.objective.objection(values, now, self.bounds.give_up)
         return dear or self.bounds.objection(values, now)
 
     def _harm(self, ours: Parts, now: Parts) -> str | None:
-        """Return the harm to a single flow or station, unless the aim is to redistribute."""
+        """Return the harm to a single flow or station, unless the objective is to redistribute."""
         return None if self.objective.redistributes else harm(ours, now, self.bounds.give_up)
 
     def _try(self, candidates: Iterable[Candidate]) -> None:
-        """Predict candidates and screen the best; those the model refuses are all screened."""
+        """Predict the candidates and screen the best; screen all candidates that the model
+        refuses.
+        """
         new, refused = [], list[tuple[Candidate, str]]()
         for candidate in candidates:
             try:
@@ -223,15 +238,15 @@ class Search:
         self._screen_best(new)
 
     def _predict_each(self, new: Sequence[Trial]) -> None:
-        """Let the model say what it knows of these."""
+        """Predict each of these trials with the model."""
         if self.ranks_by_model:
             self._each("predicting", new, self._predict)
 
     def _screen_best(self, new: Sequence[Trial]) -> None:
-        """Screen the best of each family by the model, and what it refuses.
+        """Screen the best trials of each family by the model, and the trials that it refuses.
 
-        To the model nobody starves; where nobody can live with most of a family's best, the next
-        are screened.
+        The model does not predict starvation. If most of a family's best trials are unacceptable,
+        the next trials are screened.
         """
         chosen = [trial for trial in new if trial.predicted is None or trial is self.present]
         families = [
@@ -249,19 +264,19 @@ class Search:
             chosen = []
 
     def _livable(self, screened: Sequence[Trial]) -> int:
-        """How many of these settings everybody can live with."""
+        """Return how many of these settings are acceptable for every station."""
         return sum(
             self.objection(trial) is None and not self._seems_harmful(trial, "screening")
             for trial in screened
         )
 
     def _check_measured(self) -> None:
-        """Refuse a scenario in which nothing can be measured, whatever the setting.
+        """Refuse a scenario in which no setting delivers anything.
 
         Raises
         ------
         UserError
-            No screened setting delivered anything.
+            If no screened setting delivered anything.
         """
         screened = [trial.screened for trial in self.trials if trial.screened is not None]
         if any(values.get("goodput_bps", 0.0) > 0.0 for values in screened):
@@ -275,7 +290,7 @@ class Search:
         )
 
     def _leave_out_unmeasured(self) -> None:
-        """Note settings whose short simulation has no value of what is aimed at."""
+        """Note the settings whose short simulation has no value of the objective."""
         aim = self.objective.aim.quantity
         screened = [
             trial
@@ -291,7 +306,7 @@ class Search:
         from lasthop import models
 
         try:
-            with step(""):  # A chain that takes long says so while it is waited for.
+            with step(""):  # A slow Markov chain reports its progress.
                 prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
         except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:
@@ -319,7 +334,7 @@ class Search:
         self._each("confirming", trials, confirm, lambda trial: trial.scenario)
 
     def _measured(self, trial: Trial, scenario: Scenario) -> Measured:
-        """Simulate a setting, and count its calls if they are what is aimed at."""
+        """Simulate a setting, and count its calls if calls are the objective."""
         result = self._simulate(scenario)
         samples = sampled(result, self.category)
         if self.calls is not None:
@@ -327,7 +342,7 @@ class Search:
         return Measured(result, samples, parts_of(result))
 
     def _count_calls(self, trial: Trial, scenario: Scenario, calls: Calls) -> Samples:
-        """Count the calls of a setting in whole simulations."""
+        """Count the calls of a setting in full simulations."""
         hint = int((trial.screened or {}).get("calls", 1))
         capacity = Capacity(calls, scenario, self._simulate)
         most, text = capacity.check(capacity.most(hint))
@@ -339,12 +354,12 @@ class Search:
         }
 
     def _check(self) -> None:
-        """Compare the best setting with the present one again, with fresh seeds.
+        """Compare the best setting with the present setting again, with fresh seeds.
 
-        The best of many settings was partly lucky with the seeds that chose it. With other seeds it
-        is compared once, so that its interval needs no correction for the number of settings. A
-        setting that is ruled out makes room for the next best. Whether the aim improves has no part
-        in that, so it is asked of one setting only.
+        The best of many settings was partly lucky with the seeds that chose it. With fresh seeds it
+        is compared only once, so that its interval needs no correction for the number of settings.
+        If a setting is ruled out, the next best setting is checked. Whether the objective improves
+        does not decide about this, so that this question is asked of one setting only.
         """
         present = self.present
         better = [
@@ -372,12 +387,14 @@ class Search:
 
     @property
     def _check_length(self) -> float:
-        """Time of a check, with that of the present setting, over the time of confirming. [-]"""
+        """Return the duration of a check, including the present setting, divided by the duration of
+        the confirmation. [-]
+        """
         count = self.present.scenario.typed.replications
         return 2.0 * max(count, CHECKED_REPLICATIONS) / count
 
     def _compared(self, trial: Trial) -> Check:
-        """Return the check of a setting by simulations with fresh seeds.
+        """Return the check of a setting, simulated with fresh seeds.
 
         An objection must hold beyond the intervals of the paired differences.
         """
@@ -402,7 +419,7 @@ class Search:
         work: Callable[[Trial], None],
         needed: Callable[[Trial], Scenario] | None = None,
     ) -> None:
-        """Do the work of a stage for each trial, the simulations that it needs ahead of it."""
+        """Do the work of a stage for each trial, after the simulations that it needs."""
         self._so_far.begin(known(stage, self.present))
         try:
             if needed is not None:
@@ -423,15 +440,17 @@ class Search:
         work: Callable[[Trial], None],
         needed: Callable[[Trial], Scenario],
     ) -> None:
-        """Simulate what all trials of a stage need; if that is stopped, work on what is there."""
+        """Simulate what all trials of a stage need; after an interruption, process the finished
+        simulations.
+        """
         scenarios = [needed(trial) for trial in trials]
 
         def tell(done: int) -> bool:
-            # Where calls are counted, that is the long part, and tells of itself.
+            # If calls are counted, the counting is the slow part, and reports its own progress.
             try:
                 if self.calls is None:
                     self._report(stage, min(done, len(scenarios) - 1), len(scenarios))
-            except Stopped:  # What is finished in this chunk is kept, too.
+            except Stopped:  # Finished simulations of this chunk are kept, too.
                 return False
             return True
 
@@ -460,16 +479,16 @@ class Search:
             raise Stopped("progress stopped the search")
 
     def _note(self, stage: str, trial: Trial) -> None:
-        """Note what a stage has found of a setting, unless it cannot be chosen."""
+        """Note the result of a stage for a setting, unless the setting cannot be chosen."""
         values, now = known(stage, trial), known(stage, self.present)
         if self._objects(values, now) is None:
             self._so_far.note(values)
 
     def _seems_harmful(self, trial: Trial, stage: str) -> bool:
-        """Whether a single flow or station seems to pay more than may be given up.
+        """Return whether a single flow or station seems to lose more than the allowed fraction.
 
-        The model has the mean RTT only. Few short replications show little, so such settings are
-        not ruled out, but come after all others.
+        The model has only the mean RTT, and a few short replications give little evidence. Such
+        settings are therefore not ruled out, but ranked after all other settings.
         """
         if stage == "screening":
             return self._harm(trial.screened_parts, self.present.screened_parts) is not None
@@ -479,7 +498,7 @@ class Search:
         return self._harm(*rtts) is not None
 
     def _ranked(self, trials: Iterable[Trial], stage: str) -> list[Trial]:
-        """Affordable trials by what a stage has found of them, the best first."""
+        """Return the acceptable trials ranked by the results of a stage, best first."""
         present = known(stage, self.present)
         values = {trial: result for trial in trials if (result := known(stage, trial))}
         if present:
@@ -493,18 +512,18 @@ class Search:
         )
 
     def _screened(self) -> list[Trial]:
-        """Screened candidates, the best first."""
+        """Return the screened candidates, best first."""
         return self._ranked(self.trials[1:], "screening")
 
     def _burst_bases(self) -> list[Candidate]:
         return bases(trial.candidate for trial in self._screened() if trial.candidate is not None)
 
     def _finalists(self, confirm: int) -> list[Trial]:
-        """The best candidates that are screened only, at most `confirm`: the best of each family
-        first.
+        """Return the best candidates that were only screened, at most `confirm`: the best of each
+        family first.
 
-        Where settings measured the same, such as limits that no burst reaches, only the one that
-        was tried first counts, which is the simplest.
+        If several settings have the same measurements, such as TXOP limits that no burst reaches,
+        only the first is returned. The first is the simplest.
         """
         ranked = self._screened()
         ranked = [trial for trial in ranked if not self._repeats(trial, ranked)]
@@ -515,7 +534,9 @@ class Search:
         return [trial for trial in ranked if trial in chosen]
 
     def _repeats(self, trial: Trial, others: Sequence[Trial]) -> bool:
-        """Whether the present setting, or one of `others` tried before, measured the same."""
+        """Return whether the present setting, or an earlier setting of `others`, has the same
+        measurements.
+        """
         before = [other for other in (self.present, *others) if other.screened is not None]
         order = self.trials.index(trial)
         return any(
@@ -525,7 +546,7 @@ class Search:
 
 
 def known(stage: str, trial: Trial) -> Values:
-    """Return the values of a setting at a stage; nothing if the stage has not reached it."""
+    """Return the values of a setting at a stage; empty if the stage has not processed it."""
     if stage == "checking":
         return {} if trial.checked is None else means(trial.checked.samples)
     if stage == "confirming":
@@ -534,17 +555,19 @@ def known(stage: str, trial: Trial) -> Values:
 
 
 MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")
-"""Quantities that the model can rank; to it, all stations share alike whatever the setting."""
+"""Quantities that the model can rank. In the model, all stations get equal shares with every
+setting.
+"""
 
 
 def grouped(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Trials by family, each in the order given; present settings are left out."""
+    """Return the trials by family, each in the given order; present settings are left out."""
     families = grouped_by(trials, lambda trial: trial.candidate and trial.candidate.family)
     return [family for key, family in families.items() if key is not None]
 
 
 def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
-    """Things by the key that they have in common, each group in the order given."""
+    """Return the items grouped by a common key, each group in the given order."""
     groups: dict[Any, list[T]] = {}
     for thing in things:
         groups.setdefault(key(thing), []).append(thing)
@@ -552,7 +575,7 @@ def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T
 
 
 def alike(ours: Values, theirs: Values) -> bool:
-    """Return whether all measured values of two settings are equal to `ALIKE`."""
+    """Return whether all measured values of two settings are equal within `ALIKE`."""
     return ours.keys() == theirs.keys() and all(
         isclose(value, theirs[name], rel_tol=ALIKE) for name, value in ours.items()
     )
@@ -565,7 +588,7 @@ def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
-    """Refused candidates by family, with the first one's refusal."""
+    """Return the refused candidates by family, with the reason for the first candidate."""
     return [
         LeftOut(some(candidate.name for candidate, _ in family), family[0][1])
         for family in grouped_by(refused, lambda each: each[0].family).values()
@@ -573,6 +596,6 @@ def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:
 
 
 def some(names: Iterable[str]) -> str:
-    """Names in a few words."""
+    """Return the names in a few words."""
     first, *rest = names
     return f"{first} and {len(rest)} more" if rest else first

@@ -18,7 +18,7 @@ from lasthop.tuning.categories import (
 )
 
 DIFS = 2
-"""AIFSN of DIFS, the least that a station may use; one less is PIFS."""
+"""AIFSN of DIFS, the smallest AIFSN of a station; PIFS is one less."""
 
 PIFS_ACCESS = {"aifsn": DIFS - 1, "cwmin": 0, "cwmax": 0}
 
@@ -29,15 +29,15 @@ Setting: TypeAlias = tuple[str, int]
 def apply(
     scenario: Scenario, candidate: Candidate, category: str = BEST_EFFORT
 ) -> tuple[Scenario, list[Setting]]:
-    """Return a scenario with the candidate's parameters, and the settings for it.
+    """Return a scenario with the candidate's parameters, with the settings that make this scenario.
 
-    Other categories keep their windows, also where the file leaves them to be derived from best
-    effort's: those with flows, and those for which the file is refused otherwise.
+    Other categories keep their windows, even if the file derives them from best effort. This
+    applies to categories with flows, and to those without which the scenario would be refused.
 
     Raises
     ------
     ScenarioError
-        The scenario is refused with them.
+        If the scenario is refused with these settings.
     """
     used = [other for other in categories_in_use(scenario) if other != category]
     idle = [other for other in CATEGORIES if other not in (category, *used)]
@@ -48,7 +48,7 @@ def apply(
 
 
 def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
-    """Return the fewest of `settings` that still make `changed` of `scenario`."""
+    """Return the fewest of `settings` that turn `scenario` into `changed`."""
     needed = list(settings)
     for setting in settings:
         others = [other for other in needed if other != setting]
@@ -58,9 +58,10 @@ def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -
 
 
 def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
-    """Return whether a TXOP limit of `settings` in packets corresponds to no time.
+    """Return whether no time corresponds to a TXOP limit of `settings` in packets.
 
-    With several rates or lengths of packets no time holds the same number of packets for all.
+    With several rates or packet lengths, no time allows the same number of packets for all
+    stations.
     """
     if not any(path.endswith("txop_packets") and value > 1 for path, value in settings):
         return False
@@ -77,7 +78,7 @@ def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool
 
 
 def toml(settings: Sequence[Setting]) -> str:
-    """Settings as they stand in a scenario file."""
+    """Return the settings in the notation of a scenario file."""
     tables: dict[str, list[str]] = {}
     for path, value in settings:
         table, _, key = path.rpartition(".")
@@ -112,7 +113,7 @@ def _under(node: str, category: str, values: Mapping[str, int]) -> list[Setting]
 
 
 def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list[Setting]:
-    """Settings that keep the windows of `others`, which follow best effort's where derived."""
+    """Return settings that keep the windows of `others`, if these windows follow best effort's."""
     if category != BEST_EFFORT:
         return []
     settings: list[Setting] = []
@@ -124,7 +125,8 @@ def _preserved(scenario: Scenario, category: str, others: Sequence[str]) -> list
                 settings.append((f"cell.{other}.{key}", next(iter(of_group.values()))))
             else:
                 settings += [(f"station.{name}.{other}.{key}", cw) for name, cw in of_group.items()]
-                # what the file gives all stations would be refused beside other windows
+                # A value that the file sets for all stations could be refused together with other
+                # windows.
                 settings.append((f"cell.{other}.{key}", max(of_group.values())))
             settings.append((f"cell.ap.{other}.{key}", getattr(known.cell.ap.access(other), key)))
     return settings
@@ -147,7 +149,7 @@ def _ap_keys(scenario: Scenario, candidate: Candidate, category: str) -> dict[st
 
 
 def _overriding(scenario: Scenario, category: str, key: str, value: int) -> list[str]:
-    """Groups of stations that do not take `key` from the cell."""
+    """Return the groups of stations that do not take `key` from the cell."""
     return list(
         dict.fromkeys(
             station.group

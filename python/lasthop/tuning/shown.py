@@ -1,4 +1,4 @@
-"""How the quantities that a search compares are shown, and which way is better."""
+"""Titles, units and preferred direction of the compared quantities."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from lasthop.tuning.categories import CATEGORIES, delay_quantity
 
 @dataclass(frozen=True)
 class Shown:
-    """Title, unit and sense of a quantity.
+    """Title, unit and preferred direction of a quantity.
 
     Attributes
     ----------
     title, unit : str
         Title and unit in tables.
     scale : float
-        Factor from the result's unit.
+        Factor from the unit of the result to the shown unit.
     greatest : bool or None
-        Whether more is better; None where neither is.
+        Whether larger values are better; None if neither direction is better.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The best value yet of what a search aims at, for whoever waits."""
+"""Best value of the objective so far, for progress reports."""
 
 from math import inf
 
@@ -9,17 +9,18 @@ from lasthop.tuning.shown import SHOWN
 
 
 class SoFar:
-    """The best value yet of each stage; values of the model and simulations are not compared.
+    """Best value of each stage so far. Values of the model are not compared with values of
+    simulations.
 
     Parameters
     ----------
     aim : Criterion
-        Criterion of the aim.
+        Criterion of the objective.
 
     Attributes
     ----------
     text : str
-        That value with its unit; empty before the first.
+        Best value with its unit; empty before the first value.
     """
 
     def __init__(self, aim: Criterion) -> None:
@@ -28,12 +29,12 @@ class SoFar:
         self._worth = -inf
 
     def begin(self, present: Values) -> None:
-        """Begin a stage, with its values of the present setting."""
+        """Begin a stage, given its values of the present setting."""
         self._worth = -inf
         self.note(present)
 
     def note(self, values: Values) -> None:
-        """Note what is known of a setting."""
+        """Note the values of a setting."""
         value = values.get(self._aim.quantity)
         if value is None or not self._aim.worth(value) > self._worth:
             return

@@ -1,4 +1,4 @@
-"""How long a search will take, judged by its first setting."""
+"""Estimate of the duration of a search, from its first setting."""
 
 import time
 
@@ -6,23 +6,23 @@ from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 
 LONGEST_S = 1200.0
-"""Time that a search for calls may take. [s]"""
+"""Longest duration of a search for the number of calls. [s]"""
 
 
 class Stopwatch:
-    """Stopwatch that begins with the first setting.
+    """Stopwatch that starts with the first setting.
 
     Parameters
     ----------
     scenario : Scenario
     settings : int
-        Settings that may be tried, the first left out.
+        Number of settings that may be tried, without the first.
     screened : int
-        Settings of these that are screened if the model ranks them.
+        Number of these settings that are screened if the model ranks them.
     longer : float
-        Duration of all confirming simulations over that of screening one setting. [-]
+        Duration of all confirming simulations divided by the duration of screening one setting. [-]
     faster : float
-        Speed of several simulations in parallel over that of a single simulation. [-]
+        Speed of several parallel simulations divided by the speed of a single simulation. [-]
     """
 
     def __init__(
@@ -42,17 +42,20 @@ class Stopwatch:
         self._predicted_s = time.monotonic() - self._begun_s
 
     def first_is_done(self, *, ranked: bool) -> None:
-        """Note that the first setting is screened, too, and whether the model ranks the others."""
+        """Note that the first setting is screened, too, and whether the model ranks the other
+        settings.
+        """
         self._first_s = time.monotonic() - self._begun_s
         if not ranked:
             self._screened = self._settings
 
     @property
     def all_s(self) -> float:
-        """Expected duration of all settings, judged by the first. [s]
+        """Expected duration of all settings, from the first setting. [s]
 
-        It is rather too long, since later settings begin the search for the most calls near the
-        result. More settings are screened where the model refuses them, or few are livable.
+        The estimate tends to be too long, since later settings start the search for the number of
+        calls near the result. More settings are screened if the model refuses settings, or if few
+        settings are acceptable.
         """
         predicting_s = self._predicted_s * self._settings
         screening_s = self._first_s - self._predicted_s
@@ -64,7 +67,7 @@ class Stopwatch:
         Raises
         ------
         UserError
-            All settings will take longer than `LONGEST_S`.
+            If all settings would take longer than `LONGEST_S`.
         """
         if self.all_s > LONGEST_S:
             raise UserError(

@@ -14,14 +14,14 @@ from lasthop.tuning.settings import Setting
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Settings that were not tried, or came to nothing.
+    """Settings that were not tried, or that gave no result.
 
     Attributes
     ----------
     what : str
-        The settings.
+        Name of the settings.
     why : str
-        The reason, in the engine's words where the scenario is refused.
+        Reason; in the engine's words if the scenario is refused.
     """
 
     what: str
@@ -36,9 +36,9 @@ class Measured:
     ----------
     result : Result
     samples : mapping
-        Each replication of the quantities that are compared.
+        Values of the compared quantities, one per replication.
     parts : mapping
-        Each replication of the quantities of single flows and stations.
+        Values of the quantities of single flows and stations, one per replication.
     """
 
     result: Result
@@ -53,23 +53,23 @@ class Trial:
     Attributes
     ----------
     candidate : Candidate or None
-        None for the scenario's present setting.
+        Candidate of the setting; None for the present setting of the scenario.
     scenario : Scenario
         The scenario with the setting applied.
     predicted : mapping or None
-        Values that the model predicts; if there are none, `refusal` has the reason.
+        Values that the model predicts; None if it refuses, then `refusal` has the reason.
     screened : mapping or None
         Means that a short simulation measured.
     screened_parts : mapping
-        Single flows and stations in each replication of the short simulation.
+        Values of single flows and stations in each replication of the short simulation.
     result : Result or None
-        The simulation that confirms it.
+        Result of the confirming simulation.
     samples : mapping
-        Each replication of that simulation.
+        Values of that simulation, one per replication.
     parts : mapping
         Single flows and stations in each replication of that simulation.
     checked : Measured or None
-        The simulation with fresh seeds, of the present setting and of those that were checked.
+        Simulation with fresh seeds, of the present setting and of the checked settings.
     """
 
     candidate: Candidate | None
@@ -86,23 +86,23 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """The candidate's name."""
+        """Name of the candidate."""
         return "as it is" if self.candidate is None else self.candidate.name
 
 
 @dataclass(frozen=True)
 class Check:
-    """A setting and the present one, simulated with fresh seeds.
+    """Comparison of a setting with the present setting, simulated with fresh seeds.
 
     Attributes
     ----------
     trial : Trial
     change : Estimate or None
-        Mean of the paired differences of the aim, setting less present setting.
+        Mean of the paired differences of the objective, setting less present setting.
     objection : str or None
-        Why the setting is ruled out, by what was measured with these seeds.
+        Reason why the setting is ruled out, by the measurements with these seeds.
     improves : bool
-        Whether it serves the aim better, beyond the interval of `change`.
+        Whether the setting serves the objective better, beyond the interval of `change`.
     """
 
     trial: Trial

@@ -97,7 +97,7 @@ class Tuning(Shown):
         }
 
     def _compared(self) -> tuple[Any, ...]:
-        """What must be the same of two that are equal."""
+        """Values that must be equal in equal tunings."""
         results = [(trial.name, trial.result) for trial in self.trials]
         return self.base, json.dumps(self.to_dict()), results
 

@@ -1,4 +1,4 @@
-"""Why a search keeps the present setting, in words."""
+"""Reasons why a search keeps the present setting, in words."""
 
 from math import inf
 
@@ -13,7 +13,7 @@ ABSENT = {
     "jain": "fewer than two stations have a flow whose demand is not met",
     "sojourn_s": "no packet of the category passes the access point's queue",
 }
-"""Why a simulation may have no value of an aim."""
+"""Reasons why a simulation may have no value of an objective."""
 
 
 def reason(search: Search) -> str:
@@ -45,7 +45,7 @@ def reason(search: Search) -> str:
 
 
 def _failed(search: Search) -> str:
-    """Return the results of the checks, a clause."""
+    """Return the results of the checks, as a clause."""
     last, title = search.checks[-1], SHOWN[search.objective.aim.quantity].title
     if last.objection is None:
         change = _shortfall(search, last.change)
@@ -55,7 +55,7 @@ def _failed(search: Search) -> str:
 
 
 def _worse(search: Search, trial: Trial) -> float:
-    """Return the change of the aim, so that less is better."""
+    """Return the change of the objective, with a sign so that smaller is better."""
     change = search.objective.change(trial.samples, search.present.samples)
     if change is None:
         return inf
@@ -63,7 +63,7 @@ def _worse(search: Search, trial: Trial) -> float:
 
 
 def _shortfall(search: Search, change: Estimate | None) -> str:
-    """Return a change of the aim that does not suffice, with the reason why."""
+    """Return a change of the objective that does not suffice, with the reason."""
     if change is None:
         return "an unknown amount"
     aim = search.objective.aim

@@ -15,32 +15,35 @@ from lasthop.scenario.csma import Csma
 from lasthop.scenario.typed import CsmaScenario, Readable, read
 
 LARGE_LOSS = 0.1
-"""Loss of a flow from which on losses are not rare: the sum along a route is 5 % off. [-]"""
+"""Loss probability of a flow above which losses are not rare: at this loss the sum along a route is
+5 % off. [-]
+"""
 
 MOST_LISTED = 4
-"""Links that a warning names, or one more."""
+"""Largest number of links that a warning names, plus one."""
 
 IDLE = 0.01
-"""Air time of a link's dummy packets that is worth a word. [-]"""
+"""Fraction of air time of a link's dummy packets above which a warning is given. [-]"""
 
 SWING = 0.4
-"""Least modulus of a mode's factor between two looks at the queues for a visible oscillation, if
-its real part is negative; docs/papers/acsma.md, "How often r is set". [-]"""
+"""Least modulus of a mode's factor between two readings of the queues that makes an oscillation
+visible, if its real part is negative; docs/papers/acsma.md, "How often r is set". [-]
+"""
 
 LEAST_QUEUE = 1e-9
-"""Queue of the flow with the longest one, below which prices are none. [packets]"""
+"""Queue of the flow with the longest queue below which there are no prices. [packets]"""
 
 FEWEST_CONNECTIONS = 1.0
-"""A flow cannot have fewer connections."""
+"""Least number of connections of a flow."""
 
 
 def csma_scenario(scenario: Readable) -> CsmaScenario:
-    """Return a scenario by a conflict graph, after checks.
+    """Return a scenario with a conflict graph, after checks.
 
     Raises
     ------
     ModelError
-        It is none.
+        If the scenario has no conflict graph.
     """
     result = read(scenario)
     if isinstance(result, CsmaScenario):
@@ -52,17 +55,17 @@ def csma_scenario(scenario: Readable) -> CsmaScenario:
 
 
 def check_scenario(csma: Csma) -> Iterator[str]:
-    """Warnings on what the scenario asks for, before it is solved.
+    """Yield warnings about the scenario, before it is solved.
 
     Yields
     ------
     str
-        A near miss, ending with the section.
+        A nearly broken assumption, followed by the section.
 
     Raises
     ------
     ModelError
-        The scenario breaks an assumption.
+        If the scenario breaks an assumption.
     """
     if csma.access == "dcf":
         raise ModelError(
@@ -110,7 +113,7 @@ def of(section: str) -> str:
 
 
 def check_channel(csma: Csma) -> Iterator[str]:
-    """Warnings on what the channel does beyond the conflict graph."""
+    """Yield warnings about properties of the channel that the conflict graph does not describe."""
     lossy = [link.name for link in csma.links if link.error > 0.0]
     hidden = [
         f"link {link.name} destroys frames of {some(link.disturbs)}"
@@ -147,15 +150,16 @@ def some(names: Sequence[str]) -> str:
 
 
 def check_prices(csma: Csma, network: Network) -> None:
-    """Refuse utilities that ask for prices that are no probabilities, or for none to speak of.
+    """Refuse utilities whose prices would not be probabilities, or would be negligible.
 
-    A flow's price is :math:`k^2 U'(x)`, with AQM the part of its packets that is lost, and falls
-    with its rate: at all that its links carry it is the least that it can be.
+    A flow's price is :math:`k^2 U'(x)`; with AQM it is the fraction of its packets that are lost.
+    The price falls as the rate grows. It is therefore least at the largest rate that its links
+    carry.
 
     Raises
     ------
     ModelError
-        A flow's least price is 1 or more, or no flow has a price at a quarter of its share.
+        If a flow's least price is 1 or more, or if no flow has a price at a quarter of its share.
     """
     supply = np.full(len(network.links), network.service_rate_pps)
     supply[len(network.graph) :] = list(network.wired_pps.values())
@@ -183,7 +187,7 @@ def check_prices(csma: Csma, network: Network) -> None:
 
 
 def _worth(utility: Utility, rate: float) -> float:
-    """The marginal utility of a rate; infinite where it has too many digits."""
+    """Return the marginal utility of a rate; infinite if it exceeds the range of floating point."""
     try:
         return utility.derivative(rate)
     except OverflowError:
@@ -198,30 +202,30 @@ def check_optimum(
     dummies: Mapping[str, float],
     modes_per_s: Floats,
 ) -> Iterator[str]:
-    """Warnings on what was found.
+    """Yield warnings about the solution.
 
     Parameters
     ----------
     csma : Csma
         The network of the scenario.
     optimum : Optimum
-        Its solution.
+        Solution of the network.
     losses, connections : mapping of str to float
         Loss probability and number of connections of each flow. [-]
     dummies : mapping of str to float
         Air time of each link's dummy packets. [-]
     modes_per_s : ndarray
-        Eigenvalues of the queues' motion. [1/s]
+        Eigenvalues of the linearised queue dynamics. [1/s]
 
     Yields
     ------
     str
-        A near miss, ending with the section.
+        A nearly broken assumption, followed by the section.
 
     Raises
     ------
     ModelError
-        A flow would lose more packets than it sends.
+        If a flow would lose more packets than it sends.
     """
     largest = csma.r_max
     if largest is not None and optimum.aggressiveness.max() > largest:
@@ -260,10 +264,10 @@ def check_optimum(
 
 
 def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
-    """Yield a warning if r is set so seldom that the queues of a route overshoot in turn.
+    """Yield a warning if r is set so rarely that the queues of a route overshoot in turn.
 
-    Without two links in conflict on one route, the senders' round trips follow the queues, and
-    these factors change round-trip times by some per cent.
+    Without two conflicting links on one route, the senders' round trips follow the queues. These
+    factors then change round-trip times only by a few per cent.
     """
     pairs = (pair for flow in csma.flows for pair in combinations(flow.route, 2))
     conflicts = csma.conflicts

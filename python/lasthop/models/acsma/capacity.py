@@ -1,4 +1,4 @@
-"""The capacity region: which rates any schedule can carry (section 3.2)."""
+"""Capacity region: the rates that some schedule can carry (section 3.2)."""
 
 from dataclasses import dataclass
 
@@ -13,18 +13,18 @@ from lasthop.models.acsma.sets import Floats, maximal_sets
 
 @dataclass(frozen=True)
 class Capacity:
-    r"""How far rates are from the boundary of the capacity region.
+    r"""Distance of rates from the boundary of the capacity region.
 
     Attributes
     ----------
     stretch : float
-        The largest number by which all rates can be multiplied; above 1 the rates are in the
-        interior of :math:`\Pi`, below 1 no schedule carries them. [-]
+        Largest factor by which all rates can be multiplied. Above 1 the rates are in the interior
+        of :math:`\Pi`; below 1 no schedule carries them. [-]
     schedule : ndarray, shape (sets,)
-        A schedule that carries the stretched rates: time portions :math:`\tau_i` of the maximal
+        Schedule that carries the multiplied rates: fractions of time :math:`\tau_i` of the maximal
         independent sets. [-]
     sets : ndarray of bool, shape (sets, links)
-        Those sets.
+        Maximal independent sets.
     """
 
     stretch: float
@@ -52,9 +52,9 @@ def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
     Raises
     ------
     TooLargeError
-        There are too many independent sets to list them.
+        If there are too many independent sets to list them.
     ValueError
-        There is not one rate per link, one is negative, or all are zero.
+        If there is not one rate per link, if a rate is negative, or if all rates are zero.
 
     Notes
     -----
@@ -66,7 +66,7 @@ def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
     if not wanted.any():
         raise ValueError("rates: all are 0, which any schedule carries")
     sets = maximal_sets(graph)
-    # Time in units of the stretch: the least total time in which the rates are carried once.
+    # The unknowns are times; their sum is the least total time in which the rates are carried once.
     result = linprog(np.ones(len(sets)), A_ub=-sets.T.astype(np.float64), b_ub=-wanted)
     if not result.success or result.fun is None or result.x is None:
         raise ConvergenceError(f"capacity region: {result.message}")

@@ -1,4 +1,4 @@
-"""Link throughputs of a CSMA network, by the method that suits its size."""
+"""Link throughputs of a CSMA network, by a method that suits the size of the network."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -15,15 +15,15 @@ Method = Literal["enumeration", "junction tree", "sampling"]
 Exact: TypeAlias = Enumeration | JunctionTree
 
 FEW_LINKS = 12
-"""Links up to which all independent sets are listed: at most 4096."""
+"""Number of links up to which all independent sets are listed: at most 4096 sets."""
 
 ROUNDING = 1e-12
-"""Error of the exact methods, which is only rounding. [-]"""
+"""Error of the exact methods, which is only due to rounding. [-]"""
 
 
 @dataclass(frozen=True)
 class Airtime:
-    """Fraction of time that each link is active, and how it was found.
+    """Fraction of time that each link is active, with the method of computation.
 
     Attributes
     ----------
@@ -32,10 +32,10 @@ class Airtime:
     method : str
         ``"enumeration"``, ``"junction tree"`` or ``"sampling"``.
     error : float
-        Largest error of any link: rounding of an exact method; of sampling a half width that
-        holds for all links together with 95 % probability. [-]
+        Largest error of any link. For an exact method it is the rounding error. For sampling it is
+        a half width that holds for all links together with 95 % probability. [-]
     states : int
-        Independent sets that were listed, states of the tree's bags, or sweeps of each chain.
+        Number of listed independent sets, of states of the tree's bags, or of sweeps of each chain.
     """
 
     airtime: Floats
@@ -52,12 +52,12 @@ def exact(graph: ConflictGraph, method: Method | None = None) -> Exact:
     graph : ConflictGraph
         The network.
     method : "enumeration" or "junction tree", optional
-        Asks for one of them.
+        Requested method.
 
     Raises
     ------
     TooLargeError
-        The graph is too large and too dense.
+        If the graph is too large and too dense for an exact method.
     """
     if method == "enumeration" or (method is None and len(graph) <= FEW_LINKS):
         return Enumeration(graph)
@@ -72,32 +72,33 @@ def stationary_airtime(
     tolerance: float = 0.01,
     seed: int = 1,
 ) -> Airtime:
-    r"""Fraction of time each link is active under saturation, :math:`y_l` of (3.3).
+    r"""Return the fraction of time each link is active under saturation, :math:`y_l` of (3.3).
 
-    A link that hears no active neighbour counts down for an exponential time with mean
-    :math:`\exp(-\beta r_l)`, in units of the mean transmission time, then transmits. Only the means
-    of both times matter, not their distributions.
+    A link without an active neighbour counts down for an exponential time with mean
+    :math:`\exp(-\beta r_l)`, in units of the mean transmission time. Then it transmits. Only the
+    means of both times matter, not their distributions.
 
     Parameters
     ----------
     graph : ConflictGraph
         The network.
     log_fugacity : ndarray, shape (links,)
-        :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
+        :math:`\beta r_l`: logarithm of the ratio of mean transmission time to mean backoff time.
+        [-]
     method : str, optional
-        ``"enumeration"``, ``"junction tree"`` or ``"sampling"``; by default the exact one that the
-        graph's size and width allow, else sampling.
+        ``"enumeration"``, ``"junction tree"`` or ``"sampling"``; by default an exact method if the
+        size and width of the graph allow it, else sampling.
     tolerance, seed : float, int
-        Largest error of all links together, and seed, of sampling.
+        Largest error of all links together, and seed, for sampling.
 
     Raises
     ------
     TooLargeError
-        The method asked for cannot take the graph.
+        If the requested method cannot process the graph.
     ConvergenceError
-        Sampling did not come within the tolerance.
+        If sampling did not reach the tolerance.
     ValueError
-        There is not one finite value per link, or no such method.
+        If there is not one finite value per link, or if there is no such method.
     """
     z = np.asarray(log_fugacity, dtype=np.float64)
     if z.shape != (len(graph),) or not np.isfinite(z).all():

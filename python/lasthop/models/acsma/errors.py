@@ -6,8 +6,8 @@ __all__ = ["ConvergenceError", "NetworkError", "TooLargeError"]
 
 
 class NetworkError(UserError, ValueError):
-    """A network or utility that makes no sense; the message names the part at fault."""
+    """An invalid network or utility; the message names the invalid item."""
 
 
 class TooLargeError(UserError):
-    """A conflict graph that an exact method cannot take."""
+    """A conflict graph that is too large for an exact method."""

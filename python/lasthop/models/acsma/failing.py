@@ -1,8 +1,8 @@
-r"""The two systems that fail: one connection of Reno over A-CSMA (appendices A and B).
+r"""The two systems that fail: a single Reno connection over A-CSMA (appendices A and B).
 
-Without AQM the queue, and with it r, grows without bound: all links end up at the largest r, which
-is legacy CSMA. With AQM, but one connection, every r comes to rest at the same value: legacy CSMA
-again. In both the link in the middle starves.
+Without AQM the queue, and r with it, grows without bound. All links end at the largest r, which is
+legacy CSMA. With AQM but a single connection, every r converges to the same value, which is legacy
+CSMA again. In both systems the link in the middle starves.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from lasthop.models.acsma.sets import Floats
 
 @dataclass(frozen=True)
 class _OneFlowPerLink:
-    """Links with a connection each, with the state (x, r)."""
+    """Links with one connection each, with the state (x, r)."""
 
     problem: Problem
     per_packet: float
@@ -39,18 +39,18 @@ class SingleConnection(_OneFlowPerLink):
         \dot r_s = \alpha \Bigl(x_s - C \sum_{i: s \in i} \tau_i(r)\Bigr)_{r_s}^+, \quad
         p_s = \frac{(x_s - C \sum_{i: s \in i} \tau_i(r))^+}{x_s}
 
-    A loss needs more arrivals than service, and then r grows.
+    A loss requires more arrivals than service, and then r grows.
 
     Attributes
     ----------
     problem : Problem
-        Network with one flow on each link, in the order of the links; :math:`\beta`.
+        Network with one flow on each link, in the order of the links; and :math:`\beta`.
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
     rtt_s : float
         :math:`T_s`. [s]
     largest : float
-        :math:`r_{max}`, where r stays; by default it has no bound. [-]
+        :math:`r_{max}`, an upper bound of r; by default there is no bound. [-]
 
     Notes
     -----
@@ -61,7 +61,7 @@ class SingleConnection(_OneFlowPerLink):
     largest: float = np.inf
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the derivative of x and r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)
@@ -82,7 +82,7 @@ class SingleConnectionAqm(_OneFlowPerLink):
     Attributes
     ----------
     problem : Problem
-        Network with one flow on each link, in the order of the links; :math:`\beta`.
+        Network with one flow on each link, in the order of the links; and :math:`\beta`.
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
 
@@ -92,11 +92,11 @@ class SingleConnectionAqm(_OneFlowPerLink):
     """
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the derivative of x and r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)
-        # The queue holds at least the packet in service, so that there is a round trip.
+        # The queue holds at least the packet in service, so that the round-trip time is positive.
         r = np.maximum(state[links:], self.per_packet)
         rtt = r / self.per_packet / x
         served = problem.network.service_rate_pps * problem.airtime(r, problem.beta)
@@ -105,7 +105,7 @@ class SingleConnectionAqm(_OneFlowPerLink):
 
 
 def equal_aggressiveness(per_packet: float) -> float:
-    r"""Aggressiveness of every link under one connection with AQM.
+    r"""Return the aggressiveness of every link with a single connection and AQM.
 
     .. math:: r_s = 2^{1/3} \alpha^{2/3}
 

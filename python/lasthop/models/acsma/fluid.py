@@ -1,9 +1,9 @@
-r"""The fluid systems that come to rest: (3.4), (5.1)-(5.4), (5.30)-(5.34) and (5.40)-(5.43).
+r"""Fluid systems that converge: (3.4), (5.1)-(5.4), (5.30)-(5.34) and (5.40)-(5.43).
 
-Each system is a value with the speed of its state; :func:`follow` gives its motion and
-:func:`settle` its rest. A state is the rates of the flows, then the aggressiveness of the wireless
-links that carry flows. With rates in packets/s the factor :math:`\alpha` is the aggressiveness
-per queued packet: :math:`r_l = \alpha Q_l`.
+Each system has a function for the derivative of its state. :func:`follow` integrates a system, and
+:func:`settle` finds its equilibrium. A state contains the rates of the flows, then the
+aggressiveness of the wireless links with flows. With rates in packets/s, the factor :math:`\alpha`
+is the aggressiveness per queued packet: :math:`r_l = \alpha Q_l`.
 """
 
 from dataclasses import dataclass
@@ -24,40 +24,43 @@ from lasthop.models.acsma.reno import (
 from lasthop.models.acsma.sets import Floats
 
 STILL = 1e-8
-"""Largest relative change of a state, over as much time as passed before, that is rest. [-]"""
+"""Largest relative change of a state at equilibrium, over as much time as has passed before. [-]"""
 
 LONGEST_S = 1e6
-"""Time after which a system that still moves is given up. [s]"""
+"""Time after which a system that still changes is given up. [s]"""
 
 MOST_PIECES = 10_000
-"""Times that bounds may be met or left in one stretch of time."""
+"""Largest number of times that a state reaches or leaves a bound in one interval."""
 
 EDGE = 1e-9
-"""Distance beyond its bound at which a component has met it, and least speed in 1/s at which it is
-held there, both relative to its size. Thus it does not meet and leave the bound again and again.
-[-]"""
+"""Distance beyond its bound at which a component has reached the bound, and least derivative [1/s]
+with which it is held there. Both are relative to the size of the component. They prevent that it
+reaches and leaves the bound again and again. [-]
+"""
 
 LEAST_RATE = 1e-9
-"""Rates are kept above this, where a flow's equation has no meaning. [packets/s]"""
+"""Lower limit of the rates, below which a flow's equation is meaningless. [packets/s]"""
 
 
 class System(Protocol):
-    """What moves."""
+    """A system of differential equations."""
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of the state by time, not yet held at a bound. [1/s]"""
+        """Return the derivative of the state by time, before components at a bound are held.
+        [1/s]
+        """
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Where a system came to rest.
+    """Equilibrium that a system has reached.
 
     Attributes
     ----------
     state : ndarray
-        The state.
+        State at equilibrium.
     time_s : float
-        When it was found to be at rest. [s]
+        Time at which the system was found to be at equilibrium. [s]
     """
 
     state: Floats
@@ -66,17 +69,18 @@ class Equilibrium:
 
 @dataclass(frozen=True)
 class AdaptiveCsma:
-    r"""A-CSMA under arrivals at fixed rates.
+    r"""A-CSMA with arrivals at fixed rates.
 
     .. math:: \dot r_l = \alpha [a'_l - d'_l]_{r_l}^+
 
-    with the service rate :math:`d'_l = C y_l(r)` of (3.3). Where the arrivals are inside the
-    capacity region, r comes to rest (Theorem 1); elsewhere it grows without bound.
+    with the service rate :math:`d'_l = C y_l(r)` of (3.3). If the arrivals are inside the capacity
+    region, r converges (Theorem 1); otherwise it grows without bound.
 
     Attributes
     ----------
     problem : Problem
-        Network and :math:`\beta`; its flows are not used, but every link is to carry one.
+        Network and :math:`\beta`; the flows of the network are not used, but every link must carry
+        one.
     arrivals_pps : ndarray, shape (links,)
         :math:`a'_l`. [packets/s]
     per_packet : float
@@ -92,7 +96,7 @@ class AdaptiveCsma:
     per_packet: float
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of r. [1/s]"""
+        """Return the derivative of r. [1/s]"""
         r = np.maximum(state, 0.0)
         served = self.problem.network.service_rate_pps * self.problem.airtime(r, self.problem.beta)
         return self.per_packet * (self.arrivals_pps - served)
@@ -100,7 +104,7 @@ class AdaptiveCsma:
 
 @dataclass(frozen=True)
 class MultiConnection:
-    r"""Multi-connection Reno over A-CSMA with AQM, over wired links too.
+    r"""Multi-connection Reno over A-CSMA with AQM, also over wired links.
 
     .. math:: n_s = k T_s, \quad
         \dot x_s = \frac{x_s^2}{2 n_s} \Bigl(\frac{2 n_s^2}{T_s^2 x_s^2}
@@ -114,11 +118,11 @@ class MultiConnection:
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
     rule : "rtt" or "utility"
-        Connections by :math:`k T_s` (5.1), whose rest is the optimum of `optimum.RENO` for every
-        flow, or by (5.29), whose rest is that of the network's utilities.
+        Number of connections: by :math:`k T_s` (5.1), which leads to the optimum of `optimum.RENO`
+        for every flow; or by (5.29), which leads to the optimum of the network's utilities.
     rtt_s : float or None
-        :math:`T_s` of all users; None: what the queues on the route make it, by Little's law. It
-        does not move the rest, since the connections make up for it. [s]
+        :math:`T_s` of all users. None: it follows from the queues on the route by Little's law. It
+        does not change the equilibrium, since the number of connections compensates for it. [s]
 
     Notes
     -----
@@ -131,7 +135,7 @@ class MultiConnection:
     rtt_s: float | None = None
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the derivative of x and r. [packets/s^2, 1/s]"""
         problem, network = self.problem, self.problem.network
         flows = len(network.flows)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -149,7 +153,7 @@ class MultiConnection:
         return np.concatenate([faster, growing])
 
     def rtts(self, state: Floats) -> Floats:
-        """Round-trip time of each flow, :math:`T_s`. [s]"""
+        """Return the round-trip time of each flow, :math:`T_s`. [s]"""
         problem = self.problem
         flows = len(problem.network.flows)
         if self.rtt_s is not None:
@@ -157,12 +161,13 @@ class MultiConnection:
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
         load = (problem.incidence @ x)[: problem.wireless]
         waiting = r / self.per_packet / load
-        # One packet's own transmission at least, so that no connection is without a round trip.
+        # At least the transmission time of one packet, so that the round-trip time of a connection
+        # is positive.
         least = 1.0 / problem.network.service_rate_pps
         return np.asarray((waiting + least) @ problem.incidence[: problem.wireless]) + least
 
     def prices(self, state: Floats) -> Floats:
-        """Prices of carrying wireless links, then wired links, as `Problem` takes them. [-]"""
+        """Return prices of wireless links with flows, then of wired links, as in `Problem`. [-]"""
         problem = self.problem
         flows = len(problem.network.flows)
         load = (problem.incidence @ state[:flows])[problem.wireless :]
@@ -171,7 +176,7 @@ class MultiConnection:
 
 @dataclass(frozen=True)
 class PacketCounts:
-    r"""Fluid with packets of unequal sizes and queues counted in packets, as under normal ACKs.
+    r"""Fluid with packets of unequal sizes and queues counted in packets, as with normal ACKs.
 
     .. math:: n_s = k T_s, \quad
         \dot x_s = \frac{x_s^2}{2 M_s n_s} \Bigl(\frac{2 M_s^2 n_s^2}{T_s^2 x_s^2}
@@ -179,8 +184,8 @@ class PacketCounts:
         \dot r_l = \alpha \Bigl[\sum_{s: l \in s} \frac{x_s}{M_s}
                    - \frac{C \sum_{i: l \in i} \tau_i(r)}{\bar M_l}\Bigr]_{r_l}^+
 
-    The state's rates are in bytes/s, and so are the network's. It comes to rest at the optimum of
-    MP with the utilities :math:`-2 M_s^2 / x_s`.
+    Rates of the state and of the network are in bytes/s. The equilibrium is the optimum of MP with
+    the utilities :math:`-2 M_s^2 / x_s`.
 
     Attributes
     ----------
@@ -195,7 +200,7 @@ class PacketCounts:
 
     Notes
     -----
-    Eq. (5.40)-(5.43); (5.43) is printed upside down.
+    Eq. (5.40)-(5.43); (5.43) is printed as the reciprocal.
     """
 
     problem: Problem
@@ -208,7 +213,7 @@ class PacketCounts:
             raise NetworkError("queues counted in packets are of wireless links only")
 
     def speed(self, state: Floats) -> Floats:
-        """Derivative of x and r. [bytes/s^2, 1/s]"""
+        """Return the derivative of x and r. [bytes/s^2, 1/s]"""
         problem, m = self.problem, self.packet_bytes
         flows = len(m)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -222,14 +227,14 @@ class PacketCounts:
 
 
 def mean_packet(incidence: Floats, rates: Floats, packet_bytes: Floats) -> Floats:
-    r"""Mean size of the packets on each link. [bytes]
+    r"""Return the mean size of the packets on each link. [bytes]
 
     .. math:: \bar M_l = \frac{\sum_{s: l \in s} x_s}{\sum_{s: l \in s} x_s / M_s}
 
     Parameters
     ----------
     incidence : ndarray, shape (links, flows)
-        Which flow passes which link, 0 or 1.
+        Whether a flow passes a link, 0 or 1.
     rates : ndarray, shape (flows,)
         :math:`x_s`. [bytes/s]
     packet_bytes : ndarray, shape (flows,)
@@ -237,22 +242,22 @@ def mean_packet(incidence: Floats, rates: Floats, packet_bytes: Floats) -> Float
 
     Notes
     -----
-    Eq. (5.43), which is printed upside down.
+    Eq. (5.43), which is printed as the reciprocal.
     """
     return np.asarray((incidence @ rates) / (incidence @ (rates / packet_bytes)))
 
 
 def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
-    """Follow the motion of a system.
+    """Integrate a system.
 
     Parameters
     ----------
     system : System
-        What moves.
+        The system.
     state : array_like
         The state at the first time.
     times_s : array_like
-        Times at which the state is wanted, increasing. [s]
+        Times at which the state is returned, increasing. [s]
 
     Returns
     -------
@@ -262,7 +267,7 @@ def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
     Raises
     ------
     ConvergenceError
-        The equations could not be integrated.
+        If the equations could not be integrated.
     """
     times = np.asarray(times_s, dtype=np.float64)
     return _advance(system, np.asarray(state, dtype=np.float64), times)
@@ -271,13 +276,13 @@ def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
 def settle(system: System, state: ArrayLike) -> Equilibrium:
     """Find the equilibrium that a system reaches.
 
-    It is followed over times that double, until over as much time as has passed before no component
-    changes by more than `STILL` of itself.
+    The system is integrated over intervals that double. It is at equilibrium if no component
+    changes by more than the fraction `STILL` over as much time as has passed before.
 
     Raises
     ------
     ConvergenceError
-        It still moves after `LONGEST_S`.
+        If the system still changes after `LONGEST_S`.
     """
     now, passed = np.asarray(state, dtype=np.float64), 10.0
     now = _advance(system, now, np.array([0.0, passed]))[-1]
@@ -292,10 +297,11 @@ def settle(system: System, state: ArrayLike) -> Equilibrium:
 
 
 def _advance(system: System, state: Floats, times: Floats) -> Floats:
-    """The states at the times, between bounds: what would leave them is held (3.5).
+    """Return the states at the times; components that would leave their bounds are held there
+    (3.5).
 
-    A component is held from when it meets its bound to when its speed points inwards again; both
-    instants are found, so that the equations between them are smooth.
+    A component is held from the time at which it reaches its bound until its derivative points
+    inwards again. Both times are located, so that the equations between them are smooth.
     """
     lowest, highest = 0.0, getattr(system, "largest", np.inf)
     scale = np.maximum(np.abs(state), 1e-3)
@@ -334,7 +340,9 @@ def _between_bounds(
     times: Floats,
     scale: Floats,
 ) -> Any:
-    """The motion up to the last time, or to where a bound is met or left."""
+    """Return the solution up to the last time, or up to the time at which a bound is reached or
+    left.
+    """
     low, high = sides
 
     def moves(_: float, at: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Conflict graphs: which links of a CSMA network hear each other (section 3.2)."""
+"""Conflict graphs: pairs of links of a CSMA network that sense each other (section 3.2)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from lasthop.models.acsma.errors import NetworkError
 
 @dataclass(frozen=True)
 class ConflictGraph:
-    r"""Links of a wireless network and the pairs of them that sense each other, :math:`G_c`.
+    r"""Links of a wireless network, with the pairs of links that sense each other, :math:`G_c`.
 
-    Two links that sense each other are never active at a time; any two others may be. A set of
-    links without such a pair is an independent set: a schedule that can be in the air.
+    Two links that sense each other are never active at the same time; other pairs may be. A set of
+    links without such a pair is an independent set. Its links can transmit simultaneously.
 
     Attributes
     ----------
     links : tuple of str
-        Names, in the order of every vector over links.
+        Names of the links, in the order of every vector over links.
     edges : frozenset of (int, int)
-        Pairs of positions in `links`, the smaller first.
+        Pairs of positions in `links`, the smaller position first.
     """
 
     links: tuple[str, ...]
@@ -30,7 +30,7 @@ class ConflictGraph:
 
     @cached_property
     def neighbours(self) -> tuple[frozenset[int], ...]:
-        """Links that each link conflicts with."""
+        """Set of conflicting links for each link."""
         results: list[set[int]] = [set() for _ in self.links]
         for a, b in self.edges:
             results[a].add(b)
@@ -39,7 +39,9 @@ class ConflictGraph:
 
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """Links that are tied by conflicts, directly or through others, each group in order."""
+        """Groups of links that are connected by conflicts, directly or through other links; each
+        group in order.
+        """
         left = set(range(len(self)))
         groups = []
         while left:
@@ -64,19 +66,20 @@ class ConflictGraph:
 
 
 def from_edges(links: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> ConflictGraph:
-    """Return a conflict graph that is given directly.
+    """Return a conflict graph from a list of its conflicts.
 
     Parameters
     ----------
     links : iterable of str
         Names of the links.
     conflicts : iterable of (str, str)
-        Pairs of links that sense each other; order and repetition do not matter.
+        Pairs of links that sense each other; order and repetitions do not matter.
 
     Raises
     ------
     NetworkError
-        No links, a name twice, a conflict of a link that there is not, or with itself.
+        If there are no links, if a name occurs twice, or if a conflict names an unknown link or the
+        same link twice.
     """
     names = tuple(links)
     if not names:

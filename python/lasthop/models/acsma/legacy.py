@@ -1,4 +1,4 @@
-"""Throughput of links under legacy CSMA: all count down alike (section 4.1)."""
+"""Throughput of links under legacy CSMA, in which all links use the same backoff (section 4.1)."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def legacy_airtime(
     access_intensity: float = PAPER_ACCESS_INTENSITY,
     method: Method | None = None,
 ) -> Airtime:
-    r"""Fraction of time each saturated link is active under legacy CSMA.
+    r"""Return the fraction of time each saturated link is active under legacy CSMA.
 
     .. math:: y_l = \frac{\sum_{i: l \in i} \rho^{|i|}}{\sum_{i'} \rho^{|i'|}}
 
@@ -23,7 +23,8 @@ def legacy_airtime(
     graph : ConflictGraph
         The network.
     access_intensity : float
-        Mean transmission time over mean backoff time, :math:`\rho`, the same for all links. [-]
+        Ratio of mean transmission time to mean backoff time, :math:`\rho`, the same for all links.
+        [-]
     method : str, optional
         As of :func:`~lasthop.models.acsma.distribution.stationary_airtime`.
 
@@ -38,7 +39,7 @@ def legacy_airtime(
 
 
 def middle_of_topology_a(access_intensity: float) -> float:
-    r"""Airtime of link 2 of topology a under legacy CSMA. [-]
+    r"""Return the airtime of link 2 of topology a under legacy CSMA. [-]
 
     .. math:: y_2 = \frac{\rho}{2 \rho^2 + 4 \rho + 1}
 

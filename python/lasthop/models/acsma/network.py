@@ -15,16 +15,16 @@ from lasthop.models.acsma.utility import AlphaFair, Utility
 
 @dataclass(frozen=True)
 class Flow:
-    r"""A user's flow over a route that is fixed beforehand, :math:`s`.
+    r"""A user's flow over a fixed route, :math:`s`.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the flow.
     route : tuple of str
-        The links it passes, wireless or wired, :math:`l \in s`.
+        Wireless or wired links on the route, :math:`l \in s`.
     utility : Utility
-        Utility of its rate, :math:`U_s`; by default :math:`-1/x`.
+        Utility of the flow's rate, :math:`U_s`; by default :math:`-1/x`.
     """
 
     name: str
@@ -39,20 +39,20 @@ class Network:
     Attributes
     ----------
     graph : ConflictGraph
-        The wireless links, :math:`E'`.
+        Conflict graph of the wireless links, :math:`E'`.
     flows : tuple of Flow
-        The users, :math:`\mathcal S`.
+        Flows of the users, :math:`\mathcal S`.
     service_rate_pps : float
-        Packets that a wireless link sends in a second while it is active, :math:`C`. The paper has
-        one; then rates are fractions of a link's capacity. [packets/s]
+        Packets per second that an active wireless link sends, :math:`C`. In the paper C = 1, so
+        that rates are fractions of a link's capacity. [packets/s]
     wired_pps : mapping of str to float
         Capacity of each wired link, :math:`C_w`. [packets/s]
 
     Raises
     ------
     NetworkError
-        A route is empty, passes a link twice or one that there is not; names are not unique; a
-        rate is not positive.
+        If a route is empty, passes a link twice or passes an unknown link; if names are not unique;
+        or if a rate is not positive.
     """
 
     graph: ConflictGraph
@@ -87,12 +87,12 @@ class Network:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Wireless links, then wired links: the order of vectors over all links."""
+        """Wireless links, then wired links, in the order of vectors over all links."""
         return (*self.graph.links, *self.wired_pps)
 
     @cached_property
     def incidence(self) -> Floats:
-        """Which link (row) is on the route of which flow (column), 0 or 1."""
+        """Whether a link (row) is on the route of a flow (column), 0 or 1."""
         place = {name: number for number, name in enumerate(self.links)}
         table = np.zeros((len(self.links), len(self.flows)))
         for number, flow in enumerate(self.flows):
@@ -101,6 +101,6 @@ class Network:
 
     @cached_property
     def carrying(self) -> tuple[int, ...]:
-        """The wireless links that some flow passes. The others never send."""
+        """Indices of the wireless links that some flow passes. Other links never send."""
         wireless = len(self.graph)
         return tuple(int(k) for k in np.flatnonzero(self.incidence[:wireless].any(axis=1)))

@@ -1,4 +1,4 @@
-r"""The optima MP and EP: what multi-connection TCP over A-CSMA comes to rest at (Theorems 2, 3).
+r"""Optima MP and EP, to which multi-connection TCP over A-CSMA converges (Theorems 2, 3).
 
 With wireless rates in packets/s, an active link sends C of them, and the problem is
 
@@ -7,16 +7,16 @@ With wireless rates in packets/s, an active link sends C of them, and the proble
           \quad\text{s.t.}\quad \sum_{s: l \in s} x_s \le C \sum_{i: l \in i} \tau_i,
           \sum_i \tau_i = 1
 
-with :math:`X_w` the rates over wired link w: EP (5.35)-(5.38), and MP (5.8)-(5.9) where no link is
-wired; the paper has C = 1. It is solved in its dual, whose variables are the prices: r of wireless
-and the loss p of wired links,
+with :math:`X_w` the rate over wired link w: EP (5.35)-(5.38), and MP (5.8)-(5.9) if no link is
+wired; the paper has C = 1. The dual problem is solved. Its variables are the prices, r of wireless
+links and the loss p of wired links,
 
 .. math:: \min_{r \ge 0,\, 0 \le p < 1} \sum_s \max_x [k^2 U_s(x) - x q_s]
           + \frac{C}{\beta} \log \sum_i e^{\beta \sum_{l \in i} r_l} - \sum_w C_w \log(1 - p_w),
 
-:math:`q_s` being the sum of prices on route s (5.17; the last sum is the conjugate of the penalty
-in (5.39)). It is smooth and strictly convex, so that Newton's method within the bounds finds the
-one solution; the weight of the entropy is brought down step by step where it is small.
+with :math:`q_s` the sum of prices on route s (5.17; the last sum is the conjugate of the penalty in
+(5.39)). The dual is smooth and strictly convex, so that Newton's method within the bounds finds the
+only solution. If the weight of the entropy is small, it is reduced to this value step by step.
 """
 
 from collections.abc import Callable
@@ -34,29 +34,34 @@ from lasthop.models.acsma.utility import AlphaFair
 from lasthop.progress.cost_limits import check_time, need
 
 RENO = AlphaFair(alpha=2.0, weight=2.0)
-"""The utility :math:`-2/x` whose optimum ``n = k T`` connections of Reno reach (5.1)-(5.4)."""
+"""Utility :math:`-2/x`, whose optimum is reached by ``n = k T`` connections of Reno (5.1)-(5.4)."""
 
 LARGEST_RESIDUAL = 1e-9
-"""Residual of the KKT conditions down to which the solver goes. [-]"""
+"""Largest residual of the KKT conditions of an accepted solution. [-]"""
 
 MOST_STEPS = 200
-"""Newton steps at one weight of the entropy."""
+"""Largest number of Newton steps at one weight of the entropy."""
 
 FIRST_EXPONENT, FACTOR = 4.0, 8.0
-"""Largest beta r at the first weight of the entropy, and the factor between weights."""
+"""Largest beta r at the first weight of the entropy, and the factor between successive weights."""
 
 ROUNDED = 0.1
-"""Rounding of an exponent over the residual that is wanted, from which on it is in the way. [-]"""
+"""Ratio of an exponent's rounding error to the required residual, above which rounding prevents
+convergence. [-]
+"""
 
 STEPS = 8
-"""Expected number of Newton steps; 5 to 7 were seen at k = 10 and beta = 200."""
+"""Expected number of Newton steps; 5 to 7 were measured at k = 10 and beta = 200."""
 
 STATE_S, LINK_S, STATE_BYTES = 50e-9, 30e-6, 60.0
-"""Time of a pass for each state and each link, memory of a state; measured on one core of an Intel
-Xeon server with numpy 2, at 13,000 to 870,000 states. [s, bytes]"""
+"""Time of a pass per state and per link, and memory of a state. They were measured on one core of
+an Intel Xeon server with numpy 2, at 13,000 to 870,000 states. [s, bytes]
+"""
 
 DENSE = 64
-"""Links up to which the Hessian is a matrix; beyond, conjugate gradients apply it."""
+"""Number of links up to which the Hessian is stored as a matrix; for more links, conjugate
+gradients apply it.
+"""
 
 
 @dataclass(frozen=True)
@@ -68,19 +73,19 @@ class Optimum:
     rates_pps : ndarray, shape (flows,)
         :math:`x_s`. [packets/s]
     aggressiveness : ndarray, shape (wireless links,)
-        :math:`r_l`, dual price and drop probability; 0 of links that carry nothing. [-]
+        :math:`r_l`, dual price and drop probability; 0 for links without flows. [-]
     airtime : ndarray, shape (wireless links,)
-        Fraction of time a link is active; 0 of links that carry nothing, which are silent. [-]
+        Fraction of time a link is active; 0 for links without flows, which are silent. [-]
     wired_loss : ndarray, shape (wired links,)
         :math:`p_w`. [-]
     kkt_residual : float
         Largest violation of the optimality conditions, see `Problem.kkt_residual`. [-]
     steps : int
-        Newton steps.
+        Number of Newton steps.
     method : str
-        How the stationary distribution was computed.
+        Method by which the stationary distribution was computed.
     states : int
-        Independent sets that were listed, or states of the tree's bags.
+        Number of listed independent sets, or of states of the tree's bags.
     """
 
     rates_pps: Floats
@@ -94,7 +99,7 @@ class Optimum:
 
 
 class Problem:
-    r"""MP or EP of a network: its dual, and how far a point is from the solution.
+    r"""MP or EP of a network: the dual problem, and the distance of a point from the solution.
 
     Parameters
     ----------
@@ -110,9 +115,9 @@ class Problem:
     Raises
     ------
     NetworkError
-        `k` or `beta` is not positive.
+        If `k` or `beta` is not positive.
     TooLargeError
-        The conflict graph is too large and too dense to be solved exactly.
+        If the conflict graph is too large and too dense for an exact solution.
     """
 
     def __init__(
@@ -132,18 +137,22 @@ class Problem:
         )
 
     def rates(self, prices: Floats) -> Floats:
-        r"""Rates at which :math:`k^2 U'_s(x_s)` is the route's price (5.19). [packets/s]"""
+        r"""Return the rates at which :math:`k^2 U'_s(x_s)` equals the route's price (5.19).
+        [packets/s]
+        """
         flows = zip(self.network.flows, prices @ self.incidence, strict=True)
         return np.array([flow.utility.rate(price / self.k**2) for flow, price in flows])
 
     def airtime(self, prices: Floats, beta: float) -> Floats:
-        r"""Fraction of time each carrying wireless link is active at :math:`r` (5.16). [-]"""
+        r"""Return the fraction of time each wireless link with flows is active at :math:`r` (5.16).
+        [-]
+        """
         if self.exact is None:
             return np.empty(0)
         return np.asarray(self.exact.airtime(beta * prices[: self.wireless]))
 
     def dual(self, prices: Floats, beta: float) -> float:
-        """Value of the dual at prices of carrying wireless links, then of wired links."""
+        """Return the dual at prices of wireless links with flows, then of wired links."""
         value = 0.0
         for flow, price in zip(self.network.flows, prices @ self.incidence, strict=True):
             rate = flow.utility.rate(price / self.k**2)
@@ -154,14 +163,14 @@ class Problem:
         return float(value - self.capacity @ np.log1p(-prices[self.wireless :]))
 
     def gradient(self, prices: Floats, beta: float) -> Floats:
-        """Return the packets that the links could serve, less the arrivals (5.20). [packets/s]"""
+        """Return the service rates of the links less the arrival rates (5.20). [packets/s]"""
         served = self.network.service_rate_pps * self.airtime(prices, beta)
         through = self.capacity / (1.0 - prices[self.wireless :])
         load: Floats = self.incidence @ self.rates(prices)
         return np.concatenate([served, through]) - load
 
     def curvature(self, prices: Floats, beta: float) -> Callable[[Floats], Floats]:
-        """Return the Hessian of the dual as a map of directions."""
+        """Return the Hessian of the dual as a function of a direction."""
         at = prices @ self.incidence / self.k**2
         slopes = [
             flow.utility.rate_slope(price)
@@ -182,19 +191,19 @@ class Problem:
         return apply
 
     def kkt_residual(self, rates: Floats, prices: Floats, beta: float | None = None) -> float:
-        r"""Largest violation of the conditions that hold only at the optimum. [-]
+        r"""Return the largest violation of the optimality conditions. [-]
 
-        For a flow it is :math:`|k^2 U'(x_s) - q_s|` as a part of the largest price. For a wireless
-        link it is :math:`\min(r_l, C y_l - X_l)`, the first as a part of the largest price and the
-        second of C. Thus no link is overloaded, and a link with a price is not idle. For a wired
-        link it is the distance of :math:`p_w` from (5.34).
+        For a flow it is :math:`|k^2 U'(x_s) - q_s|` divided by the largest price. For a wireless
+        link it is :math:`\min(r_l, C y_l - X_l)`, with the first term divided by the largest price
+        and the second by C. Thus no link is overloaded, and a link with a price is not idle. For a
+        wired link it is the distance of :math:`p_w` from (5.34).
 
         Parameters
         ----------
         rates : ndarray, shape (flows,)
             :math:`x_s`. [packets/s]
         prices : ndarray
-            :math:`r_l` of the wireless links that carry flows, then :math:`p_w` of the wired. [-]
+            :math:`r_l` of the wireless links with flows, then :math:`p_w` of the wired links. [-]
         """
         beta = self.beta if beta is None else beta
         at = prices @ self.incidence
@@ -214,10 +223,11 @@ class Problem:
 def optimum(
     network: Network, k: float = 10.0, beta: float = 200.0, method: Method | None = None
 ) -> Optimum:
-    r"""Solve MP (5.8)-(5.9), or EP (5.35)-(5.38) where links are wired.
+    r"""Solve MP (5.8)-(5.9), or EP (5.35)-(5.38) if there are wired links.
 
-    The utilities are the network's. ``n = k T`` connections of Reno reach the optimum of `RENO`,
-    :math:`-2/x`; the utilities printed in MP are :math:`-1/x`, which are reached with (5.29).
+    The utilities are those of the network. ``n = k T`` connections of Reno reach the optimum of
+    `RENO`, :math:`-2/x`. The utilities printed in MP are :math:`-1/x`, whose optimum is reached
+    with (5.29).
 
     Parameters
     ----------
@@ -233,13 +243,13 @@ def optimum(
     Raises
     ------
     NetworkError
-        `k` or `beta` is not positive.
+        If `k` or `beta` is not positive.
     TooLargeError
-        The conflict graph is too large and too dense to be solved exactly.
+        If the conflict graph is too large and too dense for an exact solution.
     ConvergenceError
-        The residual stayed above `LARGEST_RESIDUAL`.
+        If the residual stays above `LARGEST_RESIDUAL`.
     TooCostlyError
-        It takes more time or memory than is allowed.
+        If the solution needs more time or memory than the limit.
     """
     problem = Problem(network, k, beta, method)
     _check_cost(problem)
@@ -249,7 +259,7 @@ def optimum(
     while True:
         last = weight >= beta
         weight = min(weight, beta)
-        # On the way only the neighbourhood of the next solution is wanted.
+        # Intermediate weights only need an approximate solution as the start of the next one.
         prices, more = _newton(problem, prices, weight, LARGEST_RESIDUAL if last else 1e-3)
         steps += more
         if last:
@@ -273,11 +283,14 @@ def optimum(
 
 
 def _check_cost(problem: Problem) -> None:
-    """Refuse a network that takes longer than is allowed: passes over its states are counted."""
+    """Refuse a network that exceeds the cost limits, by the estimated number of passes over its
+    states.
+    """
     if problem.exact is None:
         return
     links, states = problem.wireless, problem.exact.states
-    passes = STEPS * min(links, DENSE) + links  # a few steps, and what moves about the optimum
+    # A few Newton steps, and the eigenvalues at the optimum.
+    passes = STEPS * min(links, DENSE) + links
     need(
         f"the optimum of {links} links in conflict, {states} states,",
         time_s=passes * (STATE_S * states + LINK_S * links),
@@ -286,7 +299,9 @@ def _check_cost(problem: Problem) -> None:
 
 
 def _first_prices(problem: Problem) -> Floats:
-    """Prices at which each flow has a part of its scarcest link, spread over its route."""
+    """Return prices at which each flow has a fraction of its scarcest link; each price is spread
+    over the route.
+    """
     network, incidence = problem.network, problem.incidence
     supply = np.concatenate([np.full(problem.wireless, network.service_rate_pps), problem.capacity])
     share = supply / np.maximum(incidence.sum(axis=1), 1.0) / 4.0
@@ -300,7 +315,9 @@ def _first_prices(problem: Problem) -> Floats:
 
 
 def _newton(problem: Problem, prices: Floats, beta: float, wanted: float) -> tuple[Floats, int]:
-    """Newton's method within the bounds, at one weight of the entropy; prices and steps."""
+    """Solve by Newton's method within the bounds, at one weight of the entropy; return prices and
+    number of steps.
+    """
     residual = np.inf
     for step in range(MOST_STEPS):
         check_time(f"the optimum of {problem.wireless} links")
@@ -322,7 +339,9 @@ def _newton(problem: Problem, prices: Floats, beta: float, wanted: float) -> tup
 
 
 def _rounding(exponents: Floats, wanted: float) -> str | None:
-    """What keeps the residual up where exponents are so large that rounding moves air times."""
+    """Return the reason for a large residual if exponents are so large that rounding changes air
+    times.
+    """
     largest = float(exponents.max(initial=0.0))
     if largest * np.finfo(np.float64).eps < ROUNDED * wanted:
         return None
@@ -340,7 +359,7 @@ def _direction(
     free: np.ndarray,
     residual: float,
 ) -> Floats:
-    """Newton's direction among the prices that are free to move."""
+    """Return the Newton direction for the prices that are not at a bound."""
     apply = problem.curvature(prices, beta)
     where = np.flatnonzero(free)
     direction = np.zeros_like(prices)
@@ -380,7 +399,9 @@ def _search(
     direction: Floats,
     residual: float,
 ) -> Floats | None:
-    """The longest of halved steps within the bounds that lowers the dual, or the residual."""
+    """Return the longest of the halved steps within the bounds that lowers the dual, or the
+    residual.
+    """
     before = problem.dual(prices, beta)
     at = prices @ problem.incidence
     highest = np.full_like(prices, np.inf)
@@ -392,7 +413,7 @@ def _search(
             gain = gradient @ (moved - prices)
             if problem.dual(moved, beta) <= before + 1e-4 * gain - 1e-14 * abs(before):
                 return moved
-            # Close to the solution the dual changes by less than its rounding.
+            # Close to the solution, the change of the dual is smaller than its rounding error.
             if problem.kkt_residual(problem.rates(moved), moved, beta) <= 0.5 * residual:
                 return moved
         length /= 2.0

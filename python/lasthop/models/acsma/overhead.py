@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 PORTS = 65_536
-"""Port numbers: connections that one pair of addresses and one remote port can have at most."""
+"""Number of ports, which is the largest number of connections between two addresses and one remote
+port.
+"""
 
 TCB_BYTES = 512.0
 """Memory of one connection's control block, :math:`M`. [bytes]"""
@@ -32,12 +34,12 @@ PENTIUM_4 = Costs(open_s=418e-6, close_s=12e-6, packet_s=14e-6)
 
 
 def memory_bytes(connections: float, each_bytes: float = TCB_BYTES) -> float:
-    """Memory of a user's connections, :math:`M_c = n_s M` (5.44). [bytes]"""
+    """Return the memory of a user's connections, :math:`M_c = n_s M` (5.44). [bytes]"""
     return connections * each_bytes
 
 
 def mean_memory_bytes(connections: Sequence[float], each_bytes: float = TCB_BYTES) -> float:
-    r"""Mean memory over a run. [bytes]
+    r"""Return the mean memory over a run. [bytes]
 
     .. math:: \bar M_c = \frac{\sum_{k=1}^{R/d} M n_s(t_k)}{R/d}
 
@@ -63,7 +65,7 @@ def mean_memory_bytes(connections: Sequence[float], each_bytes: float = TCB_BYTE
 
 
 def management_s(before: float, now: float, costs: Costs = PENTIUM_4) -> float:
-    r"""CPU time of one update of the connections, :math:`\Omega`. [s]
+    r"""Return the CPU time of one update of the connections, :math:`\Omega`. [s]
 
     Parameters
     ----------
@@ -89,11 +91,11 @@ def cpu_s(
     interval_s: float,
     costs: Costs = PENTIUM_4,
 ) -> float:
-    r"""CPU time of a whole run. [s]
+    r"""Return the CPU time of a whole run. [s]
 
     .. math:: C_o = \sum_{k=1}^{R/d + 1} \Omega(t_k) + Thr \, R \, D_p
 
-    None is open before the first update, and all are closed after the last.
+    No connection is open before the first update, and all are closed after the last update.
 
     Parameters
     ----------
@@ -121,14 +123,15 @@ def efficiency(
     interval_s: float,
     costs: Costs = PENTIUM_4,
 ) -> float:
-    r"""Part of the CPU time that sends data, :math:`\eta = Thr \, R \, D_p / C_o`. [-]
+    r"""Return the fraction of the CPU time that sends data, :math:`\eta = Thr \, R \, D_p / C_o`.
+    [-]
 
     Parameters are those of :func:`cpu_s`.
 
     Raises
     ------
     ValueError
-        Nothing is sent and no connection opened.
+        If nothing is sent and no connection is opened.
 
     Notes
     -----
@@ -141,5 +144,7 @@ def efficiency(
 
 
 def retransmissions_pps(throughput_pps: float, price: float) -> float:
-    """Packets that are sent again, :math:`Thr \\cdot r_l` of section 5.3.5. [packets/s]"""
+    """Return the rate of retransmitted packets, :math:`Thr \\cdot r_l` of section 5.3.5.
+    [packets/s]
+    """
     return throughput_pps * price

@@ -1,4 +1,4 @@
-"""From a scenario to a prediction of the A-CSMA model."""
+"""Prediction of the A-CSMA model for a scenario."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ from lasthop.scenario.csma import Csma, CsmaFlow
 from lasthop.scenario.typed import CsmaScenario, Readable, Scenario
 
 NO_LOSS = 1e-9
-"""Loss of a wired link that is none but for the solver's residual. [-]"""
+"""Loss probability of a wired link that counts as 0; it is the solver's residual. [-]"""
 
 NO_DUMMIES = 1e-4
-"""Air time of dummy packets that is none but for the solver's residual. [-]"""
+"""Air time of dummy packets that counts as 0; it is the solver's residual. [-]"""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def suits(scenario: Scenario) -> bool:
 
 
 def predict(scenario: Readable) -> Quantities:
-    """Predict what links and flows of a CSMA network get.
+    """Predict the air time of links and the goodput of flows in a CSMA network.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def predict(scenario: Readable) -> Quantities:
     Raises
     ------
     ModelError
-        The scenario breaks an assumption of the model, or its conflict graph is too dense.
+        If the scenario breaks an assumption of the model, or if its conflict graph is too dense.
     ConvergenceError
-        A solver did not settle.
+        If a solver does not converge.
     """
     scenario = csma_scenario(scenario)
     csma = scenario.csma
@@ -106,15 +106,15 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def network_of(scenario: CsmaScenario) -> Network:
-    """Return a scenario in the model's terms.
+    """Return the network of a scenario in the model's terms.
 
-    Wired links without a rate limit nothing and are left out; a packet on a wired link is as large
-    as the largest segment of any flow, headers included.
+    Wired links without a rate limit nothing and are left out. A packet on a wired link has the size
+    of the largest segment of any flow, including headers.
 
     Raises
     ------
     NetworkError
-        A flow passes no link that limits it.
+        If a flow passes no link that limits it.
     """
     csma = scenario.csma
     names = [link.name for link in csma.links]
@@ -137,7 +137,7 @@ def network_of(scenario: CsmaScenario) -> Network:
 
 
 def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
-    """Whose optimum the flow's connections reach."""
+    """Return the utility whose optimum the flow's connections reach."""
     if flow.marginal_utility is not None:
         return ByPoints(flow.marginal_utility, flow.weight)
     if csma.fairness is not None:
@@ -146,7 +146,9 @@ def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
 
 
 def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[str]]:
-    """As many connections as the round-trip time or the utility asks for: MP or EP."""
+    """Solve MP or EP, with the number of connections that follows from the round-trip time or the
+    utility.
+    """
     csma, k = scenario.csma, scenario.csma.k
     check_prices(csma, network)
     result = optimum(network, k, csma.beta)
@@ -154,7 +156,7 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
     wireless = len(network.graph)
     load = (incidence @ rates)[:wireless]
     queues = result.aggressiveness / csma.r_per_packet
-    # Little's law: what waits at a link over what passes it.
+    # Little's law: the waiting time at a link is its queue divided by its load.
     waiting = np.divide(queues, load, out=np.zeros(wireless), where=load > 0.0)
     wired_loss = dict(zip(network.wired_pps, result.wired_loss.tolist(), strict=True))
     rtt = waiting @ incidence[:wireless] + _wires_s(scenario, network, wired_loss)
@@ -205,8 +207,9 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
 
 
 def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]) -> Floats:
-    """What wired links add to each flow's round trip: delay there and back, and a full queue where
-    packets are lost (5.34). [s]"""
+    """Return the delay that wired links add to each flow's round trip: propagation in both
+    directions, and a full queue at links with losses (5.34). [s]
+    """
     added = {}
     for link in scenario.links:
         full = loss.get(link.name, 0.0) > NO_LOSS
@@ -217,13 +220,15 @@ def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]
 
 
 def _one_connection(csma: Csma) -> float:
-    """The r of one connection each: its largest (A), or with AQM the same value (B.8)."""
+    """Return the r of every link with one connection each: the largest r (A), or with AQM the value
+    of (B.8).
+    """
     largest = np.inf if csma.r_max is None else csma.r_max
     return min(equal_aggressiveness(csma.r_per_packet), largest) if csma.aqm else largest
 
 
 def _given(csma: Csma, network: Network, r: Floats) -> _Answer:
-    """Return the answer for links with an r of their own (3.3)."""
+    """Return the answer for links with given values of r (3.3)."""
     answer = _saturated(csma, network, csma.beta * r)
     for place, own in zip(network.carrying, r, strict=True):
         answer.links[network.graph.links[place]] |= {"aggressiveness": own}
@@ -231,7 +236,9 @@ def _given(csma: Csma, network: Network, r: Floats) -> _Answer:
 
 
 def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
-    """Return airtimes of saturated links, and rates of flows on links of their own."""
+    """Return airtimes of saturated links, and rates of flows that have their links to
+    themselves.
+    """
     result = stationary_airtime(network.graph.within(network.carrying), log_fugacity)
     airtime = np.zeros(len(network.graph))
     airtime[list(network.carrying)] = result.airtime

@@ -6,7 +6,7 @@ from lasthop.models.acsma.sets import Floats
 
 
 def projected(speed: Floats, value: Floats) -> Floats:
-    r"""Return a speed that does not take a value below zero, :math:`[g]_z^+`.
+    r"""Return a derivative that does not take a value below zero, :math:`[g]_z^+`.
 
     Notes
     -----
@@ -16,7 +16,7 @@ def projected(speed: Floats, value: Floats) -> Floats:
 
 
 def rate_speed(rate: Floats, rtt_s: Floats, price: Floats) -> Floats:
-    r"""Change of the rate of one Reno connection. [packets/s^2]
+    r"""Return the change of the rate of one Reno connection. [packets/s^2]
 
     .. math:: \dot x_s = \frac{x_s^2}{2} \Bigl(\frac{2}{T_s^2 x_s^2} - \sum_{l \in s} p_l\Bigr)
 
@@ -37,7 +37,7 @@ def rate_speed(rate: Floats, rtt_s: Floats, price: Floats) -> Floats:
 
 
 def drop_tail_loss(load: Floats, capacity: Floats) -> Floats:
-    r"""Part of the packets that a full drop-tail queue loses. [-]
+    r"""Return the fraction of the packets that a full drop-tail queue loses. [-]
 
     .. math:: p_l = (\sum_{s: l \in s} x_s - y_l)^+ / \sum_{s: l \in s} x_s
 
@@ -55,7 +55,7 @@ def drop_tail_loss(load: Floats, capacity: Floats) -> Floats:
 
 
 def window_speed(window: Floats, rtt_s: Floats, price: Floats) -> Floats:
-    r"""Change of the window of one connection. [packets/s]
+    r"""Return the change of the window of one connection. [packets/s]
 
     .. math:: \dot W_s = \frac{1}{T_s} - \frac{W_s^2}{2 T_s} \sum_{l \in s} p_l
 
@@ -67,7 +67,7 @@ def window_speed(window: Floats, rtt_s: Floats, price: Floats) -> Floats:
 
 
 def rate_speed_of_many(rate: Floats, connections: Floats, rtt_s: Floats, price: Floats) -> Floats:
-    r"""Change of the rate of all connections of a user together. [packets/s^2]
+    r"""Return the change of the rate of all connections of a user together. [packets/s^2]
 
     .. math:: \dot x_s = \frac{x_s^2}{2 n_s}
               \Bigl(\frac{2 n_s^2}{T_s^2 x_s^2} - \sum_{l \in s} p_l\Bigr)
@@ -91,18 +91,20 @@ def rate_speed_of_many(rate: Floats, connections: Floats, rtt_s: Floats, price: 
 
 
 def connections_for_rtt(k: float, rtt_s: Floats) -> Floats:
-    """Connections that a user opens, :math:`n_s = k T_s` (5.1), (5.30), (5.40). [-]"""
+    """Return the number of connections that a user opens, :math:`n_s = k T_s` (5.1), (5.30),
+    (5.40). [-]
+    """
     return k * rtt_s
 
 
 def connections_beside_errors(k: float, rtt_s: Floats, marked: Floats, lost: Floats) -> Floats:
-    r"""Connections that make up for what the channel loses. [-]
+    r"""Return the number of connections that compensates for channel errors. [-]
 
     .. math:: n_s = k T_s \sqrt{1 + e_s / r_s}
 
-    Windows rest at :math:`W = \sqrt{2 / (r + e)}` (3.6), so that :math:`n W / T` is
-    :math:`k \sqrt{2 / r}`, the rate of (5.1) and (5.2) without errors. Beyond the paper, an answer
-    to the outlook of its section 7.2.
+    The equilibrium window is :math:`W = \sqrt{2 / (r + e)}` (3.6), so that :math:`n W / T` is
+    :math:`k \sqrt{2 / r}`, the rate of (5.1) and (5.2) without errors. This is beyond the paper and
+    answers the outlook of its section 7.2.
 
     Parameters
     ----------
@@ -111,16 +113,16 @@ def connections_beside_errors(k: float, rtt_s: Floats, marked: Floats, lost: Flo
     rtt_s : ndarray
         :math:`T_s`. [s]
     marked : ndarray
-        :math:`r_s`, the price of the route, with which packets are marked. [-]
+        :math:`r_s`, price of the route, which is the marking probability. [-]
     lost : ndarray
-        :math:`e_s`, the part of the packets that the channel loses. [-]
+        :math:`e_s`, the fraction of the packets that the channel loses. [-]
     """
     ratio = np.divide(lost, marked, out=np.zeros_like(lost), where=marked > 0.0)
     return k * rtt_s * np.sqrt(1.0 + ratio)
 
 
 def connections_for_utility(k: float, marginal: Floats, rtt_s: Floats, rate: Floats) -> Floats:
-    r"""Connections that realise any utility. [-]
+    r"""Return the number of connections that realises any utility. [-]
 
     .. math:: n_s = k \sqrt{U'_s(x_s) T_s^2 x_s^2 / 2}
 

@@ -1,4 +1,4 @@
-"""Oscillation of the queues of links whose aggressiveness is set at intervals."""
+"""Oscillation of the queues of links whose aggressiveness is set at fixed intervals."""
 
 from itertools import pairwise
 
@@ -9,17 +9,18 @@ from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.sets import Floats
 
 EMPTY = 1e-9
-"""Aggressiveness of a link whose queue is empty but for the solver's residual. [-]"""
+"""Aggressiveness of a link whose queue counts as empty; it is the solver's residual. [-]"""
 
 
 def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: float) -> Floats:
-    r"""Eigenvalues of the queues' motion about the optimum, per packet/s and r per packet. [-]
+    r"""Return the eigenvalues of the queue dynamics near the optimum, per packet/s and r per
+    packet. [-]
 
-    A queue grows by what arrives less what its link sends, which follows every r by the covariance
-    of the links' activity. Between two looks at the queues, T apart, r is constant. A mode with
-    eigenvalue :math:`\lambda` is multiplied by :math:`1 + \alpha C \lambda T` from one look to the
-    next. Below -1 it oscillates with a growing amplitude. The rates of users are assumed to be
-    constant.
+    A queue grows by its arrivals less the departures from its link. The departures follow every r
+    by the covariance of the links' activity. Between two readings of the queues, a time T apart, r
+    is constant. From one reading to the next, a mode with eigenvalue :math:`\lambda` is multiplied
+    by :math:`1 + \alpha C \lambda T`. If this factor is below -1, the mode oscillates with a
+    growing amplitude. The rates of users are assumed to be constant.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
 
     Notes
     -----
-    Not in the paper, whose r follows its queue immediately (5.1).
+    Not in the paper, where r follows its queue without delay (5.1).
     """
     graph = network.graph.within(network.carrying)
     r = aggressiveness[list(network.carrying)]
@@ -47,7 +48,9 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
 
 
 def _onward(network: Network, rates: Floats, links: list[str]) -> Floats:
-    """Part of what each of these links (column) sends that each (row) gets next."""
+    """Return the fraction of the packets from each of these links (column) that go to each link
+    (row) next.
+    """
     place = {name: number for number, name in enumerate(links)}
     load, onward = np.zeros(len(links)), np.zeros((len(links), len(links)))
     for flow, rate in zip(network.flows, rates, strict=True):

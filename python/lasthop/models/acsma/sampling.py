@@ -1,10 +1,10 @@
-"""The stationary distribution by sampling, for graphs that no exact method can take.
+"""Stationary distribution by sampling, for graphs that are too large for an exact method.
 
-Glauber dynamics: a link of which no neighbour is active becomes active with the probability that it
-has given its neighbours, else silent. Links of one colour of a proper colouring do not conflict and
-are drawn together. Independent chains give the error; half of them begin in silence, and half from
-a random maximal schedule. Aggressive links may keep chains in different schedules. The chains then
-differ from each other, which the error shows.
+Glauber dynamics: a link without active neighbours becomes active with its probability given its
+neighbours, otherwise it becomes silent. Links of one colour of a proper colouring do not conflict
+and are drawn together. Independent chains give the error. Half of the chains begin with all links
+silent, and half with a random maximal schedule. Aggressive links may keep chains in different
+schedules. The chains then differ from each other, which the error shows.
 """
 
 from typing import NamedTuple
@@ -19,17 +19,20 @@ from lasthop.models.acsma.sets import Floats
 from lasthop.progress.cost_limits import check_time, need
 
 CHAINS = 128
-"""Independent chains."""
+"""Number of independent chains."""
 
 FIRST_SWEEPS, MOST_SWEEPS = 256, 1 << 16
-"""Sweeps over all links in the first attempt and at most; each attempt takes twice as many."""
+"""Number of sweeps over all links in the first attempt, and largest number. Each attempt doubles
+the number.
+"""
 
 BURN_IN = 0.25
-"""Part of the sweeps that is not counted. [-]"""
+"""Fraction of the sweeps that is discarded as burn-in. [-]"""
 
 GROUP_S, DRAW_S = 40e-6, 2e-9
-"""Time of a sweep for each colour, and for each link, neighbour and chain; measured on one core of
-an Intel Xeon server with numpy 2. [s]"""
+"""Time of a sweep per colour, and per link, neighbour and chain. They were measured on one core of
+an Intel Xeon server with numpy 2. [s]
+"""
 
 CONFIDENCE = 0.95
 """Probability that the stated errors hold. [-]"""
@@ -45,31 +48,32 @@ class Sample(NamedTuple):
     ci95: Floats
     """Half width of each link's own 95 % interval. [-]"""
     sweeps: int
-    """Sweeps of each chain, those that are not counted among them."""
+    """Number of sweeps of each chain, including the discarded sweeps."""
 
 
 def sample_airtime(
     graph: ConflictGraph, log_fugacity: Floats, tolerance: float = 0.01, seed: int = 1
 ) -> Sample:
-    r"""Fraction of time each link is active, :math:`y_l` of (3.3), by Glauber dynamics.
+    r"""Return the fraction of time each link is active, :math:`y_l` of (3.3), by Glauber dynamics.
 
     Parameters
     ----------
     graph : ConflictGraph
         The network.
     log_fugacity : ndarray, shape (links,)
-        :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
+        :math:`\beta r_l`: logarithm of the ratio of mean transmission time to mean backoff time.
+        [-]
     tolerance : float
-        Largest error for all links together; sweeps are doubled until it is met. [-]
+        Largest error for all links together; the sweeps are doubled until it is reached. [-]
     seed : int
         Seed of the chains.
 
     Raises
     ------
     ConvergenceError
-        `MOST_SWEEPS` do not suffice; as where chains are stuck.
+        If `MOST_SWEEPS` do not suffice, for example because chains stay in different schedules.
     TooCostlyError
-        After the first sweeps, the remaining sweeps seem to exceed the limit of time.
+        If the remaining sweeps would exceed the time limit, estimated after the first sweeps.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     chains = _Chains(graph, log_fugacity, random)
@@ -78,7 +82,7 @@ def sample_airtime(
         result = chains.estimate(sweeps)
         if result.error <= tolerance:
             return result
-        # Errors fall with the root of the sweeps; where chains are stuck they do not.
+        # Errors fall with the square root of the sweeps, unless chains stay in different schedules.
         enough = min(sweeps * (result.error / tolerance) ** 2, MOST_SWEEPS)
         sampling = f"sampling {len(graph)} links to within {tolerance:g}"
         need(sampling, time_s=2.0 * enough * chains.sweep_s)
@@ -92,34 +96,35 @@ def sample_airtime(
 
 
 class _Chains:
-    """Chains that go on where the last attempt ended."""
+    """Chains that continue where the last attempt ended."""
 
     def __init__(self, graph: ConflictGraph, z: Floats, random: np.random.Generator) -> None:
         self._colours = [np.array(group) for group in _colour(graph)]
         self._near = [_neighbour_table(graph, group) for group in self._colours]
         self._chance = 1.0 / (1.0 + np.exp(-np.asarray(z, dtype=np.float64)))
         self._random = random
-        # One more column, always silent, stands for the neighbours that a link does not have.
+        # The additional column is always silent. It fills the neighbour table of links with few
+        # neighbours.
         self._active = np.zeros((CHAINS, len(graph) + 1), dtype=np.bool_)
         self._begin(graph)
 
     @property
     def sweep_s(self) -> float:
-        """About how long a sweep takes. [s]"""
+        """Approximate time of a sweep. [s]"""
         tables = sum(near.size for near in self._near)
         return len(self._near) * GROUP_S + CHAINS * tables * DRAW_S
 
     def _begin(self, graph: ConflictGraph) -> None:
-        """Half of the chains from a random maximal schedule."""
+        """Start half of the chains from a random maximal schedule."""
         for chain in self._active[CHAINS // 2 :]:
             for link in self._random.permutation(len(graph)):
                 chain[link] = not any(chain[other] for other in graph.neighbours[link])
 
     def estimate(self, sweeps: int) -> Sample:
-        """Means over so many further sweeps, the first of which are not counted.
+        """Return means over further sweeps, without the first of them as burn-in.
 
-        What is averaged is a link's probability of being active given its neighbours, which
-        has the same mean as its activity and varies less.
+        The average is over a link's probability of being active given its neighbours. It has the
+        same mean as the link's activity and varies less.
         """
         silent_sweeps = int(BURN_IN * sweeps)
         total = np.zeros((CHAINS, self._active.shape[1]))
@@ -144,7 +149,9 @@ class _Chains:
 
 
 def _colour(graph: ConflictGraph) -> list[list[int]]:
-    """Links in groups without conflicts: greedy, those with the most conflicts first."""
+    """Return groups of links without conflicts: greedy colouring, links with the most conflicts
+    first.
+    """
     colour = dict[int, int]()
     for link in sorted(range(len(graph)), key=lambda each: (-len(graph.neighbours[each]), each)):
         taken = {colour[other] for other in graph.neighbours[link] if other in colour}
@@ -156,7 +163,7 @@ def _colour(graph: ConflictGraph) -> list[list[int]]:
 
 
 def _neighbour_table(graph: ConflictGraph, group: NDArray[np.int_]) -> NDArray[np.int_]:
-    """Neighbours of each link of a group, filled up with the link that is always silent."""
+    """Return the neighbours of each link of a group, padded with the link that is always silent."""
     most = max(1, *(len(graph.neighbours[link]) for link in group))
     table = np.full((len(group), most), len(graph))
     for row, link in zip(table, group, strict=True):

@@ -1,4 +1,4 @@
-r"""Independent sets of a conflict graph, and the stationary distribution by listing them all."""
+r"""Independent sets of a conflict graph, and the stationary distribution by listing all of them."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -13,7 +13,7 @@ from lasthop.models.acsma.graph import ConflictGraph
 Floats = NDArray[np.float64]
 
 MOST_SETS = 1 << 22
-"""Independent sets that are listed at most."""
+"""Largest number of independent sets that are listed."""
 
 
 def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
@@ -22,12 +22,12 @@ def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.
     Returns
     -------
     ndarray of bool, shape (sets, links)
-        Whether a link belongs to a set.
+        Whether a link (column) belongs to a set (row).
 
     Raises
     ------
     TooLargeError
-        There are more than `most`.
+        If there are more than `most` sets.
     """
     earlier = [
         [near for near in graph.neighbours[link] if near < link] for link in range(len(graph))
@@ -42,7 +42,7 @@ def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.
 def sets_of(
     earlier: Sequence[Sequence[int]], most: int, refusal: TooLargeError
 ) -> NDArray[np.bool_]:
-    """Sets without a conflict, by the neighbours of each member that come before it."""
+    """Return the sets without a conflict, given each element's conflicts with earlier elements."""
     members = np.zeros((1, len(earlier)), dtype=np.bool_)
     for member, near in enumerate(earlier):
         joined = members[~members[:, near].any(axis=1)].copy()
@@ -54,7 +54,9 @@ def sets_of(
 
 
 def maximal_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
-    """Return the independent sets that no further link can join; they span the capacity region."""
+    """Return the independent sets to which no further link can be added; they span the capacity
+    region.
+    """
     members = independent_sets(graph, most)
     adjacent = np.zeros((len(graph), len(graph)), dtype=np.int64)
     for a, b in graph.edges:
@@ -74,7 +76,7 @@ class Enumeration:
     Raises
     ------
     TooLargeError
-        There are more than `MOST_SETS` sets.
+        If there are more than `MOST_SETS` sets.
     """
 
     method: Literal["enumeration"] = "enumeration"
@@ -92,29 +94,35 @@ class Enumeration:
         return len(self.members)
 
     def probabilities(self, log_fugacity: Floats) -> Floats:
-        r"""Stationary distribution over the sets, :math:`p(i, r) = \tau_i` of (3.2), (5.4). [-]
+        r"""Return the stationary distribution over the sets, :math:`p(i, r) = \tau_i` of (3.2),
+        (5.4). [-]
 
         Parameters
         ----------
         log_fugacity : ndarray, shape (links,)
-            :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
+            :math:`\beta r_l`: logarithm of the ratio of mean transmission time to mean backoff
+            time. [-]
         """
         exponent = self._weights @ log_fugacity
         weight = np.exp(exponent - exponent.max())
         return np.asarray(weight / weight.sum())
 
     def airtime(self, log_fugacity: Floats) -> Floats:
-        r"""Fraction of time each link is active, :math:`y_l` of (3.3). [-]"""
+        r"""Return the fraction of time each link is active, :math:`y_l` of (3.3). [-]"""
         return np.asarray(self.probabilities(log_fugacity) @ self._weights)
 
     def log_partition(self, log_fugacity: Floats) -> float:
-        r""":math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of (5.12)."""
+        r"""Return :math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of
+        (5.12).
+        """
         exponent = self._weights @ log_fugacity
         largest = exponent.max()
         return float(largest + np.log(np.exp(exponent - largest).sum()))
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Change of the airtimes along a direction: covariance of the links' activity times it."""
+        """Return the change of the airtimes along a direction: the covariance of the links'
+        activity times the direction.
+        """
         prob = self.probabilities(log_fugacity)
         along = self._weights @ direction
         return np.asarray((prob * (along - prob @ along)) @ self._weights)

@@ -14,7 +14,7 @@ from lasthop.models.acsma.utility import AlphaFair, Utility
 PACKET_BITS = 8_000
 """Payload of 1000 bytes (section 4.1). [bit]"""
 
-# Name: wireless links, conflicts, wired links [bit/s], routes.
+# Shape of a topology: wireless links, conflicts, wired links [bit/s], routes.
 _Shape = tuple[str, str, Mapping[str, float], Mapping[str, str]]
 _SINGLE = {str(number): str(number) for number in range(1, 5)}
 
@@ -22,14 +22,16 @@ TOPOLOGIES: Mapping[str, _Shape] = {
     "a": ("1 2 3 4", "1-2 2-3 2-4 3-4", {}, _SINGLE),
     "b": ("1 2 3 4", "1-2 1-3 1-4", {}, _SINGLE),
     "c": ("1 2 3 4", "1-2 1-3 2-3 2-4 3-4", {}, _SINGLE),
-    # Nine nodes, six links, three flows of two hops: the middle one, over 3 and 4, hears everyone.
+    # Nine nodes, six links, three flows of two hops. The middle flow, over links 3 and 4, senses
+    # all other links.
     "d": (
         "1 2 3 4 5 6",
         "1-2 3-4 5-6 1-3 1-4 2-3 2-4 3-5 3-6 4-5 4-6",
         {},
         {"upper": "1 2", "middle": "3 4", "lower": "5 6"},
     ),
-    # APs d and h with wires to e; a and b at d, i at h; wires e-f-g, f-g the bottleneck.
+    # APs d and h are wired to e; stations a and b belong to d, station i to h. The wires e-f-g end
+    # in the bottleneck f-g.
     "e": (
         "a-d b-d d-c i-h",
         "a-d/b-d a-d/d-c b-d/d-c",
@@ -48,14 +50,14 @@ def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None =
     name : str
         ``"a"`` to ``"e"``.
     service_rate_pps : float
-        Packets that an active wireless link sends in a second, :math:`C`. For e, which has wires
-        with a rate, it is needed in packets/s; for the others 1 is the paper's normalisation.
+        Packets per second that an active wireless link sends, :math:`C`. For e, whose wires have a
+        rate, it must be in packets/s; for the other topologies, 1 is the paper's normalisation.
     utility : Utility, optional
         Utility of every flow; by default :math:`-1/x`.
 
     Raises
     ------
-    NetworkError
+    If there is no such topology.
         There is no such topology.
     """
     if name not in TOPOLOGIES:

@@ -1,11 +1,11 @@
-"""The stationary distribution by a junction tree: exact, and fast where the graph is sparse.
+"""Stationary distribution by a junction tree, which is exact, and fast for sparse graphs.
 
-Links are eliminated one after the other. Eliminating a link ties its remaining neighbours to each
-other, so that the next of them can take over the weight of the eliminated links. The bag of a link
-is the link with its neighbours at that moment, and its parent is the neighbour that is eliminated
-next. A state of a bag is an independent set within it. The next link is the link that ties the
-fewest pairs (min-fill), which keeps bags small. A chain or tree has bags of two, and a sparse
-geometric graph of 2000 links has bags of about twenty.
+Links are eliminated one after the other. When a link is eliminated, its remaining neighbours are
+connected to each other, so that the next of them can take over the weight of the eliminated links.
+The bag of a link is the link with its neighbours at that time. The parent of the bag belongs to the
+neighbour that is eliminated next. A state of a bag is an independent set within the bag. The link
+that connects the fewest new pairs is eliminated next (min-fill), which keeps bags small. A chain or
+tree has bags of two, and a sparse geometric graph of 2000 links has bags of about twenty.
 
 S. L. Lauritzen, D. J. Spiegelhalter, "Local computations with probabilities on graphical
 structures and their application to expert systems", J. R. Statist. Soc. B 50 (1988).
@@ -24,21 +24,24 @@ from lasthop.models.acsma.sets import Floats, sets_of
 Indices = NDArray[np.intp]
 
 MOST_STATES = 1 << 23
-"""States of all bags together that are kept at most."""
+"""Largest number of states of all bags together."""
 
 
 class Elimination(NamedTuple):
-    """One link's turn."""
+    """Elimination of one link."""
 
     link: int
     later: tuple[int, ...]
-    """Neighbours that the link was tied to at its elimination, in the order of theirs."""
+    """Neighbours to which the link was connected at its elimination, in the order of their
+    elimination.
+    """
 
 
 def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
-    """Return the links in the order of elimination, each with the links it is then tied to.
+    """Return the links in the order of elimination, each with the links that it is then connected
+    to.
 
-    Ties of the rule are broken by fewer neighbours, then by the links' order.
+    Ties are broken by fewer neighbours, then by the order of the links.
     """
     tied = [set(group) for group in graph.neighbours]
     fill = [_fill(tied, link) for link in range(len(graph))]
@@ -49,7 +52,7 @@ def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
     while heap:
         pairs, degree, link = heappop(heap)
         if link in turn or (pairs, degree) != (fill[link], len(tied[link])):
-            continue  # Outdated: a newer entry is in the heap.
+            continue  # Outdated entry: the heap has a newer entry of this link.
         turn[link] = len(turn)
         around = tied[link]
         groups.append((link, tuple(around)))
@@ -69,39 +72,41 @@ def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
 
 
 def _fill(tied: list[set[int]], link: int) -> int:
-    """Pairs of neighbours of a link that are not tied to each other."""
+    """Return the number of pairs of a link's neighbours that are not connected."""
     around = tied[link]
     known = sum(len(tied[each] & around) for each in around)
     return (len(around) * (len(around) - 1) - known) // 2
 
 
 class _Bag(NamedTuple):
-    """One link and what it was tied to; states are those without the link, then those with it."""
+    """One link with its neighbours at elimination. States without the link come first, then states
+    with it.
+    """
 
     link: int
     parent: int
-    """Number of the parent bag, -1 of a root."""
+    """Index of the parent bag, -1 for a root."""
     without: int
-    """Number of states in which the link is silent, which are the separator's."""
+    """Number of states in which the link is silent, which equals the number of separator states."""
     joins: Indices
-    """Separator states that the link can join."""
+    """Indices of the separator states to which the link can be added."""
     into: Indices
-    """Separator state of each state of the parent bag."""
+    """Index of the separator state of each state of the parent bag."""
 
 
 class _Odds(NamedTuple):
-    """What a link does, given each separator state that it can join."""
+    """Behaviour of a link, for each separator state to which it can be added."""
 
     active: Floats
-    """Probability that it is active."""
+    """Probability that the link is active."""
     silent: Floats
-    """Probability that it is not, to full relative precision."""
+    """Probability that the link is silent, to full relative precision."""
     change: Floats
-    """Derivative of the first along a direction."""
+    """Derivative of `active` along a direction."""
 
 
 class JunctionTree:
-    """Stationary distribution (3.2), link by link.
+    """Stationary distribution (3.2), computed link by link.
 
     Parameters
     ----------
@@ -111,14 +116,14 @@ class JunctionTree:
     Attributes
     ----------
     width : int
-        Links in the largest bag less one: the width of the elimination order.
+        Number of links in the largest bag less one, which is the width of the elimination order.
     states : int
-        States of all bags together.
+        Number of states of all bags together.
 
     Raises
     ------
     TooLargeError
-        The bags have more than `MOST_STATES` states.
+        If the bags have more than `MOST_STATES` states.
     """
 
     method: Literal["junction tree"] = "junction tree"
@@ -149,25 +154,32 @@ class JunctionTree:
         self.states = total
 
     def airtime(self, log_fugacity: Floats) -> Floats:
-        r"""Fraction of time each link is active, :math:`y_l` of (3.3). [-]
+        r"""Return the fraction of time each link is active, :math:`y_l` of (3.3). [-]
 
         Parameters
         ----------
-        log_fugacity : ndarray, shape (links,)
+        :math:`\beta r_l`: logarithm of the ratio of mean transmission time to mean backoff time.
+        [-]
             :math:`\beta r_l`: logarithm of mean transmission over mean backoff time. [-]
         """
         return self._propagate(log_fugacity, None)[1]
 
     def log_partition(self, log_fugacity: Floats) -> float:
-        r""":math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of (5.12)."""
+        r"""Return :math:`\log \sum_i \exp(\sum_{l \in i} \beta r_l)`, :math:`\beta g_\beta` of
+        (5.12).
+        """
         return self._collect(log_fugacity, None)[0]
 
     def response(self, log_fugacity: Floats, direction: Floats) -> Floats:
-        """Change of the airtimes along a direction: covariance of the links' activity times it."""
+        """Return the change of the airtimes along a direction: the covariance of the links'
+        activity times the direction.
+        """
         return self._propagate(log_fugacity, direction)[2]
 
     def _collect(self, z: Floats, dz: Floats | None) -> tuple[float, list[_Odds]]:
-        """From the leaves to the roots: log Z, and what each link does given its separator."""
+        """Pass from the leaves to the roots; return log Z and the behaviour of each link given its
+        separator.
+        """
         weight: list[Floats | float] = [0.0] * len(self._bags)
         slope: list[Floats | float] = [0.0] * len(self._bags)
         given: list[_Odds] = []
@@ -197,7 +209,9 @@ class JunctionTree:
         return total, given
 
     def _propagate(self, z: Floats, dz: Floats | None) -> tuple[float, Floats, Floats]:
-        """To the roots and back: log Z, airtimes, and their derivatives along `dz`."""
+        """Pass to the roots and back; return log Z, the airtimes, and their derivatives along
+        `dz`.
+        """
         total, given = self._collect(z, dz)
         airtime, response = np.zeros(self._links), np.zeros(self._links)
         belief: list[Floats] = [np.empty(0)] * len(self._bags)
@@ -222,12 +236,12 @@ class JunctionTree:
 
 
 def _gathered(bag: _Bag, of_parent: Floats) -> Floats:
-    """A parent's states summed over those with the same separator state."""
+    """Return the sum of a parent's states that have the same separator state."""
     return np.asarray(np.bincount(bag.into, of_parent, bag.without), dtype=np.float64)
 
 
 def _independent(graph: ConflictGraph, links: tuple[int, ...], most: int) -> NDArray[np.bool_]:
-    """Independent sets among some links, one column each."""
+    """Return the independent sets among some links, one column each."""
     earlier = [
         [j for j in range(k) if links[j] in graph.neighbours[link]] for k, link in enumerate(links)
     ]
@@ -241,7 +255,7 @@ def _restriction(
     number: int,
     parent: int,
 ) -> Indices:
-    """Which separator state of a bag each state of its parent bag is."""
+    """Return the index of the bag's separator state for each state of its parent bag."""
     separator, around = order[number].later, order[parent]
     above = bags[parent]
     joined = inside[parent][above.joins]
@@ -257,7 +271,9 @@ def _restriction(
 
 
 def _keys(members: NDArray[np.bool_]) -> NDArray[np.bytes_]:
-    """Each row as one value that can be sorted; there may be more columns than a word has bits."""
+    """Return each row as one sortable value; there may be more columns than a machine word has
+    bits.
+    """
     packed = np.ascontiguousarray(np.packbits(members, axis=1))
     return packed.view(f"S{packed.shape[1]}")[:, 0]
 

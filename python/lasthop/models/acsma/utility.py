@@ -15,16 +15,18 @@ class Utility(Protocol):
     r"""A strictly concave, increasing utility :math:`U(x)` of a rate."""
 
     def value(self, rate: float) -> float:
-        """:math:`U(x)`, up to a constant."""
+        """Return :math:`U(x)`, up to a constant."""
 
     def derivative(self, rate: float) -> float:
-        """:math:`U'(x)`."""
+        """Return :math:`U'(x)`."""
 
     def rate(self, price: float) -> float:
-        """Return the rate with :math:`U'(x)` equal to the price; more than zero, decreasing."""
+        """Return the rate at which :math:`U'(x)` equals the price; it is positive and decreases
+        with the price.
+        """
 
     def rate_slope(self, price: float) -> float:
-        """Derivative of `rate`, below zero."""
+        """Return the derivative of `rate`, which is negative."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,15 @@ class AlphaFair:
     Attributes
     ----------
     alpha : float
-        Fairness, :math:`a > 0`: 1 is proportional fairness, 2 is :math:`-w/x` as in the paper,
-        large values come close to max-min fairness. [-]
+        Fairness, :math:`a > 0`: 1 is proportional fairness, 2 is :math:`-w/x` as in the paper, and
+        large values approach max-min fairness. [-]
     weight : float
         :math:`w > 0`. [-]
 
     Raises
     ------
     NetworkError
-        The utility is not strictly concave or not increasing.
+        If the utility is not strictly concave or not increasing.
     """
 
     alpha: float = 2.0
@@ -57,26 +59,26 @@ class AlphaFair:
             raise NetworkError(f"utility with weight = {self.weight:g} is not increasing")
 
     def value(self, rate: float) -> float:
-        """:math:`U(x)`."""
+        """Return :math:`U(x)`."""
         if self.alpha == 1.0:
             return float(self.weight * np.log(rate))
         return float(self.weight * rate ** (1.0 - self.alpha) / (1.0 - self.alpha))
 
     def derivative(self, rate: float) -> float:
-        """:math:`U'(x)`."""
+        """Return :math:`U'(x)`."""
         return float(self.weight * rate**-self.alpha)
 
     def rate(self, price: float) -> float:
-        """Return the rate with :math:`U'(x)` equal to the price."""
+        """Return the rate at which :math:`U'(x)` equals the price."""
         return float((self.weight / price) ** (1.0 / self.alpha))
 
     def rate_slope(self, price: float) -> float:
-        """Derivative of `rate`."""
+        """Return the derivative of `rate`."""
         return -self.rate(price) / (self.alpha * price)
 
 
 class ByPoints:
-    r"""Any concave utility, its derivative given by points.
+    r"""Any concave utility, whose derivative is given by points.
 
     Between two points, and beyond the first and the last, :math:`U'` is a power of the rate.
 
@@ -90,8 +92,8 @@ class ByPoints:
     Raises
     ------
     NetworkError
-        There are fewer than two points; something is not above zero; the rates do not rise or the
-        derivatives do not fall: U is not increasing or not strictly concave.
+        If there are fewer than two points, if a value is not positive, or if U is not increasing or
+        not strictly concave. The rates must increase and the derivatives must decrease.
     """
 
     def __init__(self, points: Sequence[tuple[float, float]], weight: float = 1.0) -> None:
@@ -113,7 +115,7 @@ class ByPoints:
             )
 
     def value(self, rate: float) -> float:
-        """:math:`U(x)`, up to a constant."""
+        """Return :math:`U(x)`, up to a constant."""
         start = np.exp(self._rates[0])
         inner = np.exp(self._rates[1:-1])
         low, high = sorted((start, rate))
@@ -122,7 +124,7 @@ class ByPoints:
         return float(area if rate >= start else -area)
 
     def _area(self, low: float, high: float) -> float:
-        """Integral of the derivative between rates of one piece."""
+        """Return the integral of the derivative between two rates of one piece."""
         power = 1.0 + self._slopes[self._piece(np.log(low * high) / 2.0)]
         at_low, at_high = (self.derivative(rate) * rate for rate in (low, high))
         if abs(power) < 1e-9:
@@ -133,13 +135,13 @@ class ByPoints:
         return int(np.searchsorted(self._rates[1:-1], log_rate))
 
     def derivative(self, rate: float) -> float:
-        """:math:`U'(x)`."""
+        """Return :math:`U'(x)`."""
         log_rate = np.log(rate)
         k = self._piece(log_rate)
         return float(np.exp(self._derivatives[k] + (log_rate - self._rates[k]) * self._slopes[k]))
 
     def rate(self, price: float) -> float:
-        """Return the rate with :math:`U'(x)` equal to the price."""
+        """Return the rate at which :math:`U'(x)` equals the price."""
         k = self._priced(price)
         log_rate = self._rates[k] + (np.log(price) - self._derivatives[k]) / self._slopes[k]
         return float(np.exp(log_rate))
@@ -148,5 +150,5 @@ class ByPoints:
         return int(np.searchsorted(-self._derivatives[1:-1], -np.log(price)))
 
     def rate_slope(self, price: float) -> float:
-        """Derivative of `rate`; at a point, one of those on its sides."""
+        """Return the derivative of `rate`; at a point, the derivative on one of its sides."""
         return float(self.rate(price) / (self._slopes[self._priced(price)] * price))

@@ -103,7 +103,7 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
 def _of_queue(
     scenario: CellScenario, sending: Sending, kind: Sending, flows: Sequence[Flow]
 ) -> Iterator[Doubt]:
-    """Whether the sender's queue always has as many packets as it may send."""
+    """Yield whether the sender's queue always has as many packets as it may send."""
     node = sending.station if sending.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
     # Greedy sources fill the wire's queue instead, if the wire has a rate.
@@ -123,7 +123,7 @@ def _of_queue(
 
 
 def loss_of(sending: Sending) -> float:
-    """Probability that an MPDU is lost. [-]"""
+    """Return the probability that an MPDU is lost. [-]"""
     return sending.station.error_up if sending.is_up else sending.station.error_down
 
 

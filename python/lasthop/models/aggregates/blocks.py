@@ -58,7 +58,8 @@ def unsettled_probs(
     collisions: float = 0.0,
     never: float = HARDLY_EVER,
 ) -> Floats:
-    r"""Probability that an MPDU is unsettled after :math:`a` rounds, :math:`P(G > a)`. [-]
+    r"""Return the probability that an MPDU is unsettled after :math:`a` rounds, :math:`P(G > a)`.
+    [-]
 
     .. math:: P(G > a) = p^a\, P(J_{a+1} \le A - 1 - a \mid J_1 < A), \qquad
               P(J_n = j) = \binom{j + n - 1}{j} c^j (1 - c)^n
@@ -92,8 +93,8 @@ def unsettled_probs(
 
 
 def climb(unsettled: Floats, mpdus: float) -> Floats:
-    r"""Distribution of the level after :math:`u` MPDUs, from each level (rows) to each (columns).
-    [-]
+    r"""Return the distribution of the level after :math:`u` MPDUs, from each level (rows) to each
+    (columns). [-]
 
     .. math:: P(\max(y, G_1, \dots, G_u) \le z) = P(G \le z)^u \quad (z \ge y)
 
@@ -138,13 +139,13 @@ class Blocks:
 
     @property
     def level_prob(self) -> Floats:
-        """Law of the level before a block. [-]"""
+        """Distribution of the level before a block. [-]"""
         zeros: Floats = np.zeros(len(self.unsettled))
         np.add.at(zeros, self.level, self.prob)
         return zeros
 
     def hold_rounds(self) -> float:
-        """Mean hold of an MPDU, :math:`E[x]`. [rounds]"""
+        """Return the mean hold of an MPDU, :math:`E[x]`. [rounds]"""
         levels = np.arange(len(self.unsettled))
         after = self.level_prob @ climb(self.unsettled, self.length)
         return float((after - self.level_prob) @ levels) / self.length
@@ -164,7 +165,8 @@ def is_small(window: int, levels: int) -> bool:
 
 
 def feasible(window: int, levels: int) -> list[int]:
-    """Numbers of blocks to divide a window into: only the whole window, or four that can be solved.
+    """Return numbers of blocks to divide a window into: only the whole window, or four that can be
+    solved.
 
     Parameters
     ----------
@@ -193,7 +195,7 @@ def feasible(window: int, levels: int) -> list[int]:
 
 
 def solve(window: int, unsettled: Floats, count: int) -> Blocks:
-    """Equilibrium of the window in `count` blocks.
+    """Return the equilibrium of the window in `count` blocks.
 
     Parameters
     ----------
@@ -229,7 +231,7 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
 
 
 def _eliminated(step: csr_array) -> Floats:
-    """Distribution that a step leaves as it is, by elimination; cheap for few levels."""
+    """Return the distribution that a step leaves as it is, by elimination; cheap for few levels."""
     size = step.shape[0]
     left = (eye_array(size, format="csc") - step.tocsc()).tocsc()
     # One state that is not rare is set to 1, its equation left out.
@@ -262,7 +264,7 @@ def _balanced(step: csr_array, period: int) -> Floats:
 
 
 def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
-    """All holds of so many blocks whose sum is at most the highest level, in order."""
+    """Return all holds of so many blocks whose sum is at most the highest level, in order."""
     states = np.zeros((1, 0), dtype=np.int8)
     left = np.array([highest])
     for _ in range(count):
@@ -276,7 +278,7 @@ def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
 
 
 def _rank(states: npt.NDArray[np.int8], highest: int) -> Integers:
-    """Places of states in the order of `_states`."""
+    """Return places of states in the order of `_states`."""
     count = states.shape[1]
     left = np.full(len(states), highest)
     place = np.zeros(len(states), dtype=np.int64)

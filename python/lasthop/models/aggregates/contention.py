@@ -61,7 +61,7 @@ class Backoff:
     error_prob: float = 0.0
 
     def windows(self) -> list[int]:
-        r"""Values of the backoff by failures in a row, :math:`CW_j + 1`. [slots]"""
+        r"""Return values of the backoff by failures in a row, :math:`CW_j + 1`. [slots]"""
         return [min((self.cwmin + 1) << j, self.cwmax + 1) for j in range(self.attempts_short)]
 
 
@@ -94,7 +94,7 @@ class Access:
 
     @property
     def collision_prob(self) -> float:
-        """Collisions per attempt. [-]"""
+        """Fraction of attempts that collide. [-]"""
         return max(0.0, 1 - self.lone / self.attempts)
 
 
@@ -113,7 +113,7 @@ class Contention:
     covariance: Floats
 
     def quiet(self, parts: Sequence[float]) -> float:
-        r"""Probability that no attempt of certain kinds is in a slot. [-]
+        r"""Return the probability that no attempt of certain kinds is in a slot. [-]
 
         .. math:: \prod_i (1 - \tau_i q_i) \exp \sum_{i < k}
                   \frac{C_{ik}\, q_i q_k}{(1 - \tau_i q_i)(1 - \tau_k q_k)}
@@ -121,7 +121,7 @@ class Contention:
         Parameters
         ----------
         parts : sequence of float
-            Part of each contender's attempts that is of those kinds, :math:`q_i`. [-]
+            Fraction of each contender's attempts that is of those kinds, :math:`q_i`. [-]
         """
         part = np.array(parts)
         silent = 1.0 - np.array([access.attempt_prob for access in self.accesses]) * part
@@ -213,7 +213,7 @@ def _next(
     covariance: Floats,
     number: int,
 ) -> Stages:
-    """Failures of one kind that follow from the attempts of all."""
+    """Return failures of one kind that follow from the attempts of all."""
     own, kind = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])
     others = np.array(counts) - (np.arange(len(kinds)) == number)
@@ -243,7 +243,7 @@ def _next(
 
 
 def _zero_after_failure(stages: Stages) -> float:
-    """Probability that a failed attempt is followed by a draw of 0. [-]"""
+    """Return the probability that a failed attempt is followed by a draw of 0. [-]"""
     failed = stages.draws() * (
         (1.0 - stages.at_once) * stages.failure + stages.at_once * stages.failure_at_once
     )

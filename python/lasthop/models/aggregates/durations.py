@@ -166,7 +166,7 @@ class Ppdu:
         return legacy + 4000 + 8000 + 4000 + ltf * ltfs
 
     def duration_ns(self, psdu_bytes: int) -> int:
-        """Duration of a PPDU, signal extension included. [ns]
+        """Return the duration of a PPDU, signal extension included. [ns]
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Ppdu:
         return self.preamble_ns + 4000 * -(-data_ns // 4000) + tail
 
     def _symbols(self, psdu_bytes: int) -> int:
-        """Symbols of HT and VHT. IEEE 802.11-2016, equations 19-32, 21-62."""
+        """Return symbols of HT and VHT. IEEE 802.11-2016, equations 19-32, 21-62."""
         bits = SERVICE_BITS + 8 * psdu_bytes
         if self.coding == "bcc":
             return -(-(bits + TAIL_BITS * self.encoders) // self.data_bits)
@@ -194,7 +194,7 @@ class Ppdu:
         return symbols + _ldpc_needs_more(bits, symbols * self.coded_bits, _CODING[self.mcs][1])
 
     def _he_symbols(self, psdu_bytes: int) -> tuple[int, int]:
-        """Symbols of HE and the pre-FEC padding factor. IEEE 802.11ax-2021, 27.3.12.5."""
+        """Return symbols of HE and the pre-FEC padding factor. IEEE 802.11ax-2021, 27.3.12.5."""
         per_subcarrier, rate = _CODING[self.mcs]
         coded = _SHORT_SUBCARRIERS[self.width_mhz] * per_subcarrier * self.streams
         data = int(coded * rate)
@@ -213,7 +213,9 @@ class Ppdu:
         return symbols, factor
 
     def _symbols_of_ns3(self, psdu_bytes: int) -> int:
-        """Symbols as ns-3 has them: bits per symbol from a rate in whole bit/s per stream."""
+        """Return symbols as ns-3 computes them: bits per symbol from a rate in whole bit/s per
+        stream.
+        """
         per_subcarrier, coding = _CODING[self.mcs]
         carriers = _SUBCARRIERS[self.standard][self.width_mhz]
         stream = ceil(Fraction(10**9, self.symbol_ns) * carriers * per_subcarrier * coding)
@@ -229,7 +231,7 @@ class Ppdu:
 
 
 def _ldpc_needs_more(payload: int, available: int, rate: Fraction) -> bool:
-    """Whether so many punctured bits would be too many. IEEE 802.11-2016, 19.3.11.7.5.
+    """Return whether so many punctured bits would be too many. IEEE 802.11-2016, 19.3.11.7.5.
 
     Parameters
     ----------
@@ -257,7 +259,7 @@ def _ldpc_needs_more(payload: int, available: int, rate: Fraction) -> bool:
 
 
 def control_ns(frame: str, rate_mbps: float, band_ghz: float = 5) -> int:
-    """Duration of a control frame in non-HT OFDM. [ns]
+    """Return the duration of a control frame in non-HT OFDM. [ns]
 
     Parameters
     ----------
@@ -272,7 +274,7 @@ def control_ns(frame: str, rate_mbps: float, band_ghz: float = 5) -> int:
 
 
 def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
-    """Duration of a frame in non-HT OFDM of 20 MHz. [ns]
+    """Return the duration of a frame in non-HT OFDM of 20 MHz. [ns]
 
     Parameters
     ----------
@@ -289,7 +291,7 @@ def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
 
 
 def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int:
-    """Response that EIFS assumes after a frame that was not understood. [ns]
+    """Return the response that EIFS assumes after a frame that was not understood. [ns]
 
     IEEE 802.11-2020, table 10-8.
 
@@ -307,7 +309,8 @@ def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int
 
 
 def aggregate_bytes(standard: Standard, mpdu_bytes: int, mpdus: int) -> int:
-    """PSDU of equal MPDUs: a delimiter before each, all but the last padded to 4 bytes. [bytes]
+    """Return the PSDU of equal MPDUs: a delimiter before each, all but the last padded to 4 bytes.
+    [bytes]
 
     An HT PPDU with one MPDU is no A-MPDU: it contains only the MPDU. IEEE 802.11-2016, 9.7.
 

@@ -32,11 +32,12 @@ STAGE_BYTES, LEAST_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
 spectra are computed at a time, and of two senders. [bytes]"""
 
 WHOLE_LOST = 0.05
-"""Part of the PPDUs that may be lost whole where they collide too: such failures come in rows. Two
-senders got 0.3 % less than predicted with 4.5 %, 1.4 % less with 8 %. [-]"""
+"""Fraction of the PPDUs that may be lost whole where they collide too: such failures come in rows.
+Two senders got 0.3 % less than predicted with 4.5 %, 1.4 % less with 8 %. [-]
+"""
 
 SELDOM = 1e-3
-"""Part of the packets that may wait in order for longer than receivers wait. [-]"""
+"""Fraction of the packets that may wait in order for longer than receivers wait. [-]"""
 
 
 def suits(scenario: Scenario) -> bool:
@@ -87,7 +88,7 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def _kinds(sending: Sequence[Sending]) -> list[Sending]:
-    """The senders, those that are alike as one object, whose frames are computed once."""
+    """Return the senders, those that are alike as one object, whose frames are computed once."""
     known: dict[Sending, Sending] = {}
     unnamed = (replace(sender, station=replace(sender.station, name="")) for sender in sending)
     return [known.setdefault(each, each) for each in unnamed]
@@ -166,7 +167,7 @@ def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated
 
 
 def _late(sending: Sequence[Sending], cell: saturated.Cell) -> Iterator[Doubt]:
-    """Senders whose packets receivers would not wait for."""
+    """Yield senders whose packets receivers would not wait for."""
     for sender, goodput_bps in zip(sending, cell.goodput_bps, strict=True):
         loss, most_s = loss_of(sender), sender.own.reorder_timeout_s
         if loss == 0 or sender.most_mpdus == 1 or most_s is None:
@@ -237,7 +238,7 @@ def _lists(
 
 
 def _reordering_s(sending: Sending, *, alone: bool) -> float | None:
-    """Mean wait to be in order; None where it is not known. [s]"""
+    """Return the mean wait to be in order; None where it is not known. [s]"""
     loss = loss_of(sending)
     if sending.most_mpdus == 1 or (loss == 0 and (alone or sending.own.attempts is None)):
         return 0.0

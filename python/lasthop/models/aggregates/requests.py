@@ -86,7 +86,7 @@ def requests_of(
 
 
 def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Floats]:
-    """Rounds that are the last attempt for the window's first MPDU.
+    """Yield rounds that are the last attempt for the window's first MPDU.
 
     Yields
     ------

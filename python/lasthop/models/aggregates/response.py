@@ -62,24 +62,24 @@ class Stages:
         return np.zeros(len(self.windows)) if self.seen else 1.0 / self.windows
 
     def distance(self, other: "Stages") -> float:
-        """Largest difference of a probability of failure. [-]"""
+        """Return the largest difference of a probability of failure. [-]"""
         in_slots = np.abs(self.failure - other.failure).max()
         return float(max(in_slots, np.abs(self.failure_at_once - other.failure_at_once).max()))
 
     def draws(self) -> Floats:
-        """Backoffs drawn at each stage, by those at the first. [-]"""
+        """Return backoffs drawn at each stage, by those at the first. [-]"""
         go_on = (1.0 - self.at_once) * self.failure + self.at_once * self.failure_at_once
         result: Floats = np.concatenate([[1.0], np.cumprod(go_on[:-1])])
         return result
 
     def attempt_prob(self) -> float:
-        """Probability of an attempt in a slot. [-]"""
+        """Return the probability of an attempt in a slot. [-]"""
         draws = self.draws()
         slots = (self.windows - 1) / 2 + (1.0 if self.seen else 0.0)
         return float(draws @ (1.0 - self.at_once) / (draws @ slots))
 
     def shares(self) -> Floats:
-        """Stages of attempts in slots. [-]"""
+        """Return stages of attempts in slots. [-]"""
         attempts = self.draws() * (1.0 - self.at_once)
         result: Floats = attempts / attempts.sum()
         return result
@@ -104,7 +104,7 @@ class Response:
 
     @classmethod
     def of(cls, stages: Stages) -> "Response":
-        """Response of a contender, by its own renewal process."""
+        """Return the response of a contender, by its own renewal process."""
         count = len(stages.windows)
         turn = np.exp(-1j * np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES)
         width = stages.windows[:, None] - (0 if stages.seen else 1)
@@ -127,7 +127,7 @@ class Response:
         in_all = direct + back * won.sum(axis=0)
 
         def following(weights: Floats) -> Spectrum:
-            """Later attempts by stage, from the stage after each with its weight."""
+            """Return the later attempts by stage, from the stage after each with its weight."""
             behind = np.concatenate([[0.0], weights[:-1]])
             result: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
             return result
@@ -141,7 +141,7 @@ class Response:
 
 
 def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
-    """Draws by stage, from the given stages on, up to the next return to the first."""
+    """Return draws by stage, from the given stages on, up to the next return to the first."""
     result = np.empty_like(fail)
     result[0] = weights[0]
     for stage in range(1, len(fail)):
@@ -150,7 +150,7 @@ def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
 
 
 def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
-    """Covariances of attempts in the same slot: [group, group, stage]. [-]
+    """Return covariances of attempts in the same slot: [group, group, stage]. [-]
 
     They are of an attempt of a contender of the first group at that stage, and one of another
     contender of the second group.

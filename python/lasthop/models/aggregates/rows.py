@@ -15,12 +15,13 @@ from lasthop.models.aggregates.blocks import Floats
 def rows_of(
     by_age: Floats, loss: float, attempts: int | None
 ) -> tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]:
-    """Failed rounds in a row before PPDUs and before BlockAckReqs.
+    """Return the failed rounds in a row before PPDUs and before BlockAckReqs.
 
     Parameters
     ----------
     by_age : array of float
-        Law of the sizes 1 to W (columns) by the age of the window's first MPDU, from 0 on. [-]
+        Distribution of the sizes 1 to W (columns) by the age of the window's first MPDU, from 0 on.
+        [-]
     loss : float
         Probability that an MPDU is lost, :math:`p`. [-]
     attempts : int or None

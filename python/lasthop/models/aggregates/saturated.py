@@ -33,7 +33,7 @@ from lasthop.models.errors import ModelError
 from lasthop.progress.cost_limits import check_time
 
 SELDOM = 0.01
-"""Part of the MPDUs that may be given up where losses and collisions add up. [-]"""
+"""Fraction of the MPDUs that may be given up where losses and collisions add up. [-]"""
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ class Cell:
     attempt_prob : tuple of float
         Probability of an attempt per slot (``edca``) or open slot (``dcf``). [-]
     collision_prob : tuple of float
-        Collisions per attempt. [-]
+        Fraction of attempts that collide. [-]
     failure_prob : tuple of float
-        Failed accesses per attempt. [-]
+        Fraction of accesses that fail. [-]
     given_up : tuple of float
         MPDUs given up, per MPDU given up or received. [-]
     request_share : tuple of float
@@ -184,7 +184,7 @@ class _Traffic:
         return self.delivered * self.payload_bytes
 
     def lone_s(self) -> float:
-        """Mean duration of what does not collide, AIFS apart. [s]"""
+        """Return the mean duration of what does not collide, AIFS apart. [s]"""
         return sum(
             kind.part
             * (
@@ -195,19 +195,19 @@ class _Traffic:
         )
 
     def first_s(self) -> float:
-        """Mean duration of the first frame with what EIFS adds to AIFS. [s]"""
+        """Return the mean duration of the first frame with what EIFS adds to AIFS. [s]"""
         return sum(
             kind.part * (kind.exchange.first_frame_s + kind.exchange.first_wait_s)
             for kind in self.kinds
         )
 
     def frames(self) -> float:
-        """PPDUs with data and BlockAckReqs per attempt that does not collide."""
+        """Return PPDUs with data and BlockAckReqs per attempt that does not collide."""
         more = self.requests / (1 + self.requests)
         return sum(kind.part * len(kind.sizes) for kind in self.kinds) + more
 
     def discarded(self) -> float:
-        """MPDUs given up, per MPDU given up or received. [-]"""
+        """Return MPDUs given up, per MPDU given up or received. [-]"""
         if self.window.loss > 0 or self.given_up == 0:
             return self.given_up
         # Only the first PPDU of an opportunity is ever given up, and a BlockAckReq opens the next.
@@ -218,7 +218,9 @@ class _Traffic:
         return lost / (lost + received)
 
     def mpdus(self, collision_prob: float) -> float:
-        """MPDUs in a PPDU; of a collision only the first is on the air, or none behind RTS."""
+        """Return MPDUs in a PPDU; of a collision only the first is on the air, or none behind
+        RTS.
+        """
         mpdus = ppdus = 0.0
         for kind in self.kinds:
             if not kind.sizes:
@@ -237,7 +239,7 @@ def solve(
     aifs_s: float,
     countdown: Literal["edca", "dcf"] = "edca",
 ) -> Cell:
-    r"""Throughput of a saturated cell of contenders with equal AIFSN.
+    r"""Return the throughput of a saturated cell of contenders with equal AIFSN.
 
     .. math:: X_i = \frac{L_i N_i D_i}{\sigma P_{idle} + \sum_k N_k T_k + T_{col} + P_{busy} AIFS}
 
@@ -307,7 +309,7 @@ def solve(
 
 
 def _window(aggregator: Aggregator, solo: bool) -> Window:
-    """The window of a contender, PPDU by PPDU that does not collide."""
+    """Return the window of a contender, PPDU by PPDU that does not collide."""
     if aggregator.loss == 0:
         return windows.solve(aggregator.mpdus, 0.0)
     return windows.solve(aggregator.mpdus, aggregator.loss, aggregator.attempts if solo else None)
@@ -353,7 +355,7 @@ def _traffic(aggregator: Aggregator, window: Window, access: Access, solo: bool)
 
 
 def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
-    """Accesses that begin with so many MPDUs; 0: with a BlockAckReq."""
+    """Return accesses that begin with so many MPDUs; 0: with a BlockAckReq."""
     sizes = exchange.sizes
     if sizes is None:
         sizes = (mpdus,) if mpdus else ()
@@ -367,7 +369,7 @@ def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -
 
 
 def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
-    r"""BlockAckReqs per PPDU that does not collide, where MPDUs are lost and collide too.
+    r"""Return BlockAckReqs per PPDU that does not collide, where MPDUs are lost and collide too.
 
     MPDUs that were new together are given up together, after :math:`A` attempts of which :math:`j`
     collided. There are :math:`(1 - p)` such groups per PPDU, of :math:`n` MPDUs each.
@@ -388,7 +390,8 @@ def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
 
 
 def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float) -> float:
-    r"""Mean of the longest first frame of a slot with what EIFS adds after it; idle counts 0. [s]
+    r"""Return the mean of the longest first frame of a slot with what EIFS adds after it; idle
+    counts 0. [s]
 
     .. math:: \sum_m T_{(m)} \bigl[P(\text{no frame longer than } T_{(m)})
               - P(\text{no frame longer than } T_{(m-1)})\bigr]

@@ -147,7 +147,7 @@ class Sending:
         )
 
     def ppdu_ns(self, psdu_bytes: int) -> int:
-        """Duration of a PPDU. [ns]"""
+        """Return the duration of a PPDU. [ns]"""
         if psdu_bytes not in self._ppdus_ns:
             self._ppdus_ns[psdu_bytes] = (
                 durations.ofdm_ns(psdu_bytes, self.rate_mbps, self.band_ghz)
@@ -174,7 +174,7 @@ class Sending:
         return rts, response
 
     def control_ns(self, frame: str) -> int:
-        """Duration of a control frame that the sender sends or gets. [ns]"""
+        """Return the duration of a control frame that the sender sends or gets. [ns]"""
         rts, response = self.control_mbps
         asks = frame in ("rts", "block_ack_request")
         return control_ns(frame, rts if asks else response, self.band_ghz)
@@ -185,7 +185,7 @@ class Sending:
         return "block_ack_64" if self.most_mpdus <= 64 else "block_ack_256"
 
     def response_ns(self, mpdus: int) -> int:
-        """Duration of the response to this many MPDUs. [ns]"""
+        """Return the duration of the response to this many MPDUs. [ns]"""
         return self.control_ns("ack" if mpdus == 1 else self.block_ack)
 
     @property
@@ -224,7 +224,7 @@ class Sending:
         return own if self.standard is None else min(own, LONGEST_BYTES[self.standard])
 
     def mpdu_bytes(self, packets: int = 1) -> int:
-        """Length of the MPDU of some packets; several are an A-MSDU. [bytes]"""
+        """Return the length of the MPDU of some packets; several are an A-MSDU. [bytes]"""
         msdu_bytes = self.packet_bytes + self.cell.llc_bytes
         if packets == 1:
             return self.cell.mac_header_bytes + msdu_bytes
@@ -272,7 +272,9 @@ class Sending:
         )
 
     def ppdus(self) -> tuple[Mpdus, ...]:
-        """PPDUs of one packet, of two, and so on, up to the longest within the sender's limits."""
+        """Return PPDUs of one packet, of two, and so on, up to the longest within the sender's
+        limits.
+        """
         held = list[Mpdus]()
         for each in self._growing():
             if held and not self._is_allowed(each):
@@ -295,7 +297,7 @@ class Sending:
         )
 
     def _growing(self) -> Iterator[Mpdus]:
-        """A PPDU packet by packet."""
+        """Yield a PPDU packet by packet."""
         mpdu_bytes = self.mpdu_bytes(self.packets_per_mpdu)
         for full in range(self.most_mpdus):
             for packets in range(1, self.packets_per_mpdu + 1):
@@ -308,7 +310,7 @@ class Sending:
                 yield Mpdus(full + 1, full * self.packets_per_mpdu + packets, psdu_bytes)
 
     def _is_allowed(self, mpdus: Mpdus) -> bool:
-        """Whether a PPDU is within the sender's limits."""
+        """Return whether a PPDU is within the sender's limits."""
         is_short = mpdus.psdu_bytes <= self.most_bytes
         return is_short and self.ppdu_ns(mpdus.psdu_bytes) <= _ns(self.own.time_s)
 
@@ -364,7 +366,7 @@ class Sending:
     def _access(
         self, first_ns: int, ended_ns: int, until_ns: int, held: list[Mpdus], *, is_protected: bool
     ) -> Exchange:
-        """An access, with what follows in its opportunity."""
+        """Return an access, with what follows in its opportunity."""
         held = list(held)
         for each in self._following(until_ns):
             held.append(each)
@@ -383,7 +385,7 @@ class Sending:
         )
 
     def _following(self, until_ns: int) -> Iterator[Mpdus]:
-        """PPDUs that follow in an opportunity of which so much is over."""
+        """Yield PPDUs that follow in an opportunity of which so much is over."""
         most = self.access.txop_packets
         count = 1
         while self.limit_ns is not None and (most is None or count < most):

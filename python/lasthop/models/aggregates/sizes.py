@@ -28,9 +28,9 @@ Weights = npt.NDArray[Any]
 MOST_NODES = 8
 """Places within a block at which a round is looked at."""
 RARE = 1e-8
-"""Probability below which a law of sizes is not moved for its sake. [-]"""
+"""Probability below which a distribution of sizes is not moved for its sake. [-]"""
 MOST_STEPS = 200
-"""Steps within which a law of sizes must have moved."""
+"""Steps within which a distribution of sizes must have moved."""
 WHOLE = 1e-9
 """Part of an MPDU by which a number of MPDUs may miss a whole one. [-]"""
 
@@ -58,7 +58,9 @@ def places(length: float) -> tuple[Floats, Floats]:
 
 
 def level_probs(blocks: Blocks) -> Floats:
-    """Law of the level that an MPDU of any place finds, :math:`P(Y = y)`. [-]"""
+    """Return the distribution of the level that an MPDU of any place finds, :math:`P(Y = y)`.
+    [-]
+    """
     unsettled = blocks.unsettled
     settled = 1.0 - unsettled
     # Mean over the places of P(G <= z)^u, a geometric series.
@@ -69,7 +71,7 @@ def level_probs(blocks: Blocks) -> Floats:
 
 
 def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weights:
-    """Mean over rounds of the product of a weight for each MPDU in the window. [-]
+    """Return the mean over rounds of the product of a weight for each MPDU in the window. [-]
 
     Columns are the shares of rounds by the age of the window's first MPDU, from 0 on.
 
@@ -101,7 +103,8 @@ def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weig
 
 
 def law(blocks: Blocks, window: int) -> Floats:
-    """Law of the sizes 1 to W (columns) by the age of the window's first MPDU (rows).
+    """Return the distribution of the sizes 1 to W (columns) by the age of the window's first MPDU
+    (rows).
 
     From :math:`E[z^k]` on the unit circle.
     """
@@ -173,7 +176,9 @@ class _Factors:
         ]
 
     def present(self, newest: int) -> Weights:
-        """Weight of the present block and of the window's first MPDU, by level before the block."""
+        """Return the weight of the present block and of the window's first MPDU, by level before
+        the block.
+        """
         level = np.arange(len(self.single) - 1 - newest)
         weight = np.zeros(len(level), dtype=self.single.dtype)
         behind = self.single[newest]
@@ -189,7 +194,8 @@ class _Factors:
 
 
 def _over_places(ahead: Any, behind: Any, mpdus: float, own: float) -> Any:
-    r"""Mean of :math:`f^{i - o} g^{u - i + 1/2}` over the places :math:`i = 1, \dots, u` of a hold.
+    r"""Return the mean of :math:`f^{i - o} g^{u - i + 1/2}` over the places :math:`i = 1, \dots, u`
+    of a hold.
 
     `own` is :math:`o`, the part of the MPDU at that place that counts as before the hold.
     """

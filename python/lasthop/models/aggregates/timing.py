@@ -58,7 +58,7 @@ class Timing:
     ahead_s: Callable[[int], float] = nothing
 
     def backoff_s(self, failures: int) -> float:
-        """Mean backoff after this many failures in a row. [s]"""
+        """Return the mean backoff after this many failures in a row. [s]"""
         doubled = (self.cwmin + 1) << failures % self.attempts_short
         return self.slot_s * (min(doubled, self.cwmax + 1) - 1) / 2
 
@@ -69,7 +69,7 @@ class Timing:
 
 
 def round_s(window: Window, timing: Timing) -> float:
-    """Mean duration of a round, BlockAckReqs shared out. [s]
+    """Return the mean duration of a round, BlockAckReqs shared out. [s]
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def goodput_bps(window: Window, timing: Timing, payload_bytes: float) -> float:
 
 
 def reordering_s(window: Window, timing: Timing) -> float:
-    r"""Mean time from the end of the PPDU that brought an MPDU until it is handed up in order. [s]
+    r"""Return the mean time from the end of the PPDU that brought an MPDU until it is handed up in
+    order. [s]
 
     .. math:: D = \frac{1}{\text{delivered}} \sum_{k, f} P(k, f)\, (W - k)\, T_{k, f}
 
@@ -137,7 +138,7 @@ def reordering_s(window: Window, timing: Timing) -> float:
 
 
 def _requests_s(window: Window, timing: Timing) -> float:
-    """BlockAckReqs with their answers and accesses, per round. [s]"""
+    """Return BlockAckReqs with their answers and accesses, per round. [s]"""
     requests = window.requests
     answer_s = timing.sifs_s + timing.response_s(window.window)
     access_s = timing.aifs_s + timing.backoff_s(0)

@@ -10,9 +10,9 @@ With the mean hold :math:`E[x]` of an MPDU (`blocks`) per round
 .. math:: \text{delivered} = \frac{1 - p^A}{E[x]}, \qquad
           E[k] = \frac{1}{E[x]} \frac{1 - p^A}{1 - p}
 
-and the part given up is :math:`p^A`, whatever the window. A received MPDU waits for earlier MPDUs
-until the window has moved over it, :math:`R = (Y - G)^+` rounds with the level :math:`Y`. It is
-handed up :math:`R` PPDUs later.
+and the fraction given up is :math:`p^A`, whatever the window. A received MPDU waits for earlier
+MPDUs until the window has moved over it, :math:`R = (Y - G)^+` rounds with the level :math:`Y`. It
+is handed up :math:`R` PPDUs later.
 
 Windows whose chain is solved whole are exact: 9 MPDUs for :math:`p = 0.3`, 18 for 0.1, 40 for 0.02,
 and 64 with four attempts up to half of that. For others the cubic in the length of a block leaves
@@ -43,7 +43,7 @@ DOUBTED = 2e-3
 FEW = 1e-5
 """Weight in the place of 0, where negative powers are taken. [-]"""
 STATES_FOR_SIZES = 6000
-"""States of a chain whose law of sizes is worked out MPDU by MPDU."""
+"""States of a chain whose distribution of sizes is worked out MPDU by MPDU."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Window:
     delivered : float
         MPDUs received per round.
     given_up : float
-        Part of the MPDUs that is given up. [-]
+        Fraction of the MPDUs that is given up. [-]
     failed : float
         Probability that nothing of a PPDU is received. [-]
     rows : tuple of tuple of float
@@ -92,7 +92,7 @@ class Window:
         return float(np.arange(len(self.sizes)) @ np.array(self.sizes))
 
     def wait_quantile(self, part: float) -> int:
-        """Further PPDUs within which so large a part of the MPDUs is in order.
+        """Return the further PPDUs within which so large a fraction of the MPDUs is in order.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ def solve(
     most_in_ppdu: int | None = None,
     collisions: float = 0.0,
 ) -> Window:
-    """Equilibrium of a window that is always full.
+    """Return the equilibrium of a window that is always full.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def solve(
 
 
 def _without_losses(window: int, room: int, attempts: int | None) -> Window:
-    """PPDUs of one size, in order."""
+    """Return PPDUs of one size, in order."""
     sizes = tuple(float(k == room) for k in range(window + 1))
     return Window(
         window=window,
@@ -209,7 +209,7 @@ def _without_losses(window: int, room: int, attempts: int | None) -> Window:
 
 
 def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window:
-    """PPDUs of one MPDU, in order."""
+    """Return PPDUs of one MPDU, in order."""
     unsettled = chain.unsettled_probs(loss, attempts, collisions)
     hold = float(unsettled.sum())
     received = 1.0 if attempts is None else (1.0 - loss) * hold
@@ -244,7 +244,7 @@ class _Law:
 
     @classmethod
     def of(cls, blocks: Blocks, loss: float) -> "_Law":
-        """The law of a chain."""
+        """Return the law of a chain."""
         # The second moment by a second difference of E[z^k] around 1.
         step = 5e-3 / (blocks.length * blocks.holds.shape[1])
         weights = [(1.0, z) for z in (np.exp(step), np.exp(-step), loss, FEW)]
@@ -259,7 +259,9 @@ class _Law:
 
 
 def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
-    """The cubic through four chains at blocks of one MPDU; the mean hold's rate is continued."""
+    """Return the cubic through four chains at blocks of one MPDU; the mean hold's rate is
+    continued.
+    """
     names = ("square", "failed", "single")
     rate = _at_one(lengths, [1 / law.hold for law in __laws])
     rough = _at_one(lengths[1:], [1 / law.hold for law in __laws[1:]])
@@ -286,7 +288,9 @@ def _at_one(lengths: Sequence[float], values: Sequence[float]) -> float:
 
 
 def _waits(levels: Floats, unsettled: Floats, received: float) -> tuple[float, ...]:
-    r"""Law of :math:`(Y - G)^+` given that the MPDU is received in its attempt :math:`G`. [-]"""
+    r"""Return the law of :math:`(Y - G)^+` given that the MPDU is received in its attempt
+    :math:`G`. [-]
+    """
     rounds = -np.diff(unsettled)  # P(G = 1), P(G = 2), ...
     if received < 1.0:
         rounds[-1] -= 1.0 - received

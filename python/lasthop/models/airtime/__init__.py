@@ -1,13 +1,14 @@
-"""Shares of the air, and throughput, of stations that one queue of an access point serves.
+"""Shares of air time, and throughput, of stations that are served by one queue of an access point.
 
-One FIFO gives all stations the same throughput, and the slow station most of the air. A queue for
-each station, served in turn, gives each an aggregate. Queues with airtime fairness, as in Linux's
-mac80211, give each the same time. The question is that of T. Hoiland-Jorgensen, M. Kazior, D. Taht,
-P. Hurtig, A. Brunstrom, "Ending the Anomaly: Achieving Low Latency and Airtime Fairness in WiFi",
-USENIX ATC 2017; what of it was read, and what is our own: ``docs/papers/airtime.md``.
+One FIFO gives all stations the same throughput, and the slow station most of the air time. A queue
+per station, served in turn, gives each station one aggregate per turn. Queues with airtime
+fairness, as in Linux's mac80211, give each station the same time. The question is that of T.
+Hoiland-Jorgensen, M. Kazior, D. Taht, P. Hurtig, A. Brunstrom, "Ending the Anomaly: Achieving Low
+Latency and Airtime Fairness in WiFi", USENIX ATC 2017. ``docs/papers/airtime.md`` lists the parts
+of the paper that were used, and the additions.
 
-`receivers` has what a station's exchanges take, `order` in which order a queue sends them, `shares`
-the closed forms.
+`receivers` has the durations of a station's exchanges, `order` the order in which a queue sends
+them, and `shares` the closed forms.
 """
 
 from lasthop.models.airtime.options import Options

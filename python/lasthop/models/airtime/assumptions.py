@@ -12,7 +12,9 @@ from lasthop.scenario.queues import Mac80211, Threshold
 from lasthop.scenario.typed import CellScenario, UdpFlow
 
 WHOLE = 0.01
-"""Part of a station's PPDUs that may be lost whole, which doubles the backoff. [-]"""
+"""Largest fraction of a station's PPDUs that may be lost as a whole; such a loss doubles the
+backoff. [-]
+"""
 
 
 def is_fair(scenario: CellScenario) -> bool:
@@ -26,7 +28,7 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
     Raises
     ------
     ModelError
-        Its discipline is another.
+        If the queue has another discipline.
     """
     if options.queue is not None:
         return options.queue
@@ -44,7 +46,7 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
 
 
 def room_of(scenario: CellScenario) -> int:
-    """Packets that the access point's queue has room for."""
+    """Return the number of packets that the access point's queue can hold."""
     queue = scenario.cell.ap.queue
     if isinstance(queue, Threshold):
         return min(queue.threshold_packets, scenario.cell.ap.queue_packets)
@@ -105,7 +107,7 @@ def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
 
 
 def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Mapping[str, float]:
-    """Mean aggregates by station, where a group's name may stand for all of its members."""
+    """Return the mean aggregates by station; the name of a group applies to all of its members."""
     groups = {own.station.group for own in receivers} - {own.name for own in receivers}
     named = {name: size for name, size in sizes.items() if name not in groups}
     of_groups = [own for own in receivers if own.station.group in groups & sizes.keys()]
@@ -113,7 +115,7 @@ def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Map
 
 
 def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Iterator[Doubt]:
-    """Check that given mean aggregates are possible, and of existing stations."""
+    """Yield given mean aggregates that are impossible, and names that are not stations."""
     names = [own.name for own in receivers]
     for name in sizes:
         if name not in names:

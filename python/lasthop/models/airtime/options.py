@@ -1,4 +1,4 @@
-"""Options that differ from the scenario, and inputs of the model from a run."""
+"""Options that replace values of the scenario, and inputs of the model from a simulation run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,9 @@ from lasthop.errors import UserError
 from lasthop.models.choices import Choices
 
 Order = Literal["fifo", "rounds", "airtime"]
-"""How a queue shares out the air: by arrival, an aggregate each in turn, the same time for each."""
+"""How a queue shares the air time: by arrival, one aggregate per station in turn, or the same time
+for each station.
+"""
 
 
 @dataclass(frozen=True)
@@ -19,12 +21,13 @@ class Options(Choices):
     Attributes
     ----------
     queue : "fifo", "rounds", "airtime" or None
-        The access point's queue; None takes the scenario's: ``"fifo"`` for a drop-tail queue,
-        ``"airtime"`` for ``mac80211``, ``"rounds"`` where its `airtime_fairness` is false.
+        Discipline of the access point's queue. None uses the scenario's discipline: ``"fifo"`` for
+        a drop-tail queue, ``"airtime"`` for ``mac80211``, ``"rounds"`` if its `airtime_fairness` is
+        false.
     aggregates : mapping of str to float, or None
-        Mean MPDUs in the PPDUs to each station, or to each of a group by the group's name, from a
-        run: its ``downlink_mpdus_per_ppdu``. None:
-        what the limits of aggregates, and the order of a full queue, make of them. [MPDUs]
+        Mean number of MPDUs in the PPDUs to each station, or to each station of a group by the
+        group's name. The values are ``downlink_mpdus_per_ppdu`` of a run. None: they follow from
+        the limits of aggregates and the order of a full queue. [MPDUs]
     """
 
     queue: Order | None = None
@@ -32,12 +35,12 @@ class Options(Choices):
 
     @classmethod
     def of(cls, given: Mapping[str, object], model: str) -> Self:
-        """Options by name; ``"near=31.5,far=2"`` may stand for a mapping of `aggregates`.
+        """Return options by name; ``"near=31.5,far=2"`` is accepted as a mapping of `aggregates`.
 
         Raises
         ------
         UserError
-            An option is unknown, or its value is.
+            If an option or its value is unknown.
         """
         others = {name: value for name, value in given.items() if name != "aggregates"}
         chosen = super().of(others, model)
@@ -45,13 +48,13 @@ class Options(Choices):
         return cls(chosen.queue, None if value is None else _sizes(value))
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, as results state them."""
+        """Return the options by name, as results contain them."""
         sizes = None if self.aggregates is None else dict(self.aggregates)
         return {"queue": self.queue, "aggregates": sizes}
 
 
 def _sizes(value: object) -> Mapping[str, float]:
-    """Mean aggregates by station."""
+    """Return the mean aggregates by station."""
     if isinstance(value, str):
         pairs = [each.rpartition("=")[::2] for each in value.split(",")]
         named: Mapping[Any, Any] = dict(pairs)

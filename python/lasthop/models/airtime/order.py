@@ -1,17 +1,17 @@
-"""Order in which a full queue sends, and its effect on aggregates.
+"""Order in which a full queue sends, and its effect on the size of aggregates.
 
-The model is a recursion over exchanges with mean backoffs. The station of the packet that finds
-room is drawn by the stations' rates, always with the same seed. If stations came in turn, a queue
-with short opportunities would fall into one of several cycles. The packets of a station in the
-queue determine the length of its aggregates.
+The model iterates over exchanges with mean backoffs. When a packet enters the queue, its station is
+drawn in proportion to the stations' rates, always with the same seed. If stations came in turn, a
+queue with short opportunities would fall into one of several cycles. The number of a station's
+packets in the queue determines the length of its aggregates.
 
 FIFO: an exchange goes to the station of the oldest packet, and takes all its packets in the queue,
-up to the limits of an aggregate. Packets on the air keep their room until they are acknowledged. A
-station with large limits therefore empties its part of the queue in one exchange. A station of
-which two packets fit into an exchange has the rest of the room. Thus a slow station fills a FIFO
-with equal arrivals for all.
+up to the limits of an aggregate. Packets on the air occupy the queue until they are acknowledged. A
+station with large limits therefore takes all of its packets from the queue in one exchange. A
+station with a limit of two packets per exchange occupies the rest of the queue. Thus a slow station
+fills a FIFO if all stations have equal arrivals.
 
-A queue for each station always has enough for an aggregate as long as the limits allow.
+A queue per station always has enough packets for the longest allowed aggregate.
 """
 
 from bisect import bisect
@@ -27,17 +27,19 @@ from lasthop.models.airtime.receivers import Receiver
 from lasthop.progress.cost_limits import check_time
 
 SEED = 1
-"""Seed of what is drawn, whatever the scenario's."""
+"""Seed of the random draws, which does not depend on the scenario."""
 FIRST, COUNTED = 4, 40
-"""How often the packets that a FIFO has room for are sent before something is counted, and then."""
+"""Number of times that the capacity of a FIFO is sent before counting starts, and while
+counting.
+"""
 LEAST = {"fifo": (6000, 300), "rounds": (1000, 20), "airtime": (1000, 20)}
-"""Exchanges that are counted at least, and at least for each station."""
+"""Least number of counted exchanges, in all and per station."""
 LOOKS = 256
-"""Accesses after which the clock is looked at."""
+"""Number of accesses between two checks of the elapsed time."""
 
 
 def drawn(offered: Sequence[float]) -> Iterator[int]:
-    """For which station each packet is, by the packets that are offered for each. [-]"""
+    """Yield the station of each arriving packet, by the offered packets of each station. [-]"""
     parts, draws = [*accumulate(offered)], Random(SEED)
     while True:
         yield min(bisect(parts, draws.random() * parts[-1]), len(parts) - 1)
@@ -47,32 +49,32 @@ class Waiting(Protocol):
     """Packets that wait in the queue of an access point."""
 
     def following(self) -> int:
-        """Give the station whose turn it is."""
+        """Return the station whose turn it is."""
 
     def available(self, station: int) -> int:
-        """Give the packets that wait for a station, or more than fit."""
+        """Return the number of packets that wait for a station, or more than fit into a PPDU."""
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Begin an exchange."""
+        """Begin an exchange with a station."""
 
     def pass_by(self, time_ns: float) -> None:
-        """Let time pass, in which packets come. [ns]"""
+        """Let time pass, in which packets arrive. [ns]"""
 
     def settle(self) -> None:
-        """End the exchange: its packets are gone."""
+        """End the exchange and remove its packets."""
 
 
 class Fifo:
-    """One drop-tail queue for all.
+    """One drop-tail queue for all stations.
 
     Parameters
     ----------
     room : int
-        Packets that it has room for, those on the air included.
+        Number of packets that the queue can hold, including packets on the air.
     comes : iterator of int
-        For which station each packet that finds room is.
+        Station of each packet that enters the queue.
     rate_pps : float
-        At which rate packets come; infinite: it is always full. [packets/s]
+        Arrival rate of packets; infinite if the queue is always full. [packets/s]
     """
 
     def __init__(self, room: int, comes: Iterator[int], rate_pps: float) -> None:
@@ -97,11 +99,12 @@ class Fifo:
             self._inside += 1
 
     def following(self) -> int:
-        """Give the station of the oldest packet; of the next that comes, where none waits."""
+        """Return the station of the oldest packet; if no packet waits, of the next arrival."""
         if self._inside == self._on_air:
             self._credit = 0.0
             self._fill(1)
-        while True:  # what has been sent from behind is still in the order
+        # The order still contains packets that were sent earlier as part of an aggregate.
+        while True:
             number, station = self._order[0]
             own = self._waiting[station]
             if own and own[0] == number:
@@ -109,17 +112,17 @@ class Fifo:
             self._order.popleft()
 
     def available(self, station: int) -> int:
-        """Give the packets that wait for a station."""
+        """Return the number of packets that wait for a station."""
         return len(self._waiting[station])
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Take a station's oldest packets; they keep their room."""
+        """Take a station's oldest packets; they still occupy the queue."""
         for _ in range(packets):
             self._waiting[station].popleft()
         self._on_air = packets
 
     def pass_by(self, time_ns: float) -> None:
-        """Let packets come, as far as there is room; the others are lost. [ns]"""
+        """Let packets arrive until the queue is full; further packets are lost. [ns]"""
         if self._greedy:
             return
         self._credit += time_ns * self._per_ns
@@ -128,7 +131,7 @@ class Fifo:
         self._fill(total)
 
     def settle(self) -> None:
-        """Free the room of what was on the air."""
+        """Remove the packets that were on the air from the queue."""
         self._inside -= self._on_air
         self._on_air = 0
         if self._greedy:
@@ -136,12 +139,12 @@ class Fifo:
 
 
 class Rounds:
-    """A queue for each station, all of them full, served in turn.
+    """A queue per station; all queues are full and served in turn.
 
     Parameters
     ----------
     stations : int
-        How many.
+        Number of stations.
     """
 
     def __init__(self, stations: int) -> None:
@@ -149,31 +152,31 @@ class Rounds:
         self._last = -1
 
     def following(self) -> int:
-        """Give the station after the last."""
+        """Return the station after the last served station."""
         return (self._last + 1) % self._stations
 
     def available(self, station: int) -> int:
-        """Give more than fit."""
+        """Return more packets than fit into a PPDU."""
         return 1 << 30
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Go on to the next station."""
+        """Advance to the next station."""
         self._last = station
 
     def pass_by(self, time_ns: float) -> None:
-        """Let time pass: the queues are full anyway."""
+        """Let time pass; the queues are full anyway."""
 
     def settle(self) -> None:
         """End the exchange: the queues are full anyway."""
 
 
 class Airtime(Rounds):
-    """A queue for each station, all of them full; next is who has had least of the air.
+    """A queue per station; all queues are full, and the station with the least air time is next.
 
     Parameters
     ----------
     stations : int
-        How many.
+        Number of stations.
     """
 
     def __init__(self, stations: int) -> None:
@@ -181,11 +184,11 @@ class Airtime(Rounds):
         self._had = [(0, station) for station in range(stations)]
 
     def following(self) -> int:
-        """Give the station with the least air time."""
+        """Return the station with the least air time."""
         return self._had[0][1]
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
-        """Charge the PPDU."""
+        """Charge the PPDU to the station's air time."""
         had_ns, _ = self._had[0]
         heapreplace(self._had, (had_ns + ppdu_ns, station))
 
@@ -197,9 +200,10 @@ class Counters:
     Attributes
     ----------
     exchanges, packets, mpdus, exchange_ns, ppdu_ns : list of int
-        Exchanges, packets and MPDUs in them, their time and air time of PPDUs. [-, -, -, ns, ns]
+        Number of exchanges, of their packets and of their MPDUs, duration of exchanges, and air
+        time of PPDUs. [-, -, -, ns, ns]
     accesses : int
-        Times that the access point contended for the medium.
+        Number of times that the access point contended for the medium.
     """
 
     exchanges: list[int]
@@ -211,7 +215,7 @@ class Counters:
 
     @classmethod
     def empty(cls, stations: int) -> "Counters":
-        """Return counts of nothing."""
+        """Return counters that are zero."""
         exchanges, packets, mpdus, exchange_ns, ppdu_ns = ([0] * stations for _ in range(5))
         return cls(exchanges, packets, mpdus, exchange_ns, ppdu_ns)
 
@@ -224,7 +228,7 @@ def serve(
     first: int = 0,
     counted: int = 0,
 ) -> Counters:
-    """Return the transmissions of a queue, access by access.
+    """Return the transmissions of a queue, simulated access by access.
 
     Parameters
     ----------
@@ -235,9 +239,9 @@ def serve(
     access_s : float
         AIFS and mean backoff before an access. [s]
     least : int
-        Exchanges that are counted at least.
+        Least number of counted exchanges.
     first, counted : int
-        Packets that are sent before anything is counted, and then at least.
+        Number of packets that are sent before counting starts, and least number afterwards.
     """
     sending = receivers[0].sending
     limit_ns, sifs_ns, access_ns = sending.limit_ns, sending.sifs_ns, 1e9 * access_s

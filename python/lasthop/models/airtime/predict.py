@@ -1,4 +1,4 @@
-"""From a scenario to the shares of stations that the access point's queue serves."""
+"""Prediction of the shares of stations that the access point's queue serves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Readable, Scenario, UdpFlow
 
 PACKET_S, EXCHANGE_S = 1e-6, 6e-6
-"""Time of a packet of the order, and of an exchange. [s]"""
+"""Computation time per packet of the order, and per exchange. [s]"""
 
 
 def suits(scenario: Scenario) -> bool:
@@ -48,9 +48,9 @@ class Shares:
     mpdus : sequence of float
         Mean MPDUs in a PPDU. [MPDUs]
     exchanges : sequence of float
-        Parts of the exchanges. [-]
+        Fraction of the exchanges of each station. [-]
     airtime : sequence of float
-        Parts of the time that PPDUs to each are on the air. [-]
+        Fraction of time that PPDUs to each station are on the air. [-]
     goodput_bps : sequence of float
         Throughput. [bit/s]
     """
@@ -62,7 +62,7 @@ class Shares:
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:
-    """Predict throughput and shares of the air of stations that an access point's queue serves.
+    """Predict throughput and air-time shares of stations that an access point's queue serves.
 
     Parameters
     ----------
@@ -70,19 +70,19 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         Normalised scenario, read or to be read: a cell of 802.11n, ac or ax in which the access
         point sends UDP to stations, more than the cell takes.
     options : Options, optional
-        Another queue; mean aggregates of a run.
+        Another queue discipline; mean aggregates from a run.
 
     Returns
     -------
     dict
         A result of kind ``"prediction"``: ``goodput_bps`` [bit/s] of cell, stations and flows; of
-        stations ``airtime_fraction`` [-], the part of the time that PPDUs to them are on the air,
-        and ``downlink_mpdus_per_ppdu``; ``options`` and ``order``.
+        stations ``airtime_fraction`` [-], the fraction of the time that PPDUs to them are on the
+        air, and ``downlink_mpdus_per_ppdu``; ``options`` and ``order``.
 
     Raises
     ------
     ModelError
-        The scenario breaks an assumption: TCP, uploads, a queue that is managed, losses without
+        If the scenario breaks an assumption: TCP, uploads, a queue with AQM, or losses without the
         aggregates of a run.
     """
     options = Options() if options is None else options
@@ -129,7 +129,9 @@ def _receivers(scenario: CellScenario) -> list[Receiver]:
 def _solve(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
 ) -> Shares:
-    """Sizes and accesses by the order of a full queue, the rest in closed form."""
+    """Compute sizes and accesses by simulating the order of a full queue; the rest is in closed
+    form.
+    """
     sending = receivers[0].sending
     cell = scenario.cell
     access_s = cell.sifs_s + cell.slot_s * (sending.access.aifsn + sending.access.cwmin / 2)
@@ -168,7 +170,7 @@ def _solve(
 def _unserved(
     scenario: CellScenario, receivers: Sequence[Receiver], tally: orders.Counters
 ) -> Iterator[Doubt]:
-    """Stations that have no exchange, since next to nothing is offered for them."""
+    """Yield the stations without an exchange, because almost no packets are offered for them."""
     for own, often in zip(receivers, tally.exchanges, strict=True):
         if often == 0:
             rate_bps = 8 * own.sending.payload_bytes * own.offered_pps
@@ -184,8 +186,8 @@ def _order(
     room = assumptions.room_of(scenario) if order == "fifo" else 0
     least = max(orders.LEAST[order][0], orders.LEAST[order][1] * stations)
     longest = max(len(own.frames.ppdus) for own in receivers)
-    # an aggregate takes what has come for its station since the last: of a full queue that is
-    # 2 room / (stations + 1), where all are alike
+    # An aggregate takes the packets that have arrived for its station since the last one. In a full
+    # queue of equal stations these are 2 room / (stations + 1).
     each = min(longest, 2 * room / (stations + 1))
     packets = max((orders.FIRST + orders.COUNTED) * room, least * each)
     need(

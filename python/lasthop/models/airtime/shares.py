@@ -1,7 +1,8 @@
-r"""Shares of the air and throughput of stations that a queue serves, in closed form.
+r"""Shares of air time and throughput of stations that one queue serves, in closed form.
 
-With :math:`n_i` packets of payload :math:`l_i` in a PPDU of air time :math:`P_i(n_i)`, in an
-exchange of :math:`T_i(n_i)` with station :math:`i`, and :math:`O` the contention for each exchange,
+Let a PPDU to station :math:`i` have :math:`n_i` packets with payload :math:`l_i` and air time
+:math:`P_i(n_i)`. Its exchange takes :math:`T_i(n_i)`, and the contention for each exchange takes
+:math:`O`. Then
 
 .. math:: f_i \propto \begin{cases} x_i / n_i & \text{one FIFO} \\
           1 & \text{an aggregate each in turn} \\
@@ -10,10 +11,10 @@ exchange of :math:`T_i(n_i)` with station :math:`i`, and :math:`O` the contentio
 .. math:: a_i = \frac{f_i P_i}{\sum_j f_j T_j + O}, \qquad
           R_i = \frac{8\, l_i n_i f_i}{\sum_j f_j T_j + O}
 
-:math:`f_i` is the part of the exchanges that go to station :math:`i`, :math:`a_i` the part of the
-time that PPDUs to it are on the air, and :math:`R_i` its throughput. :math:`x_i` is its part of the
-offered packets. A full drop-tail queue accepts packets as they arrive, so that each station is
-served in proportion to its offered load.
+:math:`f_i` is the fraction of the exchanges that go to station :math:`i`. :math:`a_i` is the
+fraction of time that PPDUs to the station are on the air, and :math:`R_i` is its throughput.
+:math:`x_i` is its fraction of the offered packets. A full drop-tail queue accepts packets as they
+arrive, so that each station is served in proportion to its offered load.
 """
 
 from collections.abc import Sequence
@@ -24,13 +25,13 @@ from lasthop.models.airtime.options import Order
 def exchange_shares(
     order: Order, offered: Sequence[float], packets: Sequence[float], ppdu_s: Sequence[float]
 ) -> list[float]:
-    """Parts of the exchanges that go to each station, :math:`f_i`. [-]
+    """Return the fraction of the exchanges that go to each station, :math:`f_i`. [-]
 
     Parameters
     ----------
     order : "fifo", "rounds" or "airtime"
     offered : sequence of float
-        Packets that are offered for each, relative to each other, :math:`x_i`. [-]
+        Packets that are offered for each station, relative to other stations, :math:`x_i`. [-]
     packets : sequence of float
         Mean packets in an exchange, :math:`n_i`. [packets]
     ppdu_s : sequence of float
@@ -47,12 +48,12 @@ def exchange_shares(
 
 
 def period_s(exchanges: Sequence[float], exchange_s: Sequence[float], contention_s: float) -> float:
-    r"""Mean time from an exchange to the next, :math:`\sum_j f_j T_j + O`. [s]
+    r"""Return the mean time from one exchange to the next, :math:`\sum_j f_j T_j + O`. [s]
 
     Parameters
     ----------
     exchanges : sequence of float
-        Parts of the exchanges, :math:`f_i`. [-]
+        Fraction of the exchanges, :math:`f_i`. [-]
     exchange_s : sequence of float
         Mean time of an exchange, :math:`T_i`. [s]
     contention_s : float
@@ -64,16 +65,16 @@ def period_s(exchanges: Sequence[float], exchange_s: Sequence[float], contention
 def airtime_fractions(
     exchanges: Sequence[float], ppdu_s: Sequence[float], period_s: float
 ) -> list[float]:
-    """Parts of the time that PPDUs to each are on the air, :math:`a_i`. [-]
+    """Return the fraction of time that PPDUs to each station are on the air, :math:`a_i`. [-]
 
     Parameters
     ----------
     exchanges : sequence of float
-        Parts of the exchanges, :math:`f_i`. [-]
+        Fraction of the exchanges, :math:`f_i`. [-]
     ppdu_s : sequence of float
         Mean air time of a PPDU, :math:`P_i`. [s]
     period_s : float
-        Mean time from an exchange to the next. [s]
+        Mean time from one exchange to the next. [s]
     """
     return [f * time_s / period_s for f, time_s in zip(exchanges, ppdu_s, strict=True)]
 
@@ -81,15 +82,15 @@ def airtime_fractions(
 def goodputs_bps(
     exchanges: Sequence[float], payload_bytes: Sequence[float], period_s: float
 ) -> list[float]:
-    """Throughput of each station, :math:`R_i`. [bit/s]
+    """Return the throughput of each station, :math:`R_i`. [bit/s]
 
     Parameters
     ----------
     exchanges : sequence of float
-        Parts of the exchanges, :math:`f_i`. [-]
+        Fraction of the exchanges, :math:`f_i`. [-]
     payload_bytes : sequence of float
         Mean payload that an exchange delivers, :math:`l_i n_i`. [bytes]
     period_s : float
-        Mean time from an exchange to the next. [s]
+        Mean time from one exchange to the next. [s]
     """
     return [8 * f * held / period_s for f, held in zip(exchanges, payload_bytes, strict=True)]

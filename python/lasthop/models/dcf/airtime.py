@@ -18,7 +18,7 @@ OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
 SYMBOLS_PER_S = 250_000
 """OFDM symbols per second, a whole number, by which numbers of symbols are exact. [1/s]"""
 ROUNDING = 1e-9
-"""Part of a packet that a TXOP limit in time may miss by rounding. [-]"""
+"""Fraction of a packet that a TXOP limit in time may miss by rounding. [-]"""
 ERP_SIGNAL_EXTENSION_S = 6e-6
 """Silence that ERP-OFDM adds to each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
 
@@ -27,7 +27,7 @@ EXTENSIONS_S = {"802.11g": ERP_SIGNAL_EXTENSION_S, "802.11a": 0.0}
 
 
 def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
-    r"""Duration of a frame on the air, preamble included. [s]
+    r"""Return the duration of a frame on the air, preamble included. [s]
 
     .. math:: T = T_{pre} + 8 L / R \quad\text{(802.11b, 802.11g-long)}, \qquad
               T = T_{pre} + T_{sym} \lceil (22 + 8 L) / (R\, T_{sym}) \rceil + T_{ext}
@@ -95,14 +95,16 @@ def exchange_s(
 def first_frame_s(
     cell: Cell, packet_bytes: int, rate_bps: float, sender_control_bps: float
 ) -> float:
-    """Frame that a collision spoils: the RTS if there is one, else the data frame. [s]"""
+    """Return the frame that a collision spoils: the RTS if there is one, else the data frame.
+    [s]
+    """
     if uses_rts(cell, packet_bytes):
         return frame_s(cell, RTS_BYTES, sender_control_bps)
     return frame_s(cell, data_bytes(cell, packet_bytes), rate_bps)
 
 
 def packets_in_txop(cell: Cell, access: AccessCategory, exchange_s: float) -> int:
-    """TXOP limit in packets; a limit in time admits those whose MAC ACK ends within it.
+    """Return the TXOP limit in packets; a limit in time admits those whose MAC ACK ends within it.
 
     Parameters
     ----------

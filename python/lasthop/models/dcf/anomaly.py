@@ -18,7 +18,7 @@ from lasthop.models.dcf.saturation import Contender
 
 
 def failure_prob(cwmin: int, stations: int) -> float:
-    r"""Failed attempts per attempt, :math:`f`. [-]
+    r"""Return the fraction of attempts that fail, :math:`f`. [-]
 
     .. math:: \tau_0 = \frac{2}{CW_0 + 1}, \quad
               \tau_1 = \frac{1 - z_0 + p_0 (1 - z_1)}{CW_0 / 2 + p_0 CW_1 / 2}, \quad
@@ -47,7 +47,7 @@ def failure_prob(cwmin: int, stations: int) -> float:
 
 
 def round_s(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> float:
-    r"""Time in which every station delivers one packet, :math:`T_{round}`. [s]
+    r"""Return the time in which every station delivers one packet, :math:`T_{round}`. [s]
 
     .. math:: T_{round} = \sum_i T_i
               + \sigma \left(\frac{CW_0}{2} + \frac{f}{1-f} \frac{CW_1}{2}\right)
@@ -88,7 +88,7 @@ def round_s(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) ->
 def goodput_bps(
     nodes: Sequence[Contender], slot_s: float, failed_after_s: float
 ) -> tuple[float, ...]:
-    r"""Goodput of each station, :math:`8 L_i / T_{round}`. [bit/s]
+    r"""Return the goodput of each station, :math:`8 L_i / T_{round}`. [bit/s]
 
     Notes
     -----

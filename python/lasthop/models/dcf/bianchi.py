@@ -24,7 +24,7 @@ from lasthop.models.dcf.saturation import (
 
 
 def attempt_prob(node: Contender, failure_prob: float) -> float:
-    r"""Probability that a node attempts in a slot, :math:`\tau`. [-]
+    r"""Return the probability that a node attempts in a slot, :math:`\tau`. [-]
 
     .. math:: \tau = \frac{\sum_{j=0}^{m-1} p^j}{\sum_{j=0}^{m-1} p^j (CW_j / 2 + 1)}
 
@@ -36,7 +36,7 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
     node : Contender
         :math:`m` attempts with windows :math:`CW_j`.
     failure_prob : float
-        Failed attempts per attempt, :math:`p`. [-]
+        Fraction of attempts that fail, :math:`p`. [-]
 
     Notes
     -----
@@ -49,7 +49,7 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
 
 
 def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[float]:
-    r"""Failed attempts per attempt, by collision or channel error, :math:`p_i`. [-]
+    r"""Return the fraction of attempts that fail, by collision or channel error, :math:`p_i`. [-]
 
     .. math:: p_i = 1 - (1 - e_i) \prod_{k \ne i} (1 - \tau_k)
 
@@ -65,7 +65,9 @@ def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[flo
 def settled(
     nodes: Sequence[Contender], failures: Callable[[Sequence[float]], list[float]]
 ) -> tuple[list[float], list[float]]:
-    """Attempt probabilities, and the failure probabilities that follow from them and cause them."""
+    """Return the attempt probabilities, and the failure probabilities that follow from them and
+    cause them.
+    """
 
     def step(taus: list[float]) -> list[float]:
         return [attempt_prob(node, p) for node, p in zip(nodes, failures(taus), strict=True)]
@@ -75,7 +77,7 @@ def settled(
 
 
 def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> Saturation:
-    r"""Throughput of the saturated cell.
+    r"""Return the throughput of the saturated cell.
 
     .. math:: X_i = \frac{P_i}{\sigma \prod_k (1 - \tau_k) + \sum_k P_k T_k + T_{fail}},
               \qquad P_i = \tau_i (1 - p_i)

@@ -32,7 +32,7 @@ class DropTail:
 
 
 def md1_sojourn_s(arrival_rate: float, service_s: float) -> float:
-    r"""Mean time in an M/D/1 queue without limit, service included. [s]
+    r"""Return the mean time in an M/D/1 queue without limit, service included. [s]
 
     .. math:: T = D + \frac{\rho D}{2 (1 - \rho)}, \qquad \rho = \lambda D
 
@@ -54,7 +54,7 @@ def md1_sojourn_s(arrival_rate: float, service_s: float) -> float:
 
 
 def md1k(arrival_rate: float, service_s: float, limit: int) -> DropTail:
-    r"""M/D/1/K queue.
+    r"""Return the M/D/1/K queue.
 
     .. math:: P_K = 1 - \frac{1}{\pi_0 + \rho}, \qquad
               P_k = \frac{\pi_k}{\pi_0 + \rho} \; (k < K), \qquad
@@ -81,7 +81,7 @@ def md1k(arrival_rate: float, service_s: float, limit: int) -> DropTail:
 
 
 def _left_behind(load: float, limit: int) -> list[float]:
-    r"""Packets left behind by a departure, :math:`\pi_0 \dots \pi_{K-1}`. [-]
+    r"""Return packets left behind by a departure, :math:`\pi_0 \dots \pi_{K-1}`. [-]
 
     .. math:: \pi_{k+1} a_0 = \pi_k - \pi_0 a_k - \sum_{i=1}^{k} \pi_i a_{k+1-i}, \qquad
               a_j = e^{-\rho} \rho^j / j!

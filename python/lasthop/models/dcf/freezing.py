@@ -91,7 +91,7 @@ def _attempts(node: Contender, collision: float, rival: float, discard: float) -
 
 
 def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> Saturation:
-    r"""Throughput of the saturated cell with freezing.
+    r"""Return the throughput of the saturated cell with freezing.
 
     .. math:: \tau_i = \frac{\text{attempts in open slots}}{\text{open slots}}, \qquad
               X_i = \frac{S_i}{\sigma + \sum_k S_k T_k + T_{fail}}
@@ -184,5 +184,5 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
 
 
 def _sum(counts: Sequence[int], values: Sequence[float]) -> float:
-    """Sum over nodes of what each kind has."""
+    """Return the sum over nodes of what each kind has."""
     return sum(count * value for count, value in zip(counts, values, strict=True))

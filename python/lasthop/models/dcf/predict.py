@@ -69,7 +69,8 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def senders_of(scenario: CellScenario) -> list[Sender]:
-    """Senders of a scenario: stations in order, each with its categories, then the access point.
+    """Return senders of a scenario: stations in order, each with its categories, then the access
+    point.
 
     Raises
     ------

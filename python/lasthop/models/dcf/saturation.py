@@ -60,7 +60,7 @@ class Contender:
         return self.attempts + (self.attempts_long or 1) - 1
 
     def windows(self) -> list[int]:
-        r"""Contention window of each attempt, :math:`CW_j`. [slots]
+        r"""Return the contention window of each attempt, :math:`CW_j`. [slots]
 
         .. math:: CW_j = \min(2^j (CW_{min} + 1),\; CW_{max} + 1) - 1
         """
@@ -76,9 +76,9 @@ class Saturation:
     attempt_prob : tuple of float
         Probability of an attempt per slot that the node may use, :math:`\tau_i`. [-]
     failure_prob : tuple of float
-        Failed attempts per attempt. [-]
+        Fraction of attempts that fail. [-]
     collision_prob : tuple of float
-        Collisions per attempt. [-]
+        Fraction of attempts that collide. [-]
     discard_prob : tuple of float
         Packets discarded at the attempt limit, per packet taken up. [-]
     packet_rate : tuple of float
@@ -139,7 +139,7 @@ def contender_of(
 def longest_frame_s(
     nodes: Sequence[Contender], attempt_prob: Sequence[float], counts: Sequence[int] | None = None
 ) -> float:
-    r"""Mean length of the longest first frame of a slot; an idle slot counts as 0. [s]
+    r"""Return the mean length of the longest first frame of a slot; an idle slot counts as 0. [s]
 
     .. math:: E[\max_i T_i 1_i] = \sum_m (T_{(m)} - T_{(m-1)})
               \Bigl(1 - \prod_{i: T_i \ge T_{(m)}} (1 - \tau_i)^{n_i}\Bigr)
@@ -166,7 +166,7 @@ def longest_frame_s(
 
 
 def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) -> list[float]:
-    r"""Probability that every other node is silent. [-]
+    r"""Return the probability that every other node is silent. [-]
 
     .. math:: (1 - \tau_i)^{n_i - 1} \prod_{k \ne i}(1 - \tau_k)^{n_k}
 
@@ -193,7 +193,7 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
 def retained(
     node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
 ) -> list[float]:
-    """Packets that a node attempts again after a failure at a stage. [-]
+    """Return packets that a node attempts again after a failure at a stage. [-]
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def retained(
 
 
 def visits(node: Contender, failure_prob: float) -> list[float]:
-    r"""Attempts at each backoff stage per packet, :math:`v_j`. [-]
+    r"""Return attempts at each backoff stage per packet, :math:`v_j`. [-]
 
     .. math:: v_j = p^j \quad (j < m)
 
@@ -230,7 +230,7 @@ def visits(node: Contender, failure_prob: float) -> list[float]:
     node : Contender
         :math:`m` attempts.
     failure_prob : float
-        Failed attempts per attempt, :math:`p`. [-]
+        Fraction of attempts that fail, :math:`p`. [-]
     """
     if node.attempts_long is None:
         return [failure_prob**j for j in range(node.attempts)]
@@ -243,7 +243,7 @@ def visits(node: Contender, failure_prob: float) -> list[float]:
 
 
 def discards(node: Contender, failure_prob: float) -> float:
-    """Packets discarded per packet taken up: those with as many failures as attempts. [-]"""
+    """Return packets discarded per packet taken up: those with as many failures as attempts. [-]"""
     if node.attempts_long is None:
         return failure_prob**node.attempts
     return max(0.0, 1 - (1 - failure_prob) * sum(visits(node, failure_prob)))
@@ -255,7 +255,7 @@ def fixed_point(
     tolerance: float = 1e-13,
     rounds: int = 20_000,
 ) -> list[float]:
-    """Damped iteration of `step` until no component moves by more than `tolerance`."""
+    """Return the damped iteration of `step` until no component moves by more than `tolerance`."""
     values = list(start)
     for _ in range(rounds):
         check_time("attempt probabilities of a saturated cell")

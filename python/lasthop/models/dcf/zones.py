@@ -77,7 +77,7 @@ class _Slot:
 def solve(
     categories: Sequence[Category], slot_s: float, sifs_s: float, eifs_lead_s: float
 ) -> Saturation:
-    r"""Throughput of the saturated cell; its tuples follow the order of the categories.
+    r"""Return the throughput of the saturated cell; its tuples follow the order of the categories.
 
     .. math:: X_i = \frac{m_i S_i}
               {AIFS_{min} + \sigma \sum_{d \ge 1} r_d + \sum_k S_k T_k + T_{fail}},
@@ -141,7 +141,7 @@ def solve(
 
 
 def failure_probs(categories: Sequence[Category], taus: Sequence[float]) -> list[float]:
-    """Failed attempts per attempt of each category, see `_Cell.failure_probs`. [-]
+    """Return the fraction of attempts that fail of each category, see `_Cell.failure_probs`. [-]
 
     Parameters
     ----------
@@ -195,7 +195,8 @@ class _Cell:
         return cls(tuple(kinds), tuple(counts), place)
 
     def failure_probs(self, taus: Sequence[float]) -> list[float]:
-        r"""Failed attempts per attempt, by collisions on the air and within the node. [-]
+        r"""Return the fraction of attempts that fail, by collisions on the air and within the node.
+        [-]
 
         .. math:: 1 - p_i = (1 - e_i) \frac{\sum_{d \ge a_i} r_d \prod_k (1 - \tau_k)}
                                            {\sum_{d \ge a_i} r_d}
@@ -222,7 +223,7 @@ class _Cell:
         return fails
 
     def slots(self, taus: Sequence[float]) -> list[_Slot]:
-        """Slots until all contend, and how often each is reached per idle period."""
+        """Return slots until all contend, and how often each is reached per idle period."""
         first = min(kind.aifsn for kind in self.kinds)
         last = max(kind.aifsn for kind in self.kinds) - first
         slots, reached = [], 1.0

@@ -22,7 +22,7 @@ LEAST = 1e-290
 
 @lru_cache(maxsize=4)
 def log_arrangements(stations: int, window: int, most: int) -> Floats:
-    r"""Table of :math:`\log Z(\eta, K)`, :math:`-\infty` where there is no way.
+    r"""Return the table of :math:`\log Z(\eta, K)`, :math:`-\infty` where there is no way.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def log_arrangements(stations: int, window: int, most: int) -> Floats:
 
 
 def _tilts(stations: int, window: int, number: int) -> Floats:
-    """Tilts between those that favour the fullest and the emptiest stations."""
+    """Return tilts between those that favour the fullest and the emptiest stations."""
     # At either end about half a packet in the whole row is not at its extreme.
     least = 0.5 / stations
     most = 2.0 * max(window - 1, 1) * stations
@@ -58,7 +58,7 @@ def _tilts(stations: int, window: int, number: int) -> Floats:
 
 
 def _tilted(stations: int, window: int, most: int, tilt: float) -> Floats:
-    """The table from one tilt; -inf where the probability is too small to be taken."""
+    """Return the table from one tilt; -inf where the probability is too small to be taken."""
     n = np.arange(1, window + 1)
     log_terms = (window - n) * np.log(tilt) - gammaln(window - n + 1)
     log_norm = np.logaddexp.reduce(log_terms)

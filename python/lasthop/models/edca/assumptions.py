@@ -28,7 +28,7 @@ from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.scenario.typed import CellScenario, Station
 
 OVERFLOW = 1e-6
-"""Part of the time with a queue above the AP's limit from which on a1 is broken. [-]"""
+"""Fraction of the time with a queue above the AP's limit from which on a1 is broken. [-]"""
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-4, 2e-2
 """Probability that a frame is given up from which on a3 is doubted, and broken. [-]"""
@@ -170,7 +170,7 @@ class Finding:
 def check_performance(
     scenario: CellScenario, cell: Cell, performance: Performance, options: Options
 ) -> list[Doubt]:
-    """Warnings on the solution.
+    """Return warnings on the solution.
 
     Raises
     ------

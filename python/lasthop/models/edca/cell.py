@@ -66,7 +66,7 @@ class StationTraffic:
         return sum(connection.window for connection in self.connections)
 
     def share(self, connection: Connection) -> float:
-        """Part of the station's packets that are of this kind. [-]"""
+        """Return the part of the station's packets that are of this kind. [-]"""
         return connection.window / self.window
 
 
@@ -113,12 +113,12 @@ class Cell:
         return self.stations[0].window
 
     def aifs_s(self, access: Access) -> float:
-        """SIFS and AIFSN slots (eq. 1). [s]"""
+        """Return the SIFS and AIFSN slots (eq. 1). [s]"""
         return self.sifs_s + access.aifsn * self.slot_s
 
 
 def mean_over_packets(stations: Sequence[StationTraffic], what: str, way: str) -> float:
-    """Mean of an attribute of `Packet` over the packets that the stations exchange.
+    """Return the mean of an attribute of `Packet` over the packets that the stations exchange.
 
     Every station exchanges packets at the same rate, whatever its physical rate.
     """

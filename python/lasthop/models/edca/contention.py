@@ -99,7 +99,7 @@ class Contention:
 
 
 def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floats:
-    r"""Attempt probability of a node from its collision probability, :math:`\tau`. [-]
+    r"""Return the attempt probability of a node from its collision probability, :math:`\tau`. [-]
 
     .. math:: \tau = \frac{1}{\bar B + 1}, \qquad
               \bar B = \frac{\sum_{j=0}^{m-1} p^j B_j}{\sum_{j=0}^{m-1} p^j}
@@ -109,7 +109,7 @@ def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floa
     node : Access
         Windows :math:`CW_j = \min(2^j (CW_{min} + 1), CW_{max} + 1) - 1` and attempts :math:`m`.
     collision_prob : ndarray
-        Collided attempts per attempt, :math:`p`. [-]
+        Fraction of attempts that collide, :math:`p`. [-]
     options : Options
         ``mean_backoff``: :math:`B_j = CW_j / 2` or :math:`(CW_j + 1) / 2`; ``attempts``: the
         node's or without limit.
@@ -130,7 +130,7 @@ def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floa
 
 
 def contend(stations: int, station: Access, ap: Access, options: Options) -> Contention:
-    r"""Joint fixed point of the attempt probabilities in each situation.
+    r"""Return the joint fixed point of the attempt probabilities in each situation.
 
     Parameters
     ----------
@@ -173,7 +173,9 @@ def _contend(stations: int, station: Access, ap: Access, options: Options) -> Co
 def _bisected(
     active: np.ndarray, ap_contends: np.ndarray, station: Access, ap: Access, options: Options
 ) -> Contention:
-    """The fixed point by bisection, for windows so small that the iteration does not settle."""
+    """Return the fixed point by bisection, for windows so small that the iteration does not
+    settle.
+    """
     early = station.aifsn - ap.aifsn
 
     def of_stations(tau_ap: Floats) -> Floats:
@@ -205,13 +207,17 @@ def _root(excess: Callable[[Floats], Floats], size: int) -> Floats:
 
 
 def ap_collision_prob(at: Contention) -> Floats:
-    """Collided attempts of the AP per attempt; where it never gets to one, if it did. [-]"""
+    """Return the collided attempts of the AP per attempt; where it never gets to one, if it did.
+    [-]
+    """
     if_it_did = 1.0 - (1.0 - at.station_attempt_prob) ** at.active
     return _ratio(at.ap_collision, at.ap_attempts, if_it_did)
 
 
 def station_collision_prob(at: Contention) -> Floats:
-    """Collided attempts of a station per attempt; where none gets to one, if it did. [-]"""
+    """Return the collided attempts of a station per attempt; where none gets to one, if it did.
+    [-]
+    """
     others_silent = (1.0 - at.station_attempt_prob) ** np.maximum(at.active - 1, 0)
     if_it_did = 1.0 - (1.0 - at.ap_attempt_prob) * others_silent
     return _ratio(at.station_attempts - at.station_success, at.station_attempts, if_it_did)

@@ -49,7 +49,7 @@ CONVOLUTION_S = 1e-9
 def check_cost(
     solver: str, stations: int, window: int, odds: Floats, ap_packets: int, station_packets: int
 ) -> None:
-    """Refuse a chain that takes more than is allowed.
+    """Refuse a chain that takes more than the limit.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def check_cost(
     Raises
     ------
     TooCostlyError
-        It takes more time or memory than is allowed.
+        It takes more time or memory than the limit.
     """
     burst = min(station_packets, window)
     txop = " with TXOP" if max(ap_packets, burst) > 1 else ""
@@ -87,7 +87,7 @@ def check_cost(
 
 
 def _full(stations: int, window: int, odds: Floats, burst: int) -> tuple[float, float]:
-    """Time [s] and memory [bytes] of the paper's chain."""
+    """Return the time [s] and memory [bytes] of the paper's chain."""
     if min(stations, window) > 30:  # the number of states has more digits than a float
         return np.inf, np.inf
     states, levels = float(state_count(stations, window)), stations * window
@@ -98,7 +98,9 @@ def _full(stations: int, window: int, odds: Floats, burst: int) -> tuple[float, 
 
 
 def _tables(stations: int, window: int, most: int) -> tuple[float, float]:
-    """Time [s] and memory [bytes] of the tables by active stations and packets at stations."""
+    """Return the time [s] and memory [bytes] of the tables by active stations and packets at
+    stations.
+    """
     entries = (stations + 1.0) * (most + 1.0)
     return entries * (TABLE_S + CONVOLUTION_S * min(window, most)), entries * TABLE_BYTES
 
@@ -111,7 +113,7 @@ def _lumped(
     ap_packets: int,
     burst: int,
 ) -> tuple[float, float]:
-    """Time [s] and memory [bytes] of the lumped chain, its tables left out."""
+    """Return the time [s] and memory [bytes] of the lumped chain, its tables left out."""
     level = np.arange(ends[0], ends[1] + 1, dtype=np.float64)
     width = np.minimum(level, stations) - np.ceil(level / window) + 1.0
     if max(ap_packets, burst) == 1:  # what is next to impossible is left out
@@ -126,7 +128,7 @@ def _lumped(
 
 
 def _balancing(states: float, levels: int, stations: int, odds: Floats, burst: int) -> float:
-    """Time of a solution level by level. [s]
+    """Return the time of a solution level by level. [s]
 
     The likelier the AP's success is, the more stations are active, and the more slowly does it
     settle which; there are no more of them than stations.

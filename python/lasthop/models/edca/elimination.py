@@ -12,7 +12,7 @@ RESIDUAL = 1e-10
 
 
 def eliminated(chain: Chain, reference: int) -> Floats | None:
-    """Stationary distribution by elimination, one state's weight held at 1. [-]
+    """Return the stationary distribution by elimination, one state's weight held at 1. [-]
 
     None if that fails: with long bursts the reference may be a state that is hardly ever reached,
     or never. A state is left with the sum of what leads to other states: what leads out of the
@@ -44,7 +44,9 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
 
 
 def _ap_burst(chain: Chain) -> csr_array:
-    """A burst of the AP: packets one after the other until the queue is empty (eqs. 23, 24)."""
+    """Return a burst of the AP: packets one after the other until the queue is empty (eqs. 23,
+    24).
+    """
     burst = chain.one_packet
     if chain.ap_packets > 1:
         last = np.zeros(burst.shape[0])

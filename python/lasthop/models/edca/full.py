@@ -30,7 +30,7 @@ HASH = np.uint64(6364136223846793005)
 
 
 def state_count(stations: int, window: int) -> int:
-    r"""Number of states, :math:`M = \binom{N + W}{W}`."""
+    r"""Return the number of states, :math:`M = \binom{N + W}{W}`."""
     return comb(stations + window, window)
 
 

@@ -72,14 +72,16 @@ class Chain:
 
 
 def transitions(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
-    """Matrix of probabilities by their states, from and to; a state numbered -1 is left out."""
+    """Return the matrix of probabilities by their states, from and to; a state numbered -1 is left
+    out.
+    """
     rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     remaining = (columns >= 0) & (values > 0.0)
     return csr_array((values[remaining], (rows[remaining], columns[remaining])), shape=(size, size))
 
 
 def stationary(chain: Chain, start: Floats) -> Floats:
-    """Stationary distribution of a chain. [-]
+    """Return the stationary distribution of a chain. [-]
 
     Parameters
     ----------
@@ -184,12 +186,15 @@ class _Sweep:
 
 
 def _stored(steps: csr_array) -> Any:
-    """Steps by where they lead to, a whole matrix where that is small: its blocks are quick."""
+    """Return steps by where they lead to, a whole matrix where that is small: its blocks are
+    quick.
+    """
     return steps.toarray().T if steps.shape[0] <= SMALL else steps.T.tocsr()
 
 
 def eliminate(band: Floats, down: int) -> Floats:
-    """Stationary distribution of a chain with a banded matrix, by elimination from the last state.
+    """Return the stationary distribution of a chain with a banded matrix, by elimination from the
+    last state.
 
     Parameters
     ----------

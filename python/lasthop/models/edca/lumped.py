@@ -103,7 +103,9 @@ def _solve(
 def _queue_sizes(
     window: int, most_packets: int, eta: Integers, k: Integers, log_ways: Floats
 ) -> Floats:
-    """Probability that an active station has 1, 2, ... packets, up to a limit; by state. [-]"""
+    """Return the probability that an active station has 1, 2, ... packets, up to a limit; by state.
+    [-]
+    """
     table = np.zeros((len(eta), most_packets))
     for packets in range(1, most_packets + 1):
         rows = np.flatnonzero((eta > 0) & (k >= packets))

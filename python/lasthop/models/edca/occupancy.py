@@ -35,7 +35,7 @@ class Occupancy:
 def merged(
     active: Integers, at_stations: Integers, prob: Floats, station_packets: Floats
 ) -> Occupancy:
-    """Occupancy of a chain's states, those with equal counts merged."""
+    """Return the occupancy of a chain's states, those with equal counts merged."""
     pairs = np.stack([active, at_stations])
     remaining, index = np.unique(pairs, axis=1, return_inverse=True)
     total = np.bincount(index.ravel(), prob).astype(float)

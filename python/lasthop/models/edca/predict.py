@@ -140,7 +140,7 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
 
 
 def _access(cell: typed.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
-    """Access parameters of a node for what it sends."""
+    """Return the access parameters of a node for what it sends."""
     own = node.access(category)
     lengths = {packet.exchange_s for packet in packets}
     if own.txop_limit_s is not None and len(lengths) > 1:

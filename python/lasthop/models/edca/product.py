@@ -32,7 +32,9 @@ TILTS = 2000
 
 
 def constant_odds(at: Contention) -> float | None:
-    """Odds of the AP against one station if they are the same in all situations, else None. [-]"""
+    """Return odds of the AP against one station if they are the same in all situations, else None.
+    [-]
+    """
     odds = at.odds
     if not np.isfinite(odds).all() or odds.min() <= 0.0 or np.ptp(odds) > CONSTANT * odds.max():
         return None
@@ -60,7 +62,8 @@ def solve_product(stations: int, window: int, odds: float) -> Occupancy:
 
 
 def log_weights(stations: int, window: int, most: int) -> Floats:
-    r"""Logarithm of :math:`\sum Q! / \prod_s (W - n_s)!` over states with equal (eta, K).
+    r"""Return the logarithm of :math:`\sum Q! / \prod_s (W - n_s)!` over states with equal (eta,
+    K).
 
     Returns
     -------
@@ -77,7 +80,8 @@ def log_weights(stations: int, window: int, most: int) -> Floats:
 def level_range(
     stations: int, window: int, odds: Floats, ap_packets: int = 1, station_packets: int = 1
 ) -> tuple[int, int, int]:
-    r"""Packets at the stations: practically never less, likely, practically never more. [packets]
+    r"""Return packets at the stations: practically never less, likely, practically never more.
+    [packets]
 
     The numbers are from a chain of :math:`K` only, with queues as under a randomly mixed AP queue:
     truncated Poisson numbers at the AP. Bursts are longer steps.

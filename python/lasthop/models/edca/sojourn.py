@@ -30,7 +30,7 @@ class Overhead:
 
 
 def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
-    r"""Idle periods and collisions of a virtual slot. [s]
+    r"""Return the idle periods and collisions of a virtual slot. [s]
 
     .. math:: \frac{1}{P^{succ}} \Bigl( AIFS + E[T^{idle}]
               + E[\max_i T_i; \text{collision}] + (1 - P^{succ}) T_{lead} \Bigr)
@@ -51,12 +51,12 @@ def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
 
 
 def exchange_s(cell: Cell, way: str) -> float:
-    """Mean exchange over the stations' packets, ``"up"`` or ``"down"``. [s]"""
+    """Return the mean exchange over the stations' packets, ``"up"`` or ``"down"``. [s]"""
     return mean_over_packets(cell.stations, "exchange_s", way)
 
 
 def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
-    r"""Mean time of a burst in a TXOP, from its first frame to its last MAC ACK. [s]
+    r"""Return the mean time of a burst in a TXOP, from its first frame to its last MAC ACK. [s]
 
     .. math:: \min(Q, \xi) (T + 2\,SIFS + T_{ACK}) - SIFS
 
@@ -72,7 +72,7 @@ def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
 
 
 def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
-    """Longest frame of a busy period, 0 if it is a success; mean by situation. [s]"""
+    """Return the longest frame of a busy period, 0 if it is a success; mean by situation. [s]"""
     tau = at.station_attempt_prob
     lengths = sorted(
         {
@@ -112,7 +112,7 @@ def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
 def _none_as_long(
     cell: Cell, at: Contention, length: float, to_active: bool
 ) -> tuple[Floats, Floats]:
-    """Probability that no station sends a frame of this length or longer.
+    """Return the probability that no station sends a frame of this length or longer.
 
     And the probability that neither a station nor the AP does, if the AP sends; `to_active` says
     whether its packet is for an active station.
@@ -138,7 +138,7 @@ def _none_as_long(
 
 
 def _at_least(station: StationTraffic, length: float, way: str) -> float:
-    """Part of a station's packets whose exposed frame is as long. [-]"""
+    """Return the part of a station's packets whose exposed frame is as long. [-]"""
 
     connections = station.connections
     return sum(
@@ -149,7 +149,7 @@ def _at_least(station: StationTraffic, length: float, way: str) -> float:
 
 
 def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:
-    """Mean product of the factors of `chosen` items drawn without replacement.
+    """Return the mean product of the factors of `chosen` items drawn without replacement.
 
     There are ``counts[g]`` items of kind g, each with factor ``factors[g]``.
     """
@@ -167,7 +167,7 @@ def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:
 
 
 def _binomial(trials: int, part: float) -> Floats:
-    """Binomial distribution. [-]"""
+    """Return the binomial distribution. [-]"""
     k = np.arange(trials + 1)
     if part == 1.0:
         return np.asarray(k == trials, dtype=float)

@@ -60,7 +60,7 @@ class Performance:
         Probability that a frame meets only collisions up to the attempt limit, which the chain
         leaves out. [-]
     queue_time : tuple of ndarray
-        Packets in the AP's queue, and the part of the time with that many.
+        Packets in the AP's queue, and the fraction of the time with that many.
     """
 
     solver: str
@@ -85,7 +85,7 @@ class Performance:
 
 
 def solve(cell: Cell, options: Options | None = None) -> Performance:
-    """Performance of a cell.
+    """Return the performance of a cell.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
     ConvergenceError
         A solver did not settle.
     TooCostlyError
-        The chain takes more time or memory than is allowed.
+        The chain takes more time or memory than the limit.
     """
     options = options or Options()
     at = contend(cell.size, cell.station_access, cell.ap_access, options)
@@ -113,7 +113,7 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
 
 
 def packets_held_together(cell: Cell) -> int:
-    r"""Packets that a FIFO queue at the AP never separates. [packets]
+    r"""Return packets that a FIFO queue at the AP never separates. [packets]
 
     If the stations' limit :math:`\xi_{STA}` divides W and :math:`\xi_{AP}`, each burst of a
     station comes back as a whole: the FIFO system is the chain of :math:`W / \xi_{STA}`
@@ -174,7 +174,7 @@ def evaluate(
     solver: str,
     fifo: bool,
 ) -> Performance:
-    r"""Averages over the states: of time by :math:`\pi_k \mu_k`, of events by :math:`\pi_k`.
+    r"""Return averages over the states: of time by :math:`\pi_k \mu_k`, of events by :math:`\pi_k`.
 
     Notes
     -----
@@ -232,7 +232,7 @@ def evaluate(
 def _overhead(
     cell: Cell, where: Occupancy, at_ap: np.ndarray, situation: np.ndarray, each: Overhead
 ) -> Floats:
-    """Idle and collided time before a success, by state. [s]"""
+    """Return the idle and collided time before a success, by state. [s]"""
     inactive = (cell.size - where.active) * cell.window
     to_inactive = np.divide(inactive, at_ap, out=np.zeros(len(at_ap)), where=at_ap > 0)
     return np.asarray(
@@ -242,7 +242,7 @@ def _overhead(
 
 
 def _payload(cell: Cell, index: int) -> float:
-    """Payload that one packet from a station and one to it carry, on average. [bytes]"""
+    """Return the payload that one packet from a station and one to it carry, on average. [bytes]"""
     station = cell.stations[index]
     return sum(
         station.share(connection) * (connection.up.payload_bytes + connection.down.payload_bytes)

@@ -30,7 +30,7 @@ SWEEPS = 1000
 
 
 def beta_from_access(station: Access, ap: Access) -> float:
-    r"""Access priority of a station over the AP, :math:`\beta`. [-]
+    r"""Return the access priority of a station over the AP, :math:`\beta`. [-]
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class _Chain:
                 raise ValueError(f"{fresh!r} is always due before {waiter!r} and starves it")
 
     def sweep(self) -> tuple[float, float]:
-        """Successes of both nodes while the probability passes once through all states."""
+        """Return successes of both nodes while the probability passes once through all states."""
         wins = [0.0, 0.0]
         dropped, self.dropped = self.dropped, {}
         for stages, visits in dropped.items():
@@ -184,7 +184,7 @@ class _Chain:
 
 
 def _visits(entries: list[float], draws: int, later: int) -> list[float]:
-    """Visits by slots left, while the fresh node may win many times in a row.
+    """Return visits by slots left, while the fresh node may win many times in a row.
 
     A draw d is due after later + d of the waiter's slots. If that is positive and below the
     slots left, it is taken off them; if not positive, they stay as they are.

@@ -195,7 +195,7 @@ def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> Iterator[Doubt]:
-    """Warnings on the access priorities; arguments as for :func:`check_equilibrium`."""
+    """Yield warnings on the access priorities; arguments as for :func:`check_equilibrium`."""
     for node, station in zip(nodes, stations, strict=True):
         if station.beta < LEAST_BETA:
             yield (
@@ -208,7 +208,7 @@ def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> I
 def check_equilibrium(
     nodes: Sequence[Station], stations: Sequence[StationLoad], at: Equilibrium
 ) -> Iterator[Doubt]:
-    """Warnings on the solution.
+    """Yield warnings on the solution.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad
 
 
 def round_trip(of: StationLoad, queue: float, at: Equilibrium) -> float:
-    r"""Round-trip time of a station's connections over the AP's service time. [-]
+    r"""Return the round-trip time of a station's connections over the AP's service time. [-]
 
     .. math:: Q_{ap} + P + Q_i / \beta_i
 
@@ -30,7 +30,8 @@ def round_trip(of: StationLoad, queue: float, at: Equilibrium) -> float:
 
 
 def upload_goodput(of: Connections, time: float) -> float:
-    r"""Goodput of one upload, :math:`W_i / (E[D_i] + E[D_{ap}])`. [bytes per AP service time]
+    r"""Return the goodput of one upload, :math:`W_i / (E[D_i] + E[D_{ap}])`. [bytes per AP service
+    time]
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def upload_goodput(of: Connections, time: float) -> float:
 
 
 def download_goodput(of: Connections, time: float, loss: float) -> float:
-    r"""Goodput of one download, :math:`T_n(p, W_i) / (E[D_i] + E[D_{ap}])`.
+    r"""Return the goodput of one download, :math:`T_n(p, W_i) / (E[D_i] + E[D_{ap}])`.
 
     In payload bytes per AP service time.
 
@@ -70,7 +71,7 @@ def download_goodput(of: Connections, time: float, loss: float) -> float:
 def goodput_by_direction(
     stations: Sequence[StationLoad], at: Equilibrium
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    r"""Upload and download goodput of each station. [bytes per AP service time]
+    r"""Return the upload and download goodput of each station. [bytes per AP service time]
 
     .. math::
         \frac{N^{up}_i W_i}{E[D_i] + E[D_{ap}]}, \qquad
@@ -97,7 +98,7 @@ def goodput_by_direction(
 
 
 def goodput(stations: Sequence[StationLoad], at: Equilibrium) -> tuple[float, ...]:
-    r"""Goodput of each station, :math:`GP_i`. [bytes per AP service time]
+    r"""Return the goodput of each station, :math:`GP_i`. [bytes per AP service time]
 
     Notes
     -----
@@ -108,7 +109,7 @@ def goodput(stations: Sequence[StationLoad], at: Equilibrium) -> tuple[float, ..
 
 
 def fairness_level(goodputs: Sequence[float], i: int, j: int) -> float:
-    r"""Fairness level between two stations, :math:`\eta_{ij} = GP_i / GP_j`. [-]
+    r"""Return the fairness level between two stations, :math:`\eta_{ij} = GP_i / GP_j`. [-]
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def fairness_level(goodputs: Sequence[float], i: int, j: int) -> float:
 
 
 def updown_index(up: Sequence[float], down: Sequence[float]) -> float:
-    r"""Up/down fairness index of Pilosof et al., :math:`R = R_{up}/R_{dw}`. [-]
+    r"""Return the up/down fairness index of Pilosof et al., :math:`R = R_{up}/R_{dw}`. [-]
 
     Parameters
     ----------

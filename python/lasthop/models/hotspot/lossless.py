@@ -15,7 +15,8 @@ NEUTRAL = 1e-12
 
 
 def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple[float, float]:
-    r"""Upload and download packets in a station's buffer, :math:`Q^{up}_i, Q^{dw}_i`. [packets]
+    r"""Return the upload and download packets in a station's buffer, :math:`Q^{up}_i, Q^{dw}_i`.
+    [packets]
 
     .. math::
         Q^{up}_i = \max\Big(0, N^{up}_i W_i
@@ -49,7 +50,8 @@ def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple
 
 
 def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -> float:
-    r"""AP occupancy that the station buffers leave over, right side of Eq. (13). [packets]
+    r"""Return the AP occupancy that the station buffers leave over, right side of Eq. (13).
+    [packets]
 
     .. math:: \sum_i \frac{N^{up}_i W_i - Q^{up}_i}2 + (N^{dw}_i W_i - 2 Q^{dw}_i)
 
@@ -76,7 +78,7 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
 
 
 def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equilibrium | None:
-    r"""Greatest root of system Omega, Eq. (4).
+    r"""Return the greatest root of system Omega, Eq. (4).
 
     A station empties its buffer when :math:`Q_{ap} + P` reaches
     :math:`S_i/\beta_i`; below that its part of Eq. (13) grows in proportion. The right side
@@ -173,7 +175,8 @@ def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
 
 
 def other_packets(stations: Sequence[StationLoad], index: int) -> float:
-    r"""Weight of all other stations in the backlogging condition, :math:`\gamma`. [packets]
+    r"""Return the weight of all other stations in the backlogging condition, :math:`\gamma`.
+    [packets]
 
     .. math:: \gamma = \sum_{j \ne i} \big(N^{up}_j W_j + 2 N^{dw}_j W_j\big)
 
@@ -199,7 +202,8 @@ def is_backlogged(stations: Sequence[StationLoad], index: int) -> bool:
 
 
 def backlog(stations: Sequence[StationLoad], index: int) -> float:
-    r"""Mean buffer of a backlogged station, :math:`Q_i`, for :math:`\beta = 1`. [packets]
+    r"""Return the mean buffer of a backlogged station, :math:`Q_i`, for :math:`\beta = 1`.
+    [packets]
 
     .. math::
         Q_i = \max\Big(0, \frac{(N^{up}_i + 0.5 N^{dw}_i)

@@ -15,7 +15,7 @@ BISECTIONS = 60
 
 
 def station_queue(of: StationLoad, loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
-    r"""Mean occupancy of a station's buffer, :math:`Q_i`. [packets]
+    r"""Return the mean occupancy of a station's buffer, :math:`Q_i`. [packets]
 
     .. math::
         Q_i = \max\Big(0, N^{up}_i W_i
@@ -44,7 +44,8 @@ def station_queue(of: StationLoad, loss: float, ap_buffer: float, pipe: float = 
 
 
 def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
-    r"""Approximate occupancy of a station's buffer without its downloads, :math:`Q_i`. [packets]
+    r"""Return the approximate occupancy of a station's buffer without its downloads, :math:`Q_i`.
+    [packets]
 
     .. math:: Q_i = \max(0, N^{up}_i W_i - \beta_i B)
 
@@ -58,7 +59,7 @@ def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
 def ap_loss(
     stations: Sequence[StationLoad], loss: float, ap_buffer: float, pipe: float = 0.0
 ) -> float:
-    r"""Loss at the AP when connections behave as at loss p, right side of Eq. (24). [-]
+    r"""Return the loss at the AP when connections behave as at loss p, right side of Eq. (24). [-]
 
     .. math::
         1 - B \Big/ \sum_i \frac{0.5 N^{up}_i W_i + N^{dw}_i NSR(p, W_i)}
@@ -98,7 +99,7 @@ def ap_loss(
 def solve_lossy(
     stations: Sequence[StationLoad], ap_buffer: float, pipe: float = 0.0
 ) -> Equilibrium:
-    r"""Solution of system Psi, Eq. (5), with :math:`Q_{ap} = B`.
+    r"""Return the solution of system Psi, Eq. (5), with :math:`Q_{ap} = B`.
 
     The load that the AP offers, times 1 - p, falls as p grows, so there is one root, found by
     bisection.
@@ -139,7 +140,7 @@ def solve_lossy(
 def solve(
     stations: Sequence[StationLoad], ap_buffer: float, pipe: float = 0.0
 ) -> Equilibrium | None:
-    r"""Equilibrium of a hot-spot: system Omega while it fits the AP's buffer, else Psi.
+    r"""Return the equilibrium of a hot-spot: system Omega while it fits the AP's buffer, else Psi.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def _check_window(window: float) -> None:
 
 
 def mean_window(loss: float, segments_per_ack: float = DELAYED_ACK) -> float:
-    r"""Mean congestion window at the end of a loss-free period, :math:`W(p)`. [segments]
+    r"""Return the mean congestion window at the end of a loss-free period, :math:`W(p)`. [segments]
 
     .. math:: W(p) = \frac{2+b}{3b} + \sqrt{\frac{8(1-p)}{3bp} + \Big(\frac{2+b}{3b}\Big)^2}
 
@@ -54,7 +54,8 @@ def mean_window(loss: float, segments_per_ack: float = DELAYED_ACK) -> float:
 
 
 def timeout_probability(loss: float, window: float) -> float:
-    r"""Probability that a loss in a window of :math:`w` ends in a timeout, :math:`Q(p, w)`. [-]
+    r"""Return the probability that a loss in a window of :math:`w` ends in a timeout, :math:`Q(p,
+    w)`. [-]
 
     .. math::
         Q = \min\Big(1, \frac{(1-(1-p)^3)\,(1+(1-p)^3(1-(1-p)^{w-3}))}{1-(1-p)^w}\Big)
@@ -84,7 +85,7 @@ def timeout_probability(loss: float, window: float) -> float:
 
 
 def backoff_factor(loss: float) -> float:
-    r"""Mean length of a run of timeouts in units of T0 (times 1 - p), :math:`f(p)`. [-]
+    r"""Return the mean length of a run of timeouts in units of T0 (times 1 - p), :math:`f(p)`. [-]
 
     .. math:: f(p) = 1 + p + 2p^2 + 4p^3 + 8p^4 + 16p^5 + 32p^6
 
@@ -100,7 +101,9 @@ def backoff_factor(loss: float) -> float:
 def _period(
     loss: float, window: float, rtt: float, rto: float, segments_per_ack: float
 ) -> tuple[float, float, float]:
-    """Window, timeout probability and duration [s] of one loss period, common to both rates."""
+    """Return the window, timeout probability and duration [s] of one loss period, common to both
+    rates.
+    """
     b = segments_per_ack
     unlimited = mean_window(loss, b)
     if unlimited < window:
@@ -121,7 +124,7 @@ def send_rate(
     rto: float,
     segments_per_ack: float = DELAYED_ACK,
 ) -> float:
-    r"""Segments that a Reno sender emits in a second, :math:`B(p)`. [segments/s]
+    r"""Return segments that a Reno sender emits in a second, :math:`B(p)`. [segments/s]
 
     .. math::
         B = \begin{cases}
@@ -173,7 +176,7 @@ def receive_rate(
     rto: float,
     segments_per_ack: float = DELAYED_ACK,
 ) -> float:
-    r"""Segments that reach a Reno receiver in a second, :math:`T(p)`. [segments/s]
+    r"""Return segments that reach a Reno receiver in a second, :math:`T(p)`. [segments/s]
 
     Eq. (32) with the numerators :math:`\frac{1-p}{p} + \frac W2 + Q(p, W)` and
     :math:`\frac{1-p}{p} + \frac{W_m}2 + Q(p, W_m)`.
@@ -207,7 +210,7 @@ def receive_rate(
 
 @lru_cache(maxsize=4096)
 def sent_per_rtt(loss: float, window: float, segments_per_ack: float = DELAYED_ACK) -> float:
-    r"""Segments emitted in a round-trip time, :math:`NSR(p, W)`. [segments]
+    r"""Return segments emitted in a round-trip time, :math:`NSR(p, W)`. [segments]
 
     .. math:: NSR(p, W) = RTT \cdot B(p) \quad\text{with}\quad T_0 = RTT
 
@@ -220,7 +223,7 @@ def sent_per_rtt(loss: float, window: float, segments_per_ack: float = DELAYED_A
 
 @lru_cache(maxsize=4096)
 def received_per_rtt(loss: float, window: float, segments_per_ack: float = DELAYED_ACK) -> float:
-    r"""Useful segments received in a round-trip time, :math:`T_n(p, W)`. [segments]
+    r"""Return the useful segments received in a round-trip time, :math:`T_n(p, W)`. [segments]
 
     .. math:: T_n(p, W) = RTT \cdot T(p) \quad\text{with}\quad T_0 = RTT
 

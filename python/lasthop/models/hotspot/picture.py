@@ -110,7 +110,7 @@ def hot_spot(scenario: CellScenario, beta: float | None = None) -> HotSpot:
 
 
 def _stations(scenario: CellScenario, beta: float | None) -> tuple[StationLoad, ...]:
-    """Stations of a scenario of TCP flows in the model's terms, in the scenario's order.
+    """Return stations of a scenario of TCP flows in the model's terms, in the scenario's order.
 
     Raises
     ------

@@ -91,7 +91,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def _void_rounds(spot: HotSpot) -> Equilibrium | None:
-    """Queues by footnote 18, where it holds: without a wire, within the AP's buffer."""
+    """Return queues by footnote 18, where it holds: without a wire, within the AP's buffer."""
     at = solve_void_rounds(spot.stations)
     return at if at.ap_queue < spot.ap_buffer and spot.wired_round_trip_s == 0.0 else None
 

@@ -47,7 +47,7 @@ class Traffic:
 
 
 def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
-    r"""Service time of the AP and load of the wire at an equilibrium.
+    r"""Return the service time of the AP and load of the wire at an equilibrium.
 
     .. math:: \tau = \sum_{packets} (T_{AIFS} + T_{exchange})
               + \sigma\frac{CW_{AP}}2 + \frac{f}{1-f}(T_{max} + \sigma CW_{AP})
@@ -88,7 +88,7 @@ def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
 
 
 def solve_with_wire(spot: HotSpot) -> Equilibrium | None:
-    r"""Equilibrium with the packets that the wired round trip holds, :math:`P`.
+    r"""Return the equilibrium with the packets that the wired round trip holds, :math:`P`.
 
     Parameters
     ----------

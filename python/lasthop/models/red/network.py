@@ -54,7 +54,7 @@ class TcpPath(Path[TcpFlow]):
         return self.flow.tcp.packet_bytes
 
     def rtt_s(self, queue: str, counted: bool) -> float:
-        """Round-trip time without queues: propagation and transmission. [s]
+        """Return the round-trip time without queues: propagation and transmission. [s]
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Group:
 
 
 def sent_s(link: Link, size_bytes: float) -> float:
-    """Transmission time of a packet on a link. [s]"""
+    """Return the transmission time of a packet on a link. [s]"""
     return 0.0 if link.rate_bps is None else 8.0 * size_bytes / link.rate_bps
 
 

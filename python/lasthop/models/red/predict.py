@@ -173,7 +173,8 @@ class EquilibriumQuantities:
 
 
 def small_buffer(load: float, most: float) -> float:
-    r"""Mean queue under the threshold policy, of the law that the model takes its losses from.
+    r"""Return the mean queue under the threshold policy, of the law that the model takes its losses
+    from.
 
     .. math:: \sum_{n=1}^{q_{th}} \rho^n
 

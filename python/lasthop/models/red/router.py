@@ -105,7 +105,7 @@ def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
 
 
 def dropped(base: float, *, wait: bool) -> float:
-    r"""Return the part of packets that RED drops at its probability p_b. [-]
+    r"""Return the fraction of packets that RED drops at its probability p_b. [-]
 
     .. math:: \frac{2 p_b}{3 - p_b} \text{ with wait}, \qquad \frac{2 p_b}{1 + p_b} \text{ without}
 

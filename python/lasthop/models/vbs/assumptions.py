@@ -201,7 +201,7 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
 
 
 def check_cell(cell: Cell, options: Options) -> list[Doubt]:
-    """Warnings on the cell in the model's terms, before it is solved.
+    """Return warnings on the cell in the model's terms, before it is solved.
 
     Raises
     ------
@@ -270,7 +270,7 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
 
 
 def check_solution(solution: Solution, wire_load: float) -> list[Doubt]:
-    """Warnings on the solution.
+    """Return warnings on the solution.
 
     Parameters
     ----------

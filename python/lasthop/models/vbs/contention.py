@@ -24,7 +24,7 @@ ROUNDS = 20_000
 """Limit of the iteration; about a hundred are usual."""
 
 MOST = 0.999
-"""Largest part of the time that a station may contend while the iteration is under way. [-]"""
+"""Largest fraction of the time that a station may contend while the iteration is under way. [-]"""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Contention:
     ap_failures : ndarray
         By class: failed attempts of the AP per attempt, :math:`f_{ap,i}`. [-]
     ap_failure, ap_collision, ap_discard : float
-        Failures, collisions per attempt, and discards over all packets of the AP. [-]
+        Failures, fraction of attempts that collide, and discards over all packets of the AP. [-]
     ap_attempts : float
         Attempts of the AP per slot, :math:`\beta_{ap}`. [-]
     station_failures, station_collisions, discards_by_station : ndarray
-        By stations: failed and collided attempts per attempt, discarded packets per packet. [-]
+        By stations: fractions of attempts that fail and that collide, and of packets discarded. [-]
     busy : ndarray
         By stations: part of the slots in which a station has something to send, :math:`u`. [-]
     by_attempt, open_collisions : ndarray
@@ -88,7 +88,9 @@ class Backoff:
 
 
 def backoff(access: Access, frozen: bool) -> Backoff:
-    """Slots that each attempt takes: the mean backoff, and without freezing the attempt's own."""
+    """Return slots that each attempt takes: the mean backoff, and without freezing the attempt's
+    own.
+    """
     windows = np.array(access.windows(), dtype=np.float64)
     if frozen:
         return Backoff(windows / 2.0, 1.0 / (windows + 1.0))
@@ -96,7 +98,7 @@ def backoff(access: Access, frozen: bool) -> Backoff:
 
 
 def attempt_prob(failure_prob: float, access: Access) -> float:
-    r"""Attempt probability of a node that always has a packet, :math:`G(f)`. [-]
+    r"""Return the attempt probability of a node that always has a packet, :math:`G(f)`. [-]
 
     .. math:: G(f) = \frac{\sum_{j=0}^{k} f^j}{\sum_{j=0}^{k} f^j (CW_j/2 + 1)}
 
@@ -109,7 +111,7 @@ def attempt_prob(failure_prob: float, access: Access) -> float:
 
 
 def failure_prob_of(attempts: float, access: Access) -> float:
-    r"""Failure probability that gives an attempt probability, :math:`G^{-1}(\beta)`. [-]
+    r"""Return the failure probability that gives an attempt probability, :math:`G^{-1}(\beta)`. [-]
 
     Notes
     -----
@@ -124,7 +126,7 @@ def failure_prob_of(attempts: float, access: Access) -> float:
 
 
 def ap_failure_prob(error: float, attempts: Floats, counts: Floats) -> float:
-    r"""Failed attempts of the AP at one class, :math:`f_{ap,i}`. [-]
+    r"""Return the failed attempts of the AP at one class, :math:`f_{ap,i}`. [-]
 
     .. math:: f_{ap,i} = 1 - (1 - p_{w,i}) \prod_j (1 - \beta_j)^{n_j}
 
@@ -136,7 +138,7 @@ def ap_failure_prob(error: float, attempts: Floats, counts: Floats) -> float:
 
 
 def station_failure_prob(ap_attempts: float, attempts: Floats, counts: Floats, own: int) -> float:
-    r"""Collided attempts of a station, :math:`f_i`. [-]
+    r"""Return the collided attempts of a station, :math:`f_i`. [-]
 
     .. math:: f_i = 1 - (1 - \beta_{ap}) (1 - \beta_i)^{n_i - 1} \prod_{j \ne i} (1 - \beta_j)^{n_j}
 
@@ -149,7 +151,8 @@ def station_failure_prob(ap_attempts: float, attempts: Floats, counts: Floats, o
 
 
 def slot_probs(ap_attempts: float, attempts: Floats, counts: Floats) -> tuple[float, float, float]:
-    r"""Probabilities of an idle slot, one with ACKs only, one with data: :math:`P_0, P_s, P_l`. [-]
+    r"""Return probabilities of an idle slot, one with ACKs only, one with data: :math:`P_0, P_s,
+    P_l`. [-]
 
     .. math:: P_0 = (1 - \beta_{ap}) \prod_i (1 - \beta_i)^{n_i}, \quad
               P_s = (1 - \beta_{ap}) (1 - \prod_i (1 - \beta_i)^{n_i}), \quad P_l = 1 - P_0 - P_s
@@ -168,7 +171,8 @@ def slot_probs(ap_attempts: float, attempts: Floats, counts: Floats) -> tuple[fl
 def mean_slot_s(
     probs: tuple[float, float, float], slot_s: float, ack_s: float, data_s: float
 ) -> float:
-    r"""Mean length of a slot, :math:`E[X] = P_0 \sigma + P_s T_{ack} + P_l T_{data}`. [s]
+    r"""Return the mean length of a slot, :math:`E[X] = P_0 \sigma + P_s T_{ack} + P_l T_{data}`.
+    [s]
 
     Notes
     -----
@@ -179,7 +183,8 @@ def mean_slot_s(
 
 
 def discard_prob(failures: Floats) -> float:
-    r"""Probability that all attempts at a packet fail, :math:`p_{d,i} = f_{ap,i}^{k+1}`. [-]
+    r"""Return the probability that all attempts at a packet fail, :math:`p_{d,i} = f_{ap,i}^{k+1}`.
+    [-]
 
     Parameters
     ----------
@@ -190,7 +195,9 @@ def discard_prob(failures: Floats) -> float:
 
 
 def _reached(failures: Floats) -> Floats:
-    """Probability that each attempt is made, from those that the ones before fail; last axis."""
+    """Return the probability that each attempt is made, from those that the ones before fail; last
+    axis.
+    """
     reached = np.ones(failures.shape)
     failures[..., :-1].cumprod(axis=-1, out=reached[..., 1:])
     return reached
@@ -279,7 +286,7 @@ class _Solver:
                 self.failures[own] = failed * scale / self.attempts[own]
 
     def _draining(self) -> Floats:
-        r"""Probability that each attempt of the AP at a packet collides.
+        r"""Return the probability that each attempt of the AP at a packet collides.
 
         Stations get packets only when the AP has got one through, and fall silent when they have
         sent theirs. Those that contend when the AP takes up a packet are the new one and those
@@ -350,7 +357,9 @@ class _Solver:
         )
 
     def _attempts_s(self, between_s: float) -> Floats:
-        """Mean time that each attempt of the AP takes, its backoff included, by class. [s]"""
+        """Return the mean time that each attempt of the AP takes, its backoff included, by class.
+        [s]
+        """
         success = np.array([[each.down.success_s] for each in self.cell.classes])
         failure = np.array([[each.down.failure_s] for each in self.cell.classes])
         air = self.ap_fails * failure + (1.0 - self.ap_fails) * success
@@ -358,13 +367,13 @@ class _Solver:
 
 
 def _survival(windows: Floats, leaves: float) -> Floats:
-    """Mean of (1 - d)^U over U uniform on [0, CW], for each CW. [-]"""
+    """Return the mean of (1 - d)^U over U uniform on [0, CW], for each CW. [-]"""
     power = np.expm1((windows + 1.0) * np.log1p(-leaves))
     return np.asarray(-power / ((windows + 1.0) * leaves))
 
 
 def _mean_s(frames: list[Frame], weights: Floats, failures: Floats) -> float:
-    """Mean time that an attempt takes. [s]"""
+    """Return the mean time that an attempt takes. [s]"""
     times = [
         failed * frame.failure_s + (1.0 - failed) * frame.success_s
         for frame, failed in zip(frames, failures, strict=True)
@@ -379,13 +388,13 @@ def solve(
     options: Options,
     guess: Contention | None = None,
 ) -> Contention:
-    """Fixed point of the MAC layer for given shares of the AP's services.
+    """Return the fixed point of the MAC layer for given shares of the AP's services.
 
     Parameters
     ----------
     cell : Cell
     shares : ndarray
-        Part of the packets that the AP takes up, by class, :math:`h_i`. [-]
+        Fraction of the packets that the AP takes up, by class, :math:`h_i`. [-]
     replies : ndarray
         Packets that the stations of the class send for each of them. [-]
     options : Options

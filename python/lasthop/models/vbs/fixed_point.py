@@ -48,7 +48,7 @@ them there. [packets]"""
 REGULATED = 'algorithm = "regulated"'
 
 HALF = 0.5
-"""Part of the window that a loss takes of Compound, as published. [-]"""
+"""Fraction of the window that a loss takes of Compound, as published. [-]"""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _Components:
         return state, solution
 
     def _round_trip_s(self, at: _State, mac: Contention) -> Floats:
-        """The AP's queue and the wire; but for the chain also the station's own queue."""
+        """Return the AP's queue and the wire; but for the chain also the station's own queue."""
         rtt = np.full(len(self.counts), at.occupancy / mac.service_rate + self.cell.wire_s)
         if self.losses == "chain":
             return rtt
@@ -240,7 +240,7 @@ class _Components:
         return respond(growth, flow_class.law.beta, hazard, timer)
 
     def _accepted(self, k: int, flow: Response, at: _State, mac: Contention, rate: float) -> float:
-        """Packets of a connection that enter the AP's queue in a round trip."""
+        """Return packets of a connection that enter the AP's queue in a round trip."""
         lost = float(at.overflow[k]) if self.losses == "bursts" else _probability(rate)
         if self.losses == "chain":
             lost = 0.0  # Eqs. (17) to (20) count whole windows
@@ -430,14 +430,14 @@ def _probability(rate: float) -> float:
 
 
 def _buffers(cell: Cell) -> Floats:
-    """Packets of each group that a partition has room for, or the buffer without targets."""
+    """Return packets of each group that a partition has room for, or the buffer without targets."""
     targets = np.array(cell.targets or (1.0,))
     part = cell.occupancy if cell.targets else 1.0
     return np.asarray(targets / targets.sum() * part * cell.buffer_packets)
 
 
 def starts(cell: Cell) -> Iterator[_State]:
-    """Starting points: all connections alike, then most of the queue with one class."""
+    """Yield the starting points: all connections alike, then most of the queue with one class."""
     counts = cell.counts
     size = len(counts)
     groups = max(len(cell.targets), 1)
@@ -533,7 +533,7 @@ def solutions(cell: Cell, options: Options) -> list[Solution]:
     ModelError
         There is no fixed point within the model's assumptions.
     TooCostlyError
-        They take longer than is allowed.
+        They take longer than the limit.
     """
     kinds, windows = len(cell.classes), sum(each.law.limit for each in cell.classes)
     need(

@@ -70,7 +70,7 @@ class Episodes:
 
 
 def losses_in_episode(own: Floats, spread: Floats) -> Floats:
-    """Distribution of a flow's losses in one episode; row k is the probability of k. [-]
+    """Return the distribution of a flow's losses in one episode; row k is the probability of k. [-]
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def losses_in_episode(own: Floats, spread: Floats) -> Floats:
 
 
 def in_episodes(window: Floats, growth: Floats, discard: float, episodes: Episodes) -> Hazard:
-    r"""Hazard of a flow at a buffer that overflows in episodes.
+    r"""Return the hazard of a flow at a buffer that overflows in episodes.
 
     .. math:: x_\ell = p_d + \varphi\, q_\ell / \ell, \qquad q_\ell = \Pr(K_\ell > 0)
 
@@ -116,7 +116,7 @@ def in_episodes(window: Floats, growth: Floats, discard: float, episodes: Episod
 
 
 def independent(window: Floats, discard: float, overflow: float) -> Hazard:
-    r"""Hazard of a flow whose packets are lost independently of each other.
+    r"""Return the hazard of a flow whose packets are lost independently of each other.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def picture_of(scenario: CellScenario) -> Picture:
 
 
 def _sharing(scenario: CellScenario) -> dict[str, int]:
-    """Index of the class that shares the AP's queue, by flow."""
+    """Return the index of the class that shares the AP's queue, by flow."""
     if not isinstance(scenario.cell.ap.queue, Vbs):
         return {}
     classes = scenario.cell.vbs_classes

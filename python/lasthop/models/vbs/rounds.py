@@ -41,7 +41,8 @@ class Timer:
     retransmission_loss: float
 
     def in_time(self, holes: Floats) -> Floats:
-        r"""Probability that recovery fills this many holes before the timer runs out. [-]
+        r"""Return the probability that recovery fills this many holes before the timer runs out.
+        [-]
 
         The k-th hole is filled k round trips after the first retransmission, and the timer started
         one after it: it is in time if k < 1 + RTO. Round trips vary, here evenly by `VARIATION`.
@@ -49,7 +50,7 @@ class Timer:
         return np.asarray(np.clip(0.5 + (1.0 + self.rto - holes) / VARIATION, 0.0, 1.0))
 
     def timeout(self) -> float:
-        r"""Mean time without progress after a timeout began, in round trips. [-]
+        r"""Return the mean time without progress after a timeout began, in round trips. [-]
 
         .. math:: RTO\, \frac{f(p)}{1 - p}, \qquad f(p) = 1 + p + 2p^2 + 4p^3 + \dots + 32 p^6
 
@@ -73,7 +74,7 @@ class Response:
     cwnd : float
         Congestion window over time. [packets]
     growing : float
-        Part of the time in which the window grows. [-]
+        Fraction of the time in which the window grows. [-]
     events : float
         Loss events in a round trip. [-]
     overflowed : float
@@ -99,14 +100,14 @@ class Response:
 
 
 def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Response:
-    """Averages of a flow over its loss events (renewal reward).
+    """Return averages of a flow over its loss events (renewal reward).
 
     Parameters
     ----------
     growth : ndarray
         Increase in a round trip at windows 1, 2, ... up to the receive window. [packets]
     decrease : float
-        Part of the window that a loss event takes. [-]
+        Fraction of the window that a loss event takes. [-]
     hazard : Hazard
     timer : Timer
     """

@@ -16,7 +16,7 @@ NEAR = 0.01
 
 
 def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
-    r"""Part of each class in the AP's queue, :math:`h_i`. [-]
+    r"""Return the part of each class in the AP's queue, :math:`h_i`. [-]
 
     .. math:: h_i = \frac{n_i E[W_i]}{\sum_j n_j E[W_j]}
 
@@ -48,7 +48,7 @@ def shares_of_throughput(counts: Floats, goodput: Floats, discards: Floats) -> F
 
 
 def packets_offered(counts: Floats, windows: Floats) -> float:
-    r"""Packets that all windows keep under way, :math:`\sum_i n_i E[W_i]`. [packets]
+    r"""Return packets that all windows keep under way, :math:`\sum_i n_i E[W_i]`. [packets]
 
     Notes
     -----
@@ -80,7 +80,8 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
 
 
 def loss_rate(excess: Callable[[float], float], guess: float) -> float:
-    """Rate of losses at which offered and held packets are equal; 0 if the offer is never larger.
+    """Return the rate of losses at which offered and held packets are equal; 0 if the offer is
+    never larger.
 
     Parameters
     ----------

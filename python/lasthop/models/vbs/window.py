@@ -37,7 +37,7 @@ class Law:
 
 
 def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase) -> Floats:
-    r"""Window increase in a round trip without loss, :math:`W \delta(W)`. [packets]
+    r"""Return the window increase in a round trip without loss, :math:`W \delta(W)`. [packets]
 
     .. math:: W\delta(W) = \max(1, \alpha W^\kappa) \;\text{(engine)}, \quad
               \alpha W^\kappa \;\text{(compound)}, \quad
@@ -71,7 +71,7 @@ def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase)
 
 
 def climb_prob(loss_prob: float, increase_per_ack: Floats) -> Floats:
-    r"""Probability that the window grows by one before a loss. [-]
+    r"""Return the probability that the window grows by one before a loss. [-]
 
     .. math:: \Pr(\ell \to \ell + 1) = (1 - p_m)^{1/\delta(\ell)}
 
@@ -83,7 +83,8 @@ def climb_prob(loss_prob: float, increase_per_ack: Floats) -> Floats:
 
 
 def window_chain(loss_prob: float, increase_per_ack: Floats) -> Visits:
-    r"""Stationary distribution of the window's changes, :math:`\Pi_w`, not normalised. [-]
+    r"""Return the stationary distribution of the window's changes, :math:`\Pi_w`, not normalised.
+    [-]
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def window_chain(loss_prob: float, increase_per_ack: Floats) -> Visits:
 
 
 def mean_window(loss_prob: float, increase_per_ack: Floats, mean: Mean) -> float:
-    r"""Expected congestion window, :math:`E[W]`. [packets]
+    r"""Return the expected congestion window, :math:`E[W]`. [packets]
 
     .. math:: E[W] = \sum_\ell \ell\, \Pi_w(\ell) \;\text{(jumps)}, \qquad
               E[W] = \frac{\sum_\ell \Pi_w(\ell) A_\ell}{\sum_\ell \Pi_w(\ell) A_\ell / \ell}

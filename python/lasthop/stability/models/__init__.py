@@ -25,4 +25,4 @@ MODELS: Mapping[str, Model[Any]] = {
         ParkingLot(averaged=False),
     )
 }
-"""Every model that the command line knows."""
+"""All models that the command line accepts."""

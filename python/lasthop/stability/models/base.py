@@ -20,13 +20,13 @@ class Derived:
     Attributes
     ----------
     values : mapping
-        Parameters, which window rules read.
+        Values of the parameters, which window rules read.
     rule : WindowRule
         Window rule.
     rtts : list
         Round-trip times without queueing. [s]
     kappa : float
-        Factor of all rates. [-]
+        Common factor of all rates, kappa. [-]
     constrained : bool
         Whether queues and probabilities stay in their ranges.
     """
@@ -39,7 +39,7 @@ class Derived:
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Values of parameters that others may override."""
+        """Values of parameters that others may override, as they take effect."""
         return {}
 
     def balance(self, windows: Any) -> Any:
@@ -85,14 +85,14 @@ State = Sequence[Any]
 """One value for each state: numbers, arrays or series."""
 
 HALVINGS = 64
-"""Halvings of a bracket in the logarithm: to the last bit of a double."""
+"""Number of bisections in the logarithm, which reach the last bit of a double."""
 
 
 class Model(ABC, Generic[D]):
     """A system of delay differential equations.
 
-    A model's formulas use the ordinary operators only, so that they take numbers (time
-    integration), arrays (charts) and `Series` (derivatives) alike.
+    Formulas of a model use only ordinary operators. Therefore they accept numbers (time
+    integration), arrays (charts) and `Series` (derivatives).
     """
 
     name: str
@@ -104,16 +104,22 @@ class Model(ABC, Generic[D]):
     parameters: tuple[Parameter, ...]
     """Parameters of the model."""
     overrides: Mapping[str, str] = {}
-    """Overriding parameter by name of the overridden one; it takes effect if it is not 0."""
+    """Name of the overriding parameter, by the name of the overridden parameter. It takes effect if
+    it is not 0.
+    """
 
     def cleared(self, changes: Collection[str]) -> dict[str, float]:
-        """Return what must be 0 for parameters that are set to count."""
+        """Return the parameters that must be set to 0 so that the changed parameters take
+        effect.
+        """
         results = {self.overrides[name]: 0.0 for name in changes if name in self.overrides}
         return {name: value for name, value in results.items() if name not in changes}
 
     @abstractmethod
     def solve(self, values: Mapping[str, Any]) -> tuple[D, NDArray[np.float64]]:
-        """Return derived parameters and the equilibrium, one row a state; NaN without one."""
+        """Return derived parameters and the equilibrium, one row per state; NaN without an
+        equilibrium.
+        """
 
     @abstractmethod
     def refusal(self, values: Mapping[str, Any]) -> str:
@@ -124,7 +130,7 @@ class Model(ABC, Generic[D]):
         """Return the delays, which may depend on the present state. [s]"""
 
     def bounds(self, p: D) -> dict[str, tuple[float, float]]:
-        """Return least and most of states where constraints count. [packets]"""
+        """Return the least and the largest value of states with constraints. [packets]"""
         ends = float(p.values["least_window"]), float(p.values["most_window"] or inf)
         windows = {name: ends for name in self.states if name.startswith("window")}
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
@@ -132,7 +138,7 @@ class Model(ABC, Generic[D]):
     def pieces(self, p: D, rest: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the piece of the equations of each equilibrium.
 
-        The equations have corners where the window rule has, and models add their own.
+        The equations have a corner where the window rule has one, and models add corners.
         """
         windows = rest[[name.startswith("window") for name in self.states]]
         corner = p.rule.corner(p.values)
@@ -140,7 +146,9 @@ class Model(ABC, Generic[D]):
 
     @abstractmethod
     def rates(self, p: D, now: State, lagged: Sequence[State]) -> list[Any]:
-        """Return the time derivative of each state, from the state now and at each delay ago."""
+        """Return the time derivative of each state, from the present state and the state at each
+        delay.
+        """
 
     @abstractmethod
     def loss(self, p: D, now: State) -> list[Any]:
@@ -148,18 +156,18 @@ class Model(ABC, Generic[D]):
 
 
 def window_rule(values: Mapping[str, Any]) -> WindowRule:
-    """Return the rule that the parameter `tcp` names, or is."""
+    """Return the window rule that the parameter `tcp` names or contains."""
     chosen = values["tcp"]
     return chosen if isinstance(chosen, WindowRule) else RULES[chosen]
 
 
 def range_of(rule: WindowRule, low: float, high: float) -> tuple[float, float]:
-    """Return the windows between which an equilibrium is looked for. [packets]"""
+    """Return the range of windows in which an equilibrium is searched. [packets]"""
     return max(low, rule.valid_from), min(high, rule.valid_to)
 
 
 def beyond(model: Model[Any], values: Mapping[str, Any]) -> str:
-    """Return why no window is found where the rule is defined."""
+    """Return why no window in the range of the rule is an equilibrium."""
     rule = window_rule(values)
     low, high = rule.valid_from, rule.valid_to
     if not low and high == inf:
@@ -172,9 +180,9 @@ def beyond(model: Model[Any], values: Mapping[str, Any]) -> str:
 
 
 def bisected(increasing: Callable[[Any], Any], low: float, high: float, like: Any) -> Any:
-    """Return where an increasing function passes zero between `low` and `high`; NaN if nowhere.
+    """Return the zero of an increasing function between `low` and `high`; NaN if there is none.
 
-    Works in the logarithm and on arrays of the shape of `like`.
+    The bisection is in the logarithm and works on arrays with the shape of `like`.
     """
     lows = np.full(np.shape(like), np.log(low))
     highs = np.full(np.shape(like), np.log(high))

@@ -1,4 +1,6 @@
-"""RED's drop probability over the average queue (004, eqs. 6, 7, 25), and its settings."""
+"""RED's drop probability as a function of the average queue (004, eqs. 6, 7, 25), and its
+settings.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +11,7 @@ import numpy as np
 from lasthop.stability.parameters import Choice, Number, Parameter
 
 ROUNDING = 1e-12
-"""Part of a queue that scaling it forth and back may add. [-]"""
+"""Relative change of a queue by rounding when its unit is converted and converted back. [-]"""
 
 FLOWS = Number(
     "flows",
@@ -61,9 +63,10 @@ class Law:
     rho, eta : float
         Slopes below and above the upper threshold. [1/packet]
     scale : float
-        Queue that the thresholds count over the queue of one flow, the state of the models.
+        Ratio of the queue that the thresholds refer to and the queue per flow, which is the state
+        of the models.
     slope, offset : float
-        Piece of the law at an equilibrium: slope * queue - offset.
+        Coefficients of the linear piece at an equilibrium: slope * queue - offset.
 
     Notes
     -----
@@ -82,7 +85,7 @@ class Law:
 
     @staticmethod
     def of(values: Mapping[str, Any]) -> "Law":
-        """Return the law of a case."""
+        """Return RED's drop function for a case."""
         low, high, most = values["min_th"], values["max_th"], values["max_p"]
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.divide(most, np.subtract(high, low))
@@ -92,36 +95,36 @@ class Law:
 
     @property
     def fault(self) -> str | None:
-        """Reason why there is no law, or None."""
+        """Reason why the parameters define no drop function, or None."""
         if self.max_th <= self.min_th:
             return f"min_th = {self.min_th:g} is not below max_th = {self.max_th:g}"
         return None
 
     def smooth(self) -> "Law":
-        """Return the law without the jump of a strict RED."""
+        """Return the drop function without the jump of a strict RED."""
         return replace(self, drop="gentle") if self.drop == "strict" else self
 
     def queue_at(self, loss: Any) -> Any:
         """Return the queue per flow at which packets are dropped with probability `loss`.
 
-        It is NaN where the law has no such queue. [packets]
+        NaN if no queue has this drop probability. [packets]
         """
         linear = self.min_th + loss / self.rho
         if self.drop == "linear":
             return linear / self.scale
         beyond = np.nan
         if self.drop == "gentle":
-            with np.errstate(divide="ignore", invalid="ignore"):  # eta is 0 where max_p is 1
+            with np.errstate(divide="ignore", invalid="ignore"):  # eta is 0 if max_p is 1
                 beyond = np.divide(loss + 1.0 - 2.0 * self.max_p, self.eta)
         return np.where(loss <= self.max_p, linear, beyond) / self.scale
 
     def piece(self, loss: Any) -> Any:
-        """Return 1 where the average is beyond the upper threshold, on another line, else 0."""
+        """Return 1 if the average is above the upper threshold, on the second piece, else 0."""
         beyond = (self.drop == "gentle") & (np.asarray(loss) > self.max_p)
         return np.asarray(beyond, dtype=np.int64)
 
     def at(self, loss: Any) -> "Law":
-        """Return the law with its piece at the equilibrium."""
+        """Return the drop function with its piece at the equilibrium."""
         gentle = self.piece(loss) > 0
         slope = np.where(gentle, self.eta, self.rho)[()]
         offset = np.where(gentle, 1.0 - 2.0 * self.max_p, self.rho * self.min_th)[()]
@@ -130,7 +133,8 @@ class Law:
     def probability(self, average: Any, constrained: bool) -> Any:
         """Return the drop probability at an average queue per flow. [-]
 
-        It is that of the piece at the equilibrium, unless it is `constrained` to all of (6).
+        The probability follows the piece at the equilibrium; if `constrained`, it follows all of
+        (6).
         """
         if not constrained:
             return self.slope * average - self.offset

@@ -1,4 +1,4 @@
-"""Two RED queues in a row, the parking lot of 004's figure 16 as a fluid model."""
+"""Two RED queues in series: the parking lot of 004's figure 16 as a fluid model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 from lasthop.stability.series import unit_lines
 
 STEPS = 100
-"""Newton steps allowed for the equilibrium."""
+"""Largest number of Newton steps for the equilibrium."""
 CLOSE = 1e-13
-"""Largest step, in logarithms of windows, of a converged equilibrium."""
+"""Largest last step, in logarithms of windows, of a converged equilibrium."""
 
 
 @dataclass(kw_only=True)
@@ -27,15 +27,15 @@ class LotDerived(Derived):
     Attributes
     ----------
     law : Law
-        Drop law of both queues.
+        Drop function of both queues.
     pieces : list of Law
-        The law with its piece at the equilibrium of each queue.
+        Drop function with its piece at the equilibrium of each queue.
     capacities : list
         Capacity of each queue per long flow. [packets/s]
     gains : list
-        Rate of the average of each queue; empty without averages. [1/s]
+        Averaging rate of each queue; empty without averages. [1/s]
     local_flows : float
-        Local flows of each queue, per long flow. [-]
+        Number of local flows of each queue, per long flow. [-]
     served : float
         0 if dropped packets are marked and served instead, else 1.
     """
@@ -65,10 +65,10 @@ class ParkingLot(Model[LotDerived]):
 
     Notes
     -----
-    Beyond the paper. Queues, thresholds and capacities count per long flow; n local flows a long
-    one use each queue. The first queue is taken not to reshape what passes on, and a loss is
-    reported one round-trip time after it, wherever it happened; both are usual in fluid models of
-    networks.
+    Beyond the paper. Queues, thresholds and capacities are per long flow; each queue has n local
+    flows per long flow. The model assumes that the first queue does not change the traffic pattern
+    of the packets that it forwards. It also assumes that a loss is reported one round-trip time
+    later, in whichever queue it occurred. Both assumptions are usual in fluid models of networks.
     """
 
     def __init__(self, *, averaged: bool) -> None:
@@ -116,7 +116,7 @@ class ParkingLot(Model[LotDerived]):
         return p, np.where(sound, point, np.nan)
 
     def _guess(self, p: LotDerived) -> NDArray[np.float64]:
-        """Return logarithms of windows that share each queue equally by rate."""
+        """Return logarithms of windows with which all flows of a queue have equal rates."""
         rate = np.minimum(*p.capacities) / (1.0 + p.local_flows)
         shape = np.shape(shape_of(p.values))
         return np.stack(
@@ -124,7 +124,9 @@ class ParkingLot(Model[LotDerived]):
         )
 
     def _balance(self, logs: Sequence[Any], p: LotDerived) -> list[Any]:
-        """Return what is zero at rest: the long flow's loss and both queues' balance."""
+        """Return the residuals of the equilibrium: the long flow's loss and the balance of both
+        queues.
+        """
         windows = [each.exp() for each in logs]
         loss, loss_1, loss_2 = (p.balance(w) for w in windows)
         sent, sent_1, sent_2 = (w / t for w, t in zip(windows, p.rtts, strict=True))
@@ -156,7 +158,7 @@ class ParkingLot(Model[LotDerived]):
         )
 
     def pieces(self, p: LotDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the piece of each equilibrium: of the window rule, and of both drop functions."""
+        """Return the piece of each equilibrium: of the window rule and of both drop functions."""
         first, second = (p.law.piece(p.balance(w)) for w in rest[1:3])
         return np.asarray(4 * super().pieces(p, rest) + 2 * first + second)
 
@@ -198,9 +200,9 @@ class ParkingLot(Model[LotDerived]):
 def newton(
     residual: Callable[[Sequence[Any]], list[Any]], start: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the root of a system of equations near `start`, NaN where it is not found.
+    """Return the root of a system of equations near `start`; NaN if it is not found.
 
-    `start` has one row an unknown; derivatives come from series.
+    `start` has one row per unknown. Derivatives are computed with `Series`.
     """
     x = start
     size = len(start)

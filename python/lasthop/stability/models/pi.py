@@ -17,7 +17,9 @@ from lasthop.stability.models.red import Red, RedDerived
 from lasthop.stability.parameters import COMPOUND, KAPPA, Choice, Number, Parameter
 
 STEEP = 1e100
-"""Slope of a RED line so steep that its queue stays at the lower threshold. [1/packet]"""
+"""Slope of a RED function that is so steep that the queue stays at the lower threshold.
+[1/packet]
+"""
 
 CONTROLLER: tuple[Parameter, ...] = (
     Number("target", 200.0, "packets", "queue aimed at, q_ref"),
@@ -25,7 +27,7 @@ CONTROLLER: tuple[Parameter, ...] = (
     Number("b", 1.816e-5, "-", "weight of the distance a step before", closed=True, high=1.0),
     Number("update", 1.0 / 160.0, "s", "time between steps"),
 )
-"""The controller; the defaults are those of the paper's section V."""
+"""Parameters of the controller; the defaults are those of the paper's section V."""
 
 SHARED: tuple[Parameter, ...] = tuple(
     replace(each, default=each.allowed[-1])
@@ -34,7 +36,9 @@ SHARED: tuple[Parameter, ...] = tuple(
     for each in drop.RED
     if each.name in ("queue", "flows", "feedback", "delay")
 )
-"""Options that RED has as well: the queue of all flows, and the queueing delay, by default."""
+"""Parameters that RED has as well. By default, the queue is that of all flows and the queueing
+delay is included.
+"""
 
 
 @dataclass(kw_only=True)
@@ -47,7 +51,7 @@ class PiDerived(RedDerived):
 
 
 class Pi(Red):
-    r"""Long-lived flows through one queue whose drop probability PI steps.
+    r"""Long-lived flows through one queue whose drop probability a PI controller sets.
 
     .. math:: \dot p = \kappa K (q - q_{ref}) + \frac{K}{z} \dot q,
         \qquad K = \frac{a - b}{T}, \quad \frac{K}{z} = \frac{a + b}{2}
@@ -57,7 +61,7 @@ class Pi(Red):
     Parameters
     ----------
     groups : int
-        Groups of flows, each with a round-trip time of its own.
+        Number of groups of flows with different round-trip times.
 
     Notes
     -----
@@ -75,7 +79,7 @@ class Pi(Red):
         self.parameters = (*COMPOUND, *self._own(), *CONTROLLER, *SHARED, KAPPA)
 
     def solve(self, values: Mapping[str, Any]) -> tuple[PiDerived, NDArray[np.float64]]:
-        """Return derived parameters and the equilibrium, where the queue is the target."""
+        """Return derived parameters and the equilibrium, at which the queue is at its target."""
         line, rest = super().solve(self._line(values))
         a, b = np.asarray(values["a"]), values["b"]
         p = PiDerived(
@@ -89,7 +93,9 @@ class Pi(Red):
 
     @staticmethod
     def _line(values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters of a RED that rests at the target whatever it drops."""
+        """Return parameters of a RED queue whose equilibrium is at the target for every drop
+        probability.
+        """
         low = values["target"]
         law = {"min_th": low, "max_th": low + 1.0, "max_p": STEEP, "drop": "linear"}
         return {**values, **law}
@@ -102,7 +108,7 @@ class Pi(Red):
         return super().refusal(self._line(values))
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return least and most of the states. [packets], [-]"""
+        """Return the least and the largest value of the states. [packets], [-]"""
         return super().bounds(p) | {"probability": (0.0, 1.0)}
 
     def _early(self, p: RedDerived, now: State) -> Any:
@@ -115,7 +121,7 @@ class Pi(Red):
         rates, queue = super().rates(p, now, lagged), now[self.groups]
         moves = rates[-1]
         if p.constrained and ((queue <= 0.0 and moves < 0.0) or (queue >= p.full and moves > 0.0)):
-            moves = 0.0  # It stands at an end of its room.
+            moves = 0.0  # The state is held at an end of its range.
         above = p.kappa * (queue - p.target / p.law.scale)
         rates.append(p.law.scale * (p.integral * above + p.proportional * moves))
         return rates

@@ -45,9 +45,9 @@ BUFFER = switched(
 )
 
 WIDEST = 1e12
-"""Largest window looked at. [packets]"""
+"""Largest window of the search for the equilibrium. [packets]"""
 NARROWEST = 1e-9
-"""Smallest window looked at. [packets]"""
+"""Smallest window of the search for the equilibrium. [packets]"""
 
 
 @dataclass(kw_only=True)
@@ -57,19 +57,19 @@ class RedDerived(Derived):
     Attributes
     ----------
     law : Law
-        Drop law.
+        Drop function.
     shares : list
-        Parts of the flows, by group. [-]
+        Fraction of the flows in each group. [-]
     capacity : float
         Capacity per flow. [packets/s]
     gamma : float
-        Gain of the average. [-]
+        Gain of the average, gamma. [-]
     served : float
         0 if dropped packets are marked and served instead, else 1.
     queueing : float
-        1 if the queueing delay counts, else 0.
+        1 if the queueing delay is included, else 0.
     full : float
-        Queue per flow at which the buffer is full. [packets]
+        Queue per flow of a full buffer. [packets]
     """
 
     law: Law
@@ -82,18 +82,21 @@ class RedDerived(Derived):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Capacity and gain, which others may override."""
+        """Capacity and gain, as they take effect; other parameters may override them."""
         return {"capacity": self.capacity, "gamma": self.gamma}
 
 
 def per_flow(values: Mapping[str, Any]) -> Any:
-    """Return the capacity per flow: of a link that flows share, where one is given. [packets/s]"""
+    """Return the capacity per flow; if a link capacity is given, it is divided among the flows.
+    [packets/s]
+    """
     link = np.asarray(values["link_capacity"])
     return np.where(link > 0.0, link / values["flows"], values["capacity"])[()]
 
 
 def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
-    r"""Gain of the average in the fluid model, from a packet RED's settings. [-]
+    r"""Return the gain of the average in the fluid model, from the settings of a RED queue of
+    packets. [-]
 
     .. math:: \gamma = N w_q
 
@@ -109,15 +112,17 @@ def ewma_gain(weight: Any, flows: Any, capacity: Any) -> Any:
 
     Notes
     -----
-    A packet RED averages at every arrival, :math:`N C` times a second, so the average of (5) moves
-    at the rate :math:`w_q N C = \gamma C`.
+    A RED queue averages at every arrival, :math:`N C` times per second. Therefore the average of
+    (5) moves at the rate :math:`w_q N C = \gamma C`.
     """
     automatic = -np.expm1(-1.0 / (np.asarray(flows) * capacity))
     return (flows * np.where(np.asarray(weight) < 0.0, automatic, weight))[()]
 
 
 def gamma_of(values: Mapping[str, Any], capacity: Any) -> Any:
-    """Return the gain of the average: that of the weight of an arrival, where one is given. [-]"""
+    """Return the gain of the average; if the weight of an arrival is given, the gain follows from
+    it. [-]
+    """
     weight = np.asarray(values["queue_weight"])
     gain = ewma_gain(weight, values["flows"], capacity)
     return np.where(weight == 0.0, values["gamma"], gain)[()]
@@ -138,16 +143,16 @@ class Red(Model[RedDerived]):
     Parameters
     ----------
     averaged : bool
-        Whether RED averages the queue: with (9), without (26).
+        Whether RED averages the queue: Eq. (9) with averages, Eq. (26) without.
     groups : int
-        Groups of flows, each with a round-trip time of its own.
+        Number of groups of flows with different round-trip times.
 
     Notes
     -----
     Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of p = rho (r - b). With
     ``feedback = "ecn"`` every packet is served, so the factor 1 - p of the arrivals is absent. With
-    ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending. Where
-    constraints count, (4) and (6), a queue at its ``buffer`` loses what does not fit.
+    ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending. With
+    constraints, (4) and (6), a full queue of ``buffer`` packets drops the excess.
     """
 
     def __init__(self, *, averaged: bool, groups: int = 1) -> None:
@@ -180,7 +185,7 @@ class Red(Model[RedDerived]):
         first = [values[f"share_{g}"] for g in range(1, self.groups)]
         buffer = np.asarray(values["buffer"])
         full = np.where(buffer > 0.0, buffer, np.inf)
-        if law.drop == "strict" and not self.averaged:  # Where everything is dropped.
+        if law.drop == "strict" and not self.averaged:  # All packets are dropped there.
             full = np.minimum(full, law.max_th)
         p = RedDerived(
             values=values,
@@ -198,7 +203,7 @@ class Red(Model[RedDerived]):
         p.values = {**values, **p.decided}
 
         def surplus(w: Any) -> Any:
-            """Arrivals over what is served, increasing in the window."""
+            """Return arrivals less departures, which increases with the window."""
             loss = p.balance(w)
             wait = p.queueing * law.smooth().queue_at(loss) / p.capacity
             turns = sum(s / (rtt + wait) for s, rtt in zip(p.shares, p.rtts, strict=True))
@@ -237,7 +242,7 @@ class Red(Model[RedDerived]):
         )
 
     def pieces(self, p: RedDerived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the piece of each equilibrium: of the window rule, and of RED's function."""
+        """Return the piece of each equilibrium: of the window rule and of RED's drop function."""
         loss = p.balance(rest[0])
         return np.asarray(2 * super().pieces(p, rest) + p.law.piece(loss))
 
@@ -247,15 +252,17 @@ class Red(Model[RedDerived]):
         return [rtt + wait for rtt in p.rtts]
 
     def _wait(self, p: RedDerived, at: State) -> Any:
-        """Queueing delay, where it counts. [s]"""
+        """Return the queueing delay, or 0 if it is not included. [s]"""
         return at[self.groups] / p.capacity if p.queueing else 0.0
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return least and most of the states, the queue up to the end of its room. [packets]"""
+        """Return the least and the largest value of the states; the queue ends at the buffer size.
+        [packets]
+        """
         return super().bounds(p) | {"queue": (0.0, float(p.full))}
 
     def loss(self, p: RedDerived, now: State) -> list[Any]:
-        """Return RED's drop probability, at the buffer's end with what does not fit. [-]"""
+        """Return RED's drop probability, including the excess of a full buffer. [-]"""
         early = self._early(p, now)
         if not p.constrained or now[self.groups] < p.full:
             return [early]
@@ -264,12 +271,12 @@ class Red(Model[RedDerived]):
         return [1.0 - (1.0 - early) * (1.0 - lost)]
 
     def _early(self, p: RedDerived, now: State) -> Any:
-        """Return the drop probability of RED's law alone. [-]"""
+        """Return the drop probability of RED's function only. [-]"""
         is_limited = p.constrained and not self.averaged
         return p.law.probability(min(now[-1], p.full) if is_limited else now[-1], p.constrained)
 
     def _sent(self, p: RedDerived, now: State) -> Any:
-        """Return what is sent per flow, the mean over groups. [packets/s]"""
+        """Return the rate of sent packets per flow, averaged over groups. [packets/s]"""
         wait = self._wait(p, now)
         return sum(
             (s / (rtt + wait)) * w

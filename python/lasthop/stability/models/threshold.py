@@ -1,7 +1,8 @@
 """Compound TCP over a small drop-tail buffer: threshold policy and virtual buffer sharing.
 
-The threshold policy (004, section VI) drops what finds `q_th` packets; virtual buffer sharing (000,
-appendix) keeps a device's share of an access point's buffer small. Both are the same equation.
+The threshold policy (004, section VI) drops packets that find `q_th` packets in the queue. Virtual
+buffer sharing (000, appendix) limits a device to a small share of an access point's buffer. Both
+lead to the same equation.
 """
 
 from abc import abstractmethod
@@ -29,7 +30,9 @@ from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 
 @dataclass(kw_only=True)
 class SmallDerived(Derived):
-    """Constants of a small buffer: capacity per flow, packets of the path, room of the buffer."""
+    """Constants of a small buffer: capacity per flow, packets in flight on the path, size of the
+    buffer.
+    """
 
     capacity: Any
     pipe: Any
@@ -37,12 +40,12 @@ class SmallDerived(Derived):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """Capacity, which others may override."""
+        """Capacity, as it takes effect; other parameters may override it."""
         return {"capacity": self.capacity}
 
 
 class SmallBuffer(Model[SmallDerived]):
-    r"""A window whose losses come from a small buffer.
+    r"""A window whose losses are those of a small buffer.
 
     .. math::
 
@@ -54,7 +57,7 @@ class SmallBuffer(Model[SmallDerived]):
 
     @abstractmethod
     def room(self, values: Mapping[str, Any]) -> Any:
-        """Return the buffer in packets, the exponent m of the drop probability."""
+        """Return the buffer size, which is the exponent m of the drop probability. [packets]"""
 
     def capacity(self, values: Mapping[str, Any]) -> Any:
         """Return the capacity per flow. [packets/s]"""
@@ -74,7 +77,9 @@ class SmallBuffer(Model[SmallDerived]):
         )
 
         def excess(w: Any) -> Any:
-            """Loss at a window over the loss that balances it, both in the logarithm."""
+            """Return the logarithm of the loss at a window divided by the loss that balances the
+            window.
+            """
             return p.room * np.log(w / p.pipe) - np.log(p.balance(w))
 
         w = bisected(excess, *range_of(p.rule, NARROWEST, WIDEST), shape_of(values))
@@ -90,7 +95,7 @@ class SmallBuffer(Model[SmallDerived]):
         return p.rtts
 
     def loss(self, p: SmallDerived, now: State) -> list[Any]:
-        """Return the drop probability, at most 1 where constraints hold. [-]"""
+        """Return the drop probability, at most 1 with constraints. [-]"""
         loss = (now[0] / p.pipe) ** p.room
         return [min(1.0, loss)] if p.constrained else [loss]
 
@@ -122,11 +127,13 @@ class Threshold(SmallBuffer):
     overrides: Mapping[str, str] = {"capacity": "link_capacity"}
 
     def capacity(self, values: Mapping[str, Any]) -> Any:
-        """Return the capacity per flow, of a link that flows share where one is given."""
+        """Return the capacity per flow; if a link capacity is given, it is divided among the
+        flows.
+        """
         return per_flow(values)
 
     def room(self, values: Mapping[str, Any]) -> Any:
-        """Return the threshold."""
+        """Return the threshold of the queue."""
         return values["q_th"]
 
 
@@ -151,5 +158,5 @@ class Vbs(SmallBuffer):
     )
 
     def room(self, values: Mapping[str, Any]) -> Any:
-        """Return the device's room in the buffer, c h* B. [packets]"""
+        """Return the device's share of the buffer, c h* B. [packets]"""
         return values["part"] * values["share"] * values["buffer"]
