@@ -127,9 +127,8 @@ def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDA
 
     def scaled(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
         values = np.where(np.isfinite(abscissa), abscissa, 0.0)
-        return np.asarray(
-            np.sign(values) * np.sqrt(np.abs(values))
-        )  # The square root makes the zero line smoother.
+        # The square root makes the zero line smoother.
+        return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
     height = scaled(chart.abscissa)
     if not chart.cells:
