@@ -13,7 +13,7 @@ if _COMMAND and (
     _COMMAND[0].rpartition("/")[2] == "lasthop"
     or (_COMMAND[0] == "-m" and "lasthop" in sys.orig_argv)
 ):
-    # The command line starts: from here on, Ctrl-C prints one line instead of a traceback.
+    # The command line starts here. From now on, Ctrl-C prints one line instead of a traceback.
     from lasthop.progress import interruption
 
     interruption.exit_quietly()

@@ -1,6 +1,6 @@
-"""Effect of noise on frames: the rates that work at a signal-to-noise ratio.
+"""Effect of noise on frames: error probabilities, and the usable rates at a signal-to-noise ratio.
 
-The function of rate, length and ratio is the engine's: white noise without fading.
+The engine computes the frame error probability for white noise without fading.
 """
 
 from math import inf
@@ -17,21 +17,21 @@ __all__ = [
 ]
 
 WORKS = 0.1
-"""Frames lost per attempt up to which a rate works: IEEE 802.11-2016, 17.3.10.2. [-]"""
+"""Largest fraction of lost frames at which a rate is usable: IEEE 802.11-2016, 17.3.10.2. [-]"""
 
 RANGE_DB = (-30.0, 70.0)
-"""Range that contains the ratio of every rate. [dB]"""
+"""Range of signal-to-noise ratios in which every rate becomes usable. [dB]"""
 
 
 def frame_error(rate_bps: float, frame_bytes: int, snr_db: float) -> float:
-    """Probability that noise destroys a frame. [-]
+    """Return the probability that noise destroys a frame. [-]
 
     Parameters
     ----------
     rate_bps : float
         Rate of the data frame. [bit/s]
     frame_bytes : int
-        MAC header and FCS included. [bytes]
+        Length of the frame, including MAC header and FCS. [bytes]
     snr_db : float
         Signal-to-noise ratio, of a subcarrier (OFDM) or of a chip (DSSS, CCK). [dB]
     """
@@ -39,20 +39,20 @@ def frame_error(rate_bps: float, frame_bytes: int, snr_db: float) -> float:
 
 
 def mcs_frame_error(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> float:
-    """Probability that noise destroys an MPDU of 802.11n, ac or ax. [-]
+    """Return the probability that noise destroys an MPDU of 802.11n, ac or ax. [-]
 
     Parameters
     ----------
     mcs, streams : int
         Modulation and coding scheme from 0 to 11, and number of spatial streams.
     frame_bytes, snr_db
-        See `frame_error`. The streams share the ratio.
+        See `frame_error`. All streams have the same signal-to-noise ratio.
     """
     return _core.mcs_frame_error(mcs, streams, frame_bytes, snr_db)
 
 
 def highest_mcs(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> int | None:
-    """Return the highest MCS up to `mcs` that works; None if none does.
+    """Return the highest usable MCS up to `mcs`; None if no MCS is usable.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def highest_mcs(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> int 
 
 
 def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = inf) -> int | None:
-    """Return the highest rate up to `most_bps` that works; None if none does. [bit/s]
+    """Return the highest usable rate up to `most_bps`; None if no rate is usable. [bit/s]
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = in
 
 
 def needed_snr_db(rate_bps: float, frame_bytes: int, lost: float = WORKS) -> float:
-    """Signal-to-noise ratio at which this part of the frames is lost. [dB]
+    """Return the signal-to-noise ratio at which this fraction of the frames is lost. [dB]
 
     Parameters
     ----------
     rate_bps, frame_bytes
         See `frame_error`.
     lost : float
-        Frames lost per attempt. [-]
+        Fraction of lost frames per attempt. [-]
     """
     low, high = RANGE_DB
     while high - low > 1e-6:

@@ -1,4 +1,4 @@
-"""Controllers as pure steps, from an observation to a setting.
+"""Controllers as step functions: each step maps an observation to a setting.
 
 The simulator runs the same code. Use it here to control a live network from its measurements.
 

@@ -20,10 +20,10 @@ __all__ = [
 
 
 MOST_NAMED = 3
-"""Names that a line lists, or one more."""
+"""Number of names that a line lists; one more name is also listed."""
 
 NEAR = 0.4
-"""Least similarity of names that a message proposes, as `difflib` measures it. [-]"""
+"""Smallest similarity of a proposed name, as measured by `difflib`. [-]"""
 
 
 class Problem(NamedTuple):
@@ -146,18 +146,18 @@ class ModelError(UserError):
 
 
 def _model_error(*args: Any) -> ModelError:
-    """A refusal that was pickled."""
+    """Return the error from the arguments with which it was pickled."""
     *reasons, state = args
     return ModelError(*reasons, **state)
 
 
 def where_told(number: str, model: str) -> str:
-    """Return the number of an assumption of a model in parentheses; nothing if it has none."""
+    """Return the number of a model's assumption in parentheses; empty if it has no number."""
     return f" ({number} of model {model})" if model and number != "cell" else ""
 
 
 def likewise(more: Sequence[str]) -> str:
-    """Return further subjects of a sentence: the first key that each of its variants names."""
+    """Return the further subjects of a sentence: the first key in each variant of the sentence."""
     names = [result[0] for result in (re.findall(r"`[^`]*`", what) for what in more) if result]
     if not names:
         return ""
@@ -165,20 +165,20 @@ def likewise(more: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """Return the first few names and the number of the others, which is never 1."""
+    """Return the first few names, and the number of the others, which is never 1."""
     if len(names) <= most + 1:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def nearest(asked: str, names: Iterable[str], most: int = MOST_NAMED) -> list[str]:
-    """Return the names most similar to the given one; the first few names if none is similar."""
+    """Return the names most similar to a given name; if no name is similar, the first few names."""
     known = list(names)
     return get_close_matches(asked, known, n=most, cutoff=NEAR) or known[:most]
 
 
 class ConvergenceError(UserError):
-    """A failure of a solver to reach its tolerance within its limit of steps."""
+    """A failure of a solver to reach its tolerance within its maximum number of steps."""
 
 
 class TooCostlyError(UserError):

@@ -1,4 +1,4 @@
-"""Packages that not every use needs, and which extra of lasthop installs them."""
+"""Optional packages, and the extra of lasthop that installs each package."""
 
 from importlib.util import find_spec
 
@@ -21,7 +21,7 @@ EXTRAS = {
     "uvicorn": "workbench",
     "gymnasium": "learn",
 }
-"""The extra that has a package."""
+"""Extra that installs a package."""
 
 
 def missing(package: str, what: str = "") -> UserError:
@@ -30,9 +30,10 @@ def missing(package: str, what: str = "") -> UserError:
     Parameters
     ----------
     package : str
-        One of `EXTRAS`, as it is imported.
+        Name under which the package is imported, a key of `EXTRAS`.
     what : str
-        Command that needs it, such as ``sweep``; empty if the message need not name it.
+        Command that needs the package, such as ``sweep``; empty if the message does not name a
+        command.
     """
     name = package.replace("_", "-")
     message = f"{what} needs {name}, which is not installed" if what else f"{name} is not installed"
@@ -40,12 +41,12 @@ def missing(package: str, what: str = "") -> UserError:
 
 
 def need(what: str, *packages: str) -> None:
-    """Refuse what cannot be done without packages that are not installed, before any of it is done.
+    """Refuse an action before it starts if a package that it needs is not installed.
 
     Raises
     ------
     UserError
-        With the first that is missing, and its extra.
+        If a package is missing; the message names the first missing package and its extra.
     """
     for package in packages:
         if not is_there(package):
@@ -61,6 +62,6 @@ def is_there(package: str) -> bool:
 
 
 def named_by(error: ImportError) -> str | None:
-    """Return the package of an extra that an import has not found; None for other packages."""
+    """Return the optional package that an import did not find; None for other packages."""
     package = (error.name or "").split(".")[0]
     return package if package in EXTRAS and not is_there(package) else None

@@ -25,9 +25,9 @@ WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
 
 LARGEST_SEED = 2**31 - 1
 LARGEST_RATE = 1e5
-"""Bound above the goodput of any cell. [Mbit/s]"""
+"""Upper bound of the goodput of a cell. [Mbit/s]"""
 LARGEST_QUEUE = 1e6
-"""Longest queue that a file may set. [packets]"""
+"""Longest queue that a scenario may have. [packets]"""
 
 Reward = Callable[[Mapping[str, Any]], float]
 """Function from a reading of a `Session` to a reward."""
@@ -47,7 +47,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Lists:
-    """Lists of a reading, which are empty before any time has passed."""
+    """Lists of a reading; they are empty at the start of the simulation."""
 
     stations: tuple[Item, ...] = ()
     aps: tuple[Item, ...] = ()
@@ -66,8 +66,8 @@ def goodput(reading: Mapping[str, Any]) -> float:
 def goodput_if_fair(reading: Mapping[str, Any]) -> float:
     """Return the goodput of the cell times Jain's index of the stations. [Mbit/s]
 
-    The index is 1/n if one of n stations gets everything. With fewer than two stations that want
-    more there is no index, and the goodput itself is returned.
+    The index is 1/n if one of n stations gets the whole goodput. With fewer than two stations whose
+    demand is not met, there is no index, and the goodput is returned.
     """
     cell = cell_of(reading)
     return cell.goodput_bps / 1e6 * (1.0 if cell.jain is None else cell.jain)
@@ -77,13 +77,13 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     """Environment in which an agent sets a value of a cell, by default the CWmin of all nodes.
 
     An episode is a run of the scenario from the end of its warm-up to its end, where it is
-    truncated; no state is terminal. An action is the number of a choice. An observation has the
-    goodput [Mbit/s] and the part of collided attempts [-] of each station and of the access point,
-    and the present number of packets in the access point's queue. `names` has the name of each
-    value. All other values of the reading are in ``info["reading"]``.
+    truncated; no state is terminal. An action is the number of a choice. An observation contains
+    the goodput [Mbit/s] and the fraction of collided attempts [-] of each station and of the access
+    point. It also contains the present number of packets in the access point's queue. `names` has
+    the name of each value. All other values of the reading are in ``info["reading"]``.
 
-    Each episode has its own random streams, drawn from the environment's: equal seeds give equal
-    episodes.
+    Each episode has its own random streams, which are derived from the seed of the environment.
+    Equal seeds give equal episodes.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ('goodput of sender-1 [Mbit/s]', 1.9, False)
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012, as Gymnasium has it
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012, as in Gymnasium
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if not self.choices:
             raise UserError("choices: must have at least one value")
         with Session(self.scenario) as session:
-            for choice in self.choices:  # refused before anything runs
+            for choice in self.choices:  # An invalid choice is refused before the first run.
                 self.scenario.with_(path, choice)
                 session.set(path, choice)
         self.interval_s, self.reward = interval_s, reward
@@ -162,7 +162,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode: a run with other random streams, after its warm-up.
+        """Begin an episode at the end of the warm-up of a run with new random streams.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def step(
         self, action: np.int64
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Set the choice of this number, and run for `interval_s`.
+        """Apply the choice with this number, and run for `interval_s`.
 
         Raises
         ------
@@ -213,7 +213,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         reading = session.read()
         lists = read_as(Lists, reading)
         values = [station.goodput_bps / 1e6 for station in lists.stations]
-        # An attempt that began before the interval may have collided in it.
+        # An attempt that began before the interval may collide within it, so the ratio may exceed
+        # 1.
         values += [min(node.collision_rate, 1.0) for node in (*lists.stations, *lists.aps)]
         values += [session.values("queues", names.OCCUPANCY_PACKETS, now=True)["ap"]]
         padded = np.zeros(len(self.names), np.float32)

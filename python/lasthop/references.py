@@ -1,4 +1,4 @@
-"""Objects of the package by reference, whose modules are imported when the objects are used."""
+"""References to objects of the package; the module of an object is imported on first use."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Base classes of answers: those that show themselves, and those for one scenario."""
+"""Base classes of answers: of all answers with text and pages, and of answers for one scenario."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,9 @@ A = TypeVar("A", bound="Answer")
 
 
 class Shown:
-    """Base class of answers: the row of their kind in `KINDS` has the functions that show them."""
+    """Base class of answers; the entry of their kind in `KINDS` has the functions that show
+    them.
+    """
 
     kind: ClassVar[str]
     """Name of the kind in `KINDS`."""
@@ -53,15 +55,17 @@ class Shown:
         return Plots(self)
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield the answers for one scenario that are part of this one.
+        """Yield the answers for one scenario that are part of this answer.
 
-        Each has the prediction for the same scenario, if there is one.
+        Each answer has the prediction for the same scenario, or None.
         """
         return iter(())
 
 
 class _List(cached_property["pd.DataFrame"]):
-    """A list of the answer under its own name, as a data frame."""
+    """Property that returns a list of the answer as a data frame; its name is the name of the
+    list.
+    """
 
     def __init__(self, doc: str) -> None:
         def table(answer: "Answer") -> "pd.DataFrame":
@@ -91,11 +95,11 @@ class Answer(Shown):
     origin : str
         File that the answer was loaded from.
     why : str
-        Reason why it has no scenario.
+        Reason why the answer has no scenario.
     """
 
     intervals = True
-    """Whether its estimates have intervals."""
+    """Whether the estimates have intervals."""
 
     def __init__(
         self,
@@ -160,7 +164,7 @@ class Answer(Shown):
         return made
 
     def _essence(self) -> dict[str, Any]:
-        """What it is made of, without tables that are made of that when they are asked for."""
+        """Return the attributes without tables, which are computed again on access."""
         kind = type(self)
         return {
             name: value
@@ -169,11 +173,11 @@ class Answer(Shown):
         }
 
     def _as_text(self) -> str:
-        """The summary as text that is the same for the same values, NaN among them."""
+        """Return the summary as text, which is equal for equal values, including NaN."""
         return json.dumps(self.summary, sort_keys=True)
 
     def _compared(self) -> tuple[str, ...]:
-        """What must be the same of two that are equal."""
+        """Return the texts that are equal for two equal answers."""
         return (self._as_text(),)
 
     flows = _List("One row per transport flow.")
@@ -198,8 +202,9 @@ class Answer(Shown):
 
     @property
     def plot(self) -> AnswerPlots:
-        """Pictures of this answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
-        goodputs."""
+        """Pictures of the answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+        goodputs.
+        """
         return AnswerPlots(self)
 
     def to_dict(self) -> dict[str, Any]:

@@ -29,17 +29,18 @@ __all__ = [
 ]
 
 DELAY_P99_S = _core.CALL_DELAY_P99_S
-"""Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay
-from mouth to ear. [s]"""
+"""Largest 99th percentile of the one-way delay of a good call. ITU-T G.114 recommends at most this
+delay from mouth to ear. [s]
+"""
 
 LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
 MOST_CALLS = 2
-"""Most calls that are shown separately; of more calls only the worst is shown."""
+"""Largest number of calls that are shown separately; of more calls, only the worst is shown."""
 
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
-"""Verdicts, the best first."""
+"""Verdicts on calls, from best to worst."""
 
 RANKS = {GOOD: 0, UNCERTAIN: 1, BAD: 2}
 
@@ -54,20 +55,19 @@ class Call:
     Attributes
     ----------
     name : str
-        Name of the call: that of its station or host.
+        Name of the call, which is the name of its station or host.
     direction : str
         ``"up"`` or ``"down"``.
     flows : tuple of str
-        Names of its flows.
+        Names of the flows in this direction.
     delay_p99_s : Estimate or None
-        99th percentile of the one-way delay, of the flow in which it is largest; None if no packet
-        arrived. [s]
+        Largest 99th percentile of the one-way delay of all flows; None if no packet arrived. [s]
     loss : Estimate
-        Fraction of lost datagrams, of the flow in which it is largest. [-]
+        Largest fraction of lost datagrams of all flows. [-]
     verdict : str
         ``"good"`` or ``"bad"``; ``"uncertain"`` if an interval includes a limit.
     waits_at : str
-        Queue in which its packets wait longest; empty if it is not known.
+        Queue in which the packets wait longest; empty if it is unknown.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Call:
 
     @property
     def label(self) -> str:
-        """Name and direction."""
+        """Name and direction of the call."""
         return f"{self.name} {self.direction}"
 
     @property
@@ -110,7 +110,7 @@ class Call:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the direction as facts contain it; `call_of` reads it again."""
+        """Return the direction as a mapping for facts, which `call_of` can read."""
         delay_p99 = self.delay_p99_s
         return {
             "name": self.name,
@@ -132,7 +132,8 @@ class CallFacts:
     calls : sequence of Call
         Each direction of each call.
     waits : mapping
-        By flow: the queue in which its packets wait longest, and its fraction of the mean delay.
+        Queue in which the packets of a flow wait longest, and its fraction of the mean delay, by
+        flow.
     """
 
     calls: Sequence[Call] = ()
@@ -158,12 +159,12 @@ def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallF
 
 
 def is_paced(flow: object) -> bool:
-    """Return whether a flow sends datagrams at a rate, and not as many as the path carries."""
+    """Return whether a flow sends datagrams at a fixed rate, and not as fast as the path allows."""
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
 
 
 class _Call(Table):
-    """A direction of a call, as facts contain it."""
+    """A direction of a call in facts."""
 
     name: str
     direction: str
@@ -193,7 +194,7 @@ def call_of(item: Mapping[str, Any]) -> Call:
 
 
 class _Part(Table):
-    """Part of a delay."""
+    """Part of the mean delay of a flow."""
 
     queue: str
     wait_s: float

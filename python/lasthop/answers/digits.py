@@ -1,15 +1,15 @@
-"""Numbers as a reader wants them: as many digits as the interval supports."""
+"""Numbers as text, with as many digits as the interval supports."""
 
 from math import floor, log10
 
 __all__ = ["estimate", "plain", "signed", "span"]
 
 DIGITS = 4
-"""Significant digits of a number without interval."""
+"""Number of significant digits of a number without interval."""
 
 
 def estimate(mean: float | None, ci95: float | None) -> str:
-    """Return a mean and its half width, both cut at the half width's first or second digit."""
+    """Return a mean and its half width as text, rounded to one or two digits of the half width."""
     if mean is None:
         return "-"
     if not ci95:
@@ -20,7 +20,7 @@ def estimate(mean: float | None, ci95: float | None) -> str:
 
 
 def plain(value: float | None) -> str:
-    """Return a number without interval."""
+    """Return a number without interval as text."""
     if value is None:
         return "-"
     if value == 0:
@@ -29,7 +29,7 @@ def plain(value: float | None) -> str:
 
 
 def signed(value: float | None, ci95: float | None = None) -> str:
-    """Return a difference with its sign, cut as `estimate` cuts."""
+    """Return a difference with its sign as text, rounded as in `estimate`."""
     if value is None:
         return "-"
     if value == 0:
@@ -39,9 +39,10 @@ def signed(value: float | None, ci95: float | None = None) -> str:
 
 
 def decimals(mean: float, ci95: float) -> int:
-    """Decimal places that show two digits of a half width of 10 to 35, else one.
+    """Return the decimal places that show one or two digits of the half width.
 
-    The rule of the Particle Data Group; at most six digits of the mean are shown.
+    Two digits are shown if they are 10 to 35 (rule of the Particle Data Group). At most six digits
+    of the mean are shown.
     """
     exponent = floor(log10(ci95))
     wanted = -exponent if ci95 > 3.55 * 10.0**exponent else 1 - exponent
@@ -50,7 +51,7 @@ def decimals(mean: float, ci95: float) -> int:
 
 
 def span(seconds: float) -> str:
-    """Return a duration as people write it: from 1 h in hours or minutes if these are whole."""
+    """Return a duration as text: from 1 h on in hours or minutes if these are whole numbers."""
     for scale, unit in ((3600, "h"), (60, "min")):
         if seconds >= 3600 and seconds % scale == 0:
             return f"{seconds / scale:.0f} {unit}"

@@ -1,4 +1,4 @@
-"""The shape that every answer's summary has, checked where one comes from outside."""
+"""Checks of the structure of summaries and records that are read from files."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ __all__ = ["fault_in", "fault_in_format", "fault_in_record", "fault_in_version"]
 
 NUMBER = (int, float)
 NEEDED: Mapping[str, tuple[type, ...]] = {"kind": (str,), "scenario": (str,), "version": (str,)}
-"""Keys of every summary, with their types."""
+"""Required keys of every summary, with the types of the values."""
 
 OF_RUNS: Mapping[str, tuple[type, ...]] = {
     "seed": (int,),
@@ -19,18 +19,18 @@ OF_RUNS: Mapping[str, tuple[type, ...]] = {
     "duration_s": NUMBER,
     "warmup_s": NUMBER,
 }
-"""Further keys of summaries of runs."""
+"""Further required keys of the summaries of runs."""
 
 
 def fault_in(summary: Any) -> str | None:
-    """Return a line on the error in the shape of a summary; None if there is no error."""
+    """Return a line on the first error in the structure of a summary; None if there is no error."""
     return next(_faults(summary), None)
 
 
 def fault_in_version(tree: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with version and format of a saved answer; None if nothing is.
+    """Return a line on an error in version or format of a saved answer; None if there is no error.
 
-    Minor versions do not matter. An answer without `format` is of format 1.
+    Minor versions may differ. An answer without `format` has format 1.
     """
     version = tree.get("version")
     if not isinstance(version, str):
@@ -46,7 +46,7 @@ def fault_in_version(tree: Mapping[str, Any]) -> str | None:
 
 
 def fault_in_format(tree: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the format of a saved answer; None if nothing is."""
+    """Return a line on an error in the format of a saved answer; None if there is no error."""
     written = tree.get("format", 1)
     if not isinstance(written, int) or isinstance(written, bool) or written < 1:
         return f"`format`: {json.dumps(written)} is not a format: expected {_core.FORMAT}"
@@ -59,7 +59,7 @@ def fault_in_format(tree: Mapping[str, Any]) -> str | None:
 
 
 def fault_in_record(record: Mapping[str, Any]) -> str | None:
-    """Return a line on the error in the shape of a result's record; None if there is no error."""
+    """Return a line on the first error in the structure of a record; None if there is no error."""
     if (wrong := fault_in_version(record)) is not None:
         return wrong
     if not isinstance(record.get("interrupted"), bool):
@@ -76,7 +76,7 @@ def fault_in_record(record: Mapping[str, Any]) -> str | None:
 
 
 def _are_samples(samples: Any) -> bool:
-    """Whether they are values by list, name and quantity."""
+    """Return whether the samples are values by list, name and quantity."""
     try:
         every = [
             values
@@ -90,7 +90,7 @@ def _are_samples(samples: Any) -> bool:
 
 
 def _are_series(series: Any) -> bool:
-    """Whether they are times, and tracks with a value for each; or nothing."""
+    """Return whether the series are None, or times and tracks with a value for each time."""
     if series is None:
         return True
     try:
@@ -106,7 +106,7 @@ def _are_series(series: Any) -> bool:
 
 
 def _are_distributions(distributions: Any) -> bool:
-    """Whether they are counts, each between two edges."""
+    """Return whether each distribution has counts, and one edge more than counts."""
     try:
         return all(
             all(isinstance(each[key], str) for key in ("list", "name", "quantity"))
@@ -120,7 +120,7 @@ def _are_distributions(distributions: Any) -> bool:
 
 
 def _are_numbers(values: Any) -> bool:
-    """Whether it is a list of numbers, null among them."""
+    """Return whether a value is a list of numbers or null."""
     return isinstance(values, list) and all(
         value is None or isinstance(value, NUMBER) for value in values
     )
@@ -153,7 +153,7 @@ def _faults(summary: Any) -> Iterator[str]:
 
 
 def _is_value(value: Mapping[str, Any]) -> bool:
-    """Whether it is an estimate, or a complex number."""
+    """Return whether a value is an estimate or a complex number."""
     for keys in (("mean", "ci95"), ("real", "imag")):
         if value.keys() == set(keys):
             return all(value[key] is None or isinstance(value[key], NUMBER) for key in keys)

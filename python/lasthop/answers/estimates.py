@@ -1,4 +1,4 @@
-"""Means of independent values with their intervals."""
+"""Means of independent values, with confidence intervals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from lasthop.answers.digits import estimate
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the half width of its 95 % interval, None with fewer than two values."""
+    """A mean and the half width of its 95 % interval; None with fewer than two values."""
 
     mean: float
     ci95: float | None
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Estimate":
-        """Mean of independent values with Student's interval."""
+        """Return the mean of independent values with Student's interval."""
         if len(values) < 2:
             return cls(fmean(values), None)
         from scipy.special import stdtrit
@@ -28,22 +28,22 @@ class Estimate:
 
     @classmethod
     def read(cls, value: Mapping[str, Any] | None) -> "Estimate | None":
-        """Return an estimate that a result contains; None if the result has no mean."""
+        """Return the estimate from its mapping in a result; None if it has no mean."""
         if value is None or value.get("mean") is None:
             return None
         return cls(float(value["mean"]), value.get("ci95"))
 
     def text(self, scale: float = 1.0) -> str:
-        """Return mean and half width, times a factor, as text."""
+        """Return mean and half width as text, multiplied by a factor."""
         return estimate(self.mean * scale, None if self.ci95 is None else self.ci95 * scale)
 
     def to_dict(self) -> dict[str, float | None]:
-        """Return the estimate as results contain it."""
+        """Return the estimate as a mapping, as in results."""
         return {"mean": self.mean, "ci95": self.ci95}
 
 
 def estimate_text(value: Estimate | None, scale: float = 1.0) -> str:
-    """Return an estimate times a factor as text, `-` if there is none."""
+    """Return an estimate as text, multiplied by a factor; `-` for None."""
     return "-" if value is None else value.text(scale)
 
 

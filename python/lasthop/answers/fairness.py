@@ -1,9 +1,9 @@
 """Fairness, which is judged among senders whose demand is not met.
 
-A flow that gets all it asks for is not treated unfairly. The demand of a flow with a given rate is
-met if at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate.
-Connections and greedy sources always demand more. The reports of sensors demand no share. A station
-competes if one of its flows competes. Results of simulations follow the same rules
+A flow whose demand is met is not treated unfairly. The demand of a flow with a given rate is met if
+at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate. The demand of
+connections and greedy sources is never met. Sensor reports have no demand. A station competes if
+one of its flows competes. Results of simulations follow the same rules
 (``crates/engine/src/measure/fairness.rs``).
 """
 
@@ -20,16 +20,18 @@ __all__ = [
 ]
 
 Stations = Mapping[str, Mapping[str, Sequence[float | None]]]
-"""Samples of each station by name and quantity, one per replication; None where it has none."""
+"""Samples of each station by name and quantity, one per replication; None for a missing sample."""
 
 MET_PERCENT = 99
-"""Part of its datagrams that a flow must deliver for its demand to be met. [%]"""
+"""Percentage of its datagrams that a flow must deliver for its demand to be met. [%]"""
 
 PILE = 1.5
-"""Datagrams pile up if more are under way than this many times rate times mean delay. [-]"""
+"""Datagrams accumulate if the number on the way exceeds rate times mean delay by this factor.
+[-]
+"""
 
 TINIEST = 1e-100
-"""Goodput whose square is computed as it is."""
+"""Smallest goodput whose square is not rounded to 0."""
 
 
 def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:
@@ -38,11 +40,11 @@ def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) 
     Parameters
     ----------
     sent, arrived, lost : int
-        Datagrams sent in the time measured, and those whose fate became known in it.
+        Datagrams sent during the measured time, and datagrams that arrived or were lost in it.
     under_way : int
-        Datagrams on the way at its end.
+        Datagrams on the way at the end of the measured time.
     expected : float
-        Their mean number by Little's law: their rate times their mean delay. [datagrams]
+        Mean number of datagrams on the way by Little's law: rate times mean delay. [datagrams]
     """
     decided = arrived + lost
     if not decided:
@@ -52,45 +54,47 @@ def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) 
 
 
 def jain(goodputs: Collection[float]) -> float | None:
-    """Jain's index of those that compete; None with fewer than two, and if all are 0. [-]"""
+    """Return Jain's index of the competing stations; None with fewer than two, or if all are 0.
+    [-]
+    """
     return jain_index(goodputs) if len(goodputs) > 1 and any(goodputs) else None
 
 
 def jain_index(goodputs: Collection[float]) -> float:
-    r"""Jain's fairness index, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
+    r"""Return Jain's fairness index, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
 
     Parameters
     ----------
     goodputs : collection of float
-        Goodput of each, any unit; not all zero.
+        Goodput of each station, in any unit; not all zero.
 
     Notes
     -----
-    Hot-spot paper, Eq. (27), with the square that appendix III's text leaves out.
+    Hot-spot paper, Eq. (27), with the square that is missing in the text of appendix III.
     """
-    if max(goodputs) <= TINIEST:  # Their squares would be 0.
+    if max(goodputs) <= TINIEST:  # The squares would be rounded to 0.
         goodputs = [x / max(goodputs) for x in goodputs]
     return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))
 
 
 def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
-    r"""Fairness level of each station that competes, :math:`\eta_{1j} = GP_1 / GP_j`. [-]
+    r"""Return the fairness level of each competing station, :math:`\eta_{1j} = GP_1 / GP_j`. [-]
 
     Parameters
     ----------
     goodputs : mapping of str to float
-        Goodput of each station that competes, in the order of the scenario, any unit.
+        Goodput of each competing station, in the order of the scenario, in any unit.
 
     Notes
     -----
-    Hot-spot paper, Eqs. (2) and (3); stations without goodput have none.
+    Fairness level of the hot-spot paper, Eqs. (2) and (3). Stations without goodput are omitted.
     """
     first = next(iter(goodputs.values()), 0.0)
     return {name: first / own for name, own in goodputs.items() if own > 0.0}
 
 
 def judged(stations: Stations) -> list[str]:
-    """Return the stations that count for fairness in some replication."""
+    """Return the stations that compete in at least one replication."""
     return [
         name
         for name, quantities in stations.items()
@@ -99,10 +103,10 @@ def judged(stations: Stations) -> list[str]:
 
 
 def mixed_demands(stations: Stations) -> list[str]:
-    """Return a warning per station whose demand is met in some of the replications only.
+    """Return a warning for each station whose demand is met in only some replications.
 
-    Fairness is then judged among other stations in some replications than in the rest, so that the
-    mean of Jain's index is over unlike things.
+    In such a case, the replications compute Jain's index over different sets of stations. The mean
+    of the index over replications is then not meaningful.
     """
     warnings = []
     for name, quantities in stations.items():

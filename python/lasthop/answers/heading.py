@@ -1,4 +1,4 @@
-"""First values of the summary of an answer: its kind, its scenario and its runs."""
+"""Head of the summary of an answer: its kind, its scenario and its runs."""
 
 from typing import Annotated
 
@@ -8,12 +8,12 @@ __all__ = ["Heading"]
 
 
 def time_s(value: float | None) -> float:
-    """Return a time; a prediction has none."""
+    """Return a time, or a placeholder for a prediction, which has no time."""
     return float(value or 0.0)
 
 
 class Heading(Table):
-    """Scenario and runs of an answer; a prediction has a model instead of runs."""
+    """Scenario and runs of an answer; a prediction has a model and no runs."""
 
     kind: str
     scenario: str

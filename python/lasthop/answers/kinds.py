@@ -1,7 +1,7 @@
-"""Kinds of answers: the functions that print, show, draw and read the answers of each command.
+"""Kinds of answers, with the functions that print, show, draw and read the answers.
 
-`display`, `plot`, `load` and the list of commands use this table. A new answer of the command line
-is a row of the table, a module with its class, and the module of its command.
+`display`, `plot`, `load` and the list of commands use this table. A new kind of answer needs a row
+of the table, a module with its class, and a module with its command.
 """
 
 from collections.abc import Mapping
@@ -12,22 +12,22 @@ __all__ = ["KINDS", "Kind", "kind_named"]
 
 
 class Kind(NamedTuple):
-    """Kind of answers. Functions and classes are references, which `lasthop.references` imports."""
+    """Kind of answers. Functions and classes are given as references for `lasthop.references`."""
 
     name: str
     """Value of ``kind`` in the JSON of the answers."""
     command: str
     """Command that prints the answers."""
     line: str
-    """Line of the command in the list of commands."""
+    """Description of the command in the list of commands."""
     answer: str
     """Class of the answers."""
     text: str
-    """Function that returns a few lines for a prompt."""
+    """Function that returns a short text for the Python prompt."""
     page: str = ""
-    """Function that returns the page for notebooks and reports; by default a page of the text."""
+    """Function that returns the page for notebooks and reports; by default a page with the text."""
     figure: str = ""
-    """Function that draws the main picture; none if it is empty."""
+    """Function that draws the main picture; empty if there is no picture."""
     readers: Mapping[str, str] = MappingProxyType({})
     """Functions that read an answer, by the ``kind`` in its JSON."""
     file: str = ""

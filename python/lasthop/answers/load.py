@@ -104,7 +104,7 @@ def load(path: str | PathLike[str]) -> Loaded:
 
 
 def _answer_in(directory: Path) -> Path:
-    """Return the file in a directory that is to be read."""
+    """Return the file to read in a directory."""
     files = [kind.file for kind in KINDS if kind.file]
     present = [directory / name for name in files if (directory / name).is_file()]
     if len(present) == 1:

@@ -1,4 +1,4 @@
-"""Owners of existing files at output paths: only files of lasthop are replaced."""
+"""Check of existing files at output paths: only files written by lasthop are replaced."""
 
 import csv
 import json
@@ -35,52 +35,55 @@ MARKS = {
     ".toml": b": written by lasthop reproduce\n",
     CAPTURE: b"lasthop ",
 }
-"""Marks in each kind; in a capture the name of the program, in its first block."""
+"""Bytes that identify files of lasthop, by suffix; a capture has the program's name in its first
+block.
+"""
 
 KINDS = {kind.name for kind in kinds.KINDS} | {"progress", "record", "sweep manifest"}
 """Values of ``kind`` in JSON that lasthop writes."""
 
 TABLE = b"lasthop"
-"""Key of the metadata of a table."""
+"""Key in the metadata of a Parquet table that marks tables of lasthop."""
 
 SECTION = b"\n\r\r\n"
-"""How a pcapng capture begins."""
+"""First bytes of a pcapng capture."""
 
 HEAD_BYTES, CAPTURE_BYTES, TAIL_BYTES = 4096, 256, 32768
-"""Where marks are: not far from the beginning; in PDF near the end."""
+"""Number of bytes that are searched for a mark: at the beginning, or at the end of a PDF."""
 
 
 def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
-    """Refuse to replace one of these files if somebody else has written it.
+    """Refuse to replace a file that lasthop has not written.
 
     Parameters
     ----------
     directory : Path
-        Where they are to be written.
+        Directory of the files.
     names : iterable of str
-        Their names.
+        Names of the files to write.
 
     Raises
     ------
     UserError
-        With the first that exists and is not lasthop's.
+        If a file exists that lasthop has not written; the message names the first.
     """
     for name in names:
         refuse_if_foreign(directory / name)
 
 
 def refuse_if_foreign(path: Path, suffix: str | None = None) -> None:
-    """Refuse to replace this file if somebody else has written it; `suffix` where its own says
-    nothing of what it is.
+    """Refuse to replace this file if lasthop has not written it.
+
+    The argument `suffix` gives the kind of the file if the suffix of its name does not.
 
     Raises
     ------
     UserError
-        If it exists and is not lasthop's.
+        If the file exists and lasthop has not written it.
     """
     kind = (path.suffix if suffix is None else suffix).lower()
     if kind == CAPTURE and (path.is_char_device() or path.is_fifo()):
-        return  # Another program reads there, and nothing is lost.
+        return  # Another program reads from the pipe or device, so no data is overwritten.
     if (path.exists() or path.is_symlink()) and not is_ours(path, kind):
         raise UserError(
             f"{path}: exists and is not {WHAT[kind]} of lasthop; expected another name or directory"
@@ -88,7 +91,7 @@ def refuse_if_foreign(path: Path, suffix: str | None = None) -> None:
 
 
 def is_ours(path: Path, suffix: str | None = None) -> bool:
-    """Return whether lasthop has written a file, by its contents."""
+    """Return whether lasthop has written a file, according to the contents of the file."""
     if not path.is_file():
         return False
     kind = (path.suffix if suffix is None else suffix).lower()
@@ -99,7 +102,7 @@ def is_ours(path: Path, suffix: str | None = None) -> bool:
             return _is_answer(path)
         case ".parquet":
             return _columns(path) is not None
-        case ".csv":  # it has no place for a mark; its Parquet twin has
+        case ".csv":  # CSV has no place for a mark. The Parquet file of the same table has a mark.
             return _header(path) == _columns(path.with_suffix(".parquet"))
     with path.open("rb") as file:
         head = file.read(CAPTURE_BYTES if kind == CAPTURE else HEAD_BYTES)
@@ -121,7 +124,7 @@ def _is_answer(path: Path) -> bool:
 
 
 def _columns(path: Path) -> list[str] | None:
-    """Names of the columns of a table of lasthop; None if it is none."""
+    """Return the names of the columns of a Parquet table; None if it is not a table of lasthop."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,11 +1,11 @@
-"""Ends of the names of pictures; what reads them needs no matplotlib."""
+"""Suffixes of pictures, in a module that does not import matplotlib."""
 
 from pathlib import Path
 
 PICTURES = (".png", ".pdf", ".svg")
-"""Pictures that are written."""
+"""Suffixes of the formats of pictures."""
 
 
 def is_picture(path: Path) -> bool:
-    """Return whether a name is that of a picture that can be written."""
+    """Return whether the suffix of a path is a supported format of pictures."""
     return path.suffix.lower() in PICTURES

@@ -17,7 +17,7 @@ __all__ = ["AnswerPlots", "Plots", "ResultPlots", "SweepPlots"]
 
 
 class Plots:
-    """Picture of an answer, as ``a.plot()``.
+    """Pictures of an answer; ``a.plot()`` draws the main picture.
 
     Each method returns a matplotlib figure. Pictures with one panel are drawn into the axes ``ax``
     if they are given. Pictures with several panels are drawn into ``figure``, a figure or
@@ -38,7 +38,7 @@ class Plots:
         return self._draw(kind_named(self._answer.kind).figure, figure)
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
-        """Return the function that draws the picture for options of ``lasthop plot``.
+        """Return the function that draws the picture for the options of ``lasthop plot``.
 
         Raises
         ------
@@ -61,11 +61,13 @@ class Plots:
 
 
 class AnswerPlots(Plots):
-    """Pictures of one answer: the main one as ``a.plot()``, others as ``a.plot.goodput()``.
+    """Pictures of one answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+    goodputs.
 
-    The main picture shows delays if they matter, goodputs, use of links, and queues. Stations with
-    equal settings are one row, with the mean, the minimum and the maximum. A station that sends and
-    receives has a row for each direction. The main picture of a conflict graph is the graph.
+    The main picture shows goodputs, utilisation of links, and queues, and also delays if they
+    matter. Stations with equal settings share one row, which shows mean, minimum and maximum. A
+    station that sends and receives has a row for each direction. The main picture of a conflict
+    graph is the graph.
     """
 
     def goodput(self, *, ax: "Axes | None" = None) -> "Figure":
@@ -86,7 +88,7 @@ class AnswerPlots(Plots):
 
 
 class ResultPlots(AnswerPlots):
-    """Pictures of a simulation: those of every answer, and of records over time."""
+    """Pictures of a simulation: the pictures of every answer, and pictures of records over time."""
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
         """Return the function that draws the main picture, or the time series."""
@@ -122,7 +124,7 @@ class ResultPlots(AnswerPlots):
         from_s, to_s : float
             Interval of time, some tens of milliseconds. [s]
         ax : matplotlib Axes, optional
-            Axes to draw into; by default those of a new figure of two columns.
+            Axes to draw into; by default the axes of a new figure of two columns.
 
         Raises
         ------
@@ -142,7 +144,7 @@ class SweepPlots(Plots):
         Parameters
         ----------
         quantity : str, optional
-            Quantity to draw, perhaps with its list before a point: ``"jain"``,
+            Quantity to draw, optionally after its list and a dot: ``"jain"`` or
             ``"queues.sojourn_s"``. By default delays and losses if they matter, then shares of a
             cell's stations and groups, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional

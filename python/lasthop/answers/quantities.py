@@ -30,24 +30,24 @@ class Quantity(Table):
     name: str
     unit: str
     lists: tuple[str, ...]
-    """Lists of a result that have it."""
+    """Lists of a result that have the quantity."""
     definition: str
 
 
 @cache
 def registry() -> dict[str, Quantity]:
-    """Return every quantity by name."""
+    """Return all quantities by name."""
     quantities = (read_as(Quantity, each) for each in json.loads(_core.quantities()))
     return {quantity.name: quantity for quantity in quantities}
 
 
 def check_name(asked: str) -> None:
-    """Refuse a quantity that no result has, before anything runs.
+    """Refuse an unknown quantity before anything runs.
 
     Raises
     ------
     UserError
-        With the nearest of those that there are.
+        If no result has the quantity; the message lists the most similar names.
     """
     name = asked.rpartition(".")[2]
     if name not in registry():

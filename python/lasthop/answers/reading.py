@@ -1,4 +1,4 @@
-"""Reading of saved answers: the steps that the readers of all kinds share."""
+"""Steps of reading saved answers that all kinds of answers share."""
 
 import json
 import warnings
@@ -27,7 +27,7 @@ SUMMARY_ONLY = "only a summary was loaded"
 """Reason why an answer that was read from a summary lacks the other parts."""
 
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
-"""Exceptions that are raised when a tree of another shape is read."""
+"""Exceptions that are raised when a tree with an unexpected structure is read."""
 
 
 def text_of(file: Path) -> str:
@@ -62,7 +62,7 @@ def tree_of(file: Path, text: str) -> Mapping[str, Any]:
 
 
 def summary_of(file: Path, tree: Any) -> Mapping[str, Any]:
-    """Return a summary after a check of its shape."""
+    """Return a summary after a check of its structure."""
     fault = fault_in(tree)
     if fault is not None:
         raise UserError(f"{file}: {fault}")
@@ -91,7 +91,7 @@ def scenario_in(file: Path, tree: Mapping[str, Any]) -> Scenario:
 
 
 def base_of(file: Path, tree: Mapping[str, Any]) -> Scenario:
-    """Return the scenario of a sweep or a what-if, whose version is checked first."""
+    """Return the scenario of a sweep or a what-if after a check of the version."""
     if (fault := fault_in_version(tree)) is not None:
         raise UserError(f"{file}: {fault}")
     return scenario_in(file, tree)

@@ -1,4 +1,4 @@
-"""Record of a simulation, in addition to its summary: it is pickled, saved and loaded."""
+"""Record of a simulation: all data except its summary, for pickling, saving and loading."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from lasthop.scenario.scenario import Scenario
 __all__ = ["KIND", "Output", "StoredOutput", "SummaryAlone", "record_text", "seal_of"]
 
 KIND = "record"
-"""Value of ``kind`` in the text of `record_text`."""
+"""Value of ``kind`` in the JSON of `record_text`."""
 
 
 class Output(Protocol):
@@ -23,23 +23,23 @@ class Output(Protocol):
 
     @property
     def summary_json(self) -> str:
-        """The result object of ``--json``."""
+        """Return the summary as the JSON text of ``--json``."""
 
     @property
     def samples_json(self) -> str:
-        """Every quantity's value in every finished replication."""
+        """Return the value of every quantity in every finished replication, as JSON."""
 
     @property
     def halves_json(self) -> str:
-        """Goodputs in the two halves of the measured time, by direction, with intervals."""
+        """Return the goodputs in both halves of the measured time, by direction, with intervals."""
 
     @property
     def series_json(self) -> str:
-        """Time series of the first replication."""
+        """Return the time series of the first replication, as JSON."""
 
     @property
     def distributions_json(self) -> str:
-        """Distributions of what means hide, over all finished replications."""
+        """Return the distributions of quantities over all finished replications, as JSON."""
 
     @property
     def interrupted(self) -> bool:
@@ -47,14 +47,14 @@ class Output(Protocol):
 
     @property
     def frame_count(self) -> int:
-        """Number of recorded frames; an aggregate has as many as MPDUs."""
+        """Number of recorded frames; each MPDU of an aggregate counts as a frame."""
 
     @property
     def frames_full(self) -> bool:
-        """Whether there was no room for more frames."""
+        """Whether the limit of recorded frames was reached."""
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
-        """Recorded frames that begin in a stretch of time, as JSON columns."""
+        """Return the recorded frames that begin in a time interval, as JSON columns."""
 
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
         """Call `write` with the bytes of a packet capture of the recorded frames."""
@@ -62,7 +62,7 @@ class Output(Protocol):
 
 @dataclass(frozen=True)
 class StoredOutput:
-    """Parts of a result without the engine: texts, and the bytes of a capture."""
+    """Parts of a result that do not need the engine: texts, and the bytes of a capture."""
 
     summary_json: str
     samples_json: str
@@ -72,14 +72,14 @@ class StoredOutput:
     frame_count: int = 0
     frames_full: bool = False
     capture: bytes | None = None
-    """None where nothing was to be captured, or the capture was not saved."""
+    """Bytes of the capture; None if no capture was requested, or if it was not saved."""
     frames: str | None = None
-    """All frames as JSON columns; None likewise."""
+    """All frames as JSON columns; None if no capture was requested, or if it was not saved."""
     distributions_json: str = "[]"
 
     @classmethod
     def of(cls, output: Output, *, has_capture: bool) -> "StoredOutput":
-        """Take everything out of an output, and make the bytes of its capture if it has one."""
+        """Return a copy of all parts of an output, with the bytes of its capture if it has one."""
         pieces: list[bytes] = []
         if has_capture:
             output.write_pcapng(pieces.append)
@@ -98,7 +98,7 @@ class StoredOutput:
 
     @classmethod
     def of_record(cls, summary_json: str, record: Mapping[str, Any]) -> "StoredOutput":
-        """Return the parts that `record_text` wrote, without a capture."""
+        """Return the parts in a record that `record_text` wrote, without a capture."""
         samples, halves, series = (
             json.dumps(record[part]) for part in ("samples", "halves", "series")
         )
@@ -114,7 +114,7 @@ class StoredOutput:
         Raises
         ------
         UserError
-            There are none.
+            If no frames were saved.
         """
         if self.frames is None:
             raise self._no_frames()
@@ -129,7 +129,7 @@ class StoredOutput:
         Raises
         ------
         UserError
-            There is none.
+            If there is no capture.
         """
         if self.capture is None:
             raise self._no_frames()
@@ -144,55 +144,55 @@ class StoredOutput:
 
 @dataclass(frozen=True)
 class SummaryAlone:
-    """A summary that was read from a file; anything else is refused."""
+    """Summary that was read from a file; access to any other part raises an error."""
 
     summary_json: str
     origin: str
-    """The file."""
+    """Path of the file."""
     why: str
-    """Why there is no more."""
+    """Reason why the other parts are missing."""
 
     @property
     def samples_json(self) -> str:
-        """There are none."""
+        """Refuse, because a summary has none."""
         raise self._lacks("samples")
 
     @property
     def halves_json(self) -> str:
-        """There are none."""
+        """Refuse, because a summary has none."""
         raise self._lacks("halves")
 
     @property
     def series_json(self) -> str:
-        """There are none."""
+        """Refuse, because a summary has none."""
         raise self._lacks("series")
 
     @property
     def distributions_json(self) -> str:
-        """There are none."""
+        """Refuse, because a summary has none."""
         raise self._lacks("distributions")
 
     @property
     def interrupted(self) -> bool:
-        """Nobody knows."""
+        """Refuse, because a summary does not say whether the run was interrupted."""
         raise self._lacks("word of whether it was interrupted")
 
     @property
     def frame_count(self) -> int:
-        """There are none."""
+        """Number of recorded frames: 0, because a summary has no frames."""
         return 0
 
     @property
     def frames_full(self) -> bool:
-        """There are none."""
+        """Whether the limit of recorded frames was reached: False, as there are no frames."""
         return False
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
-        """There are no frames."""
+        """Refuse, because a summary has no frames."""
         raise self._lacks("frames")
 
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
-        """There are no frames."""
+        """Refuse, because a summary has no frames."""
         raise self._lacks("frames")
 
     def _lacks(self, what: str) -> UserError:
@@ -200,15 +200,15 @@ class SummaryAlone:
 
 
 def lacking(origin: str, what: str, why: str) -> UserError:
-    """Return the error for an answer from a file that lacks something."""
+    """Return the error for an answer from a file that lacks a part."""
     return UserError(f"{origin}: has no {what}: {why}")
 
 
 def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) -> str:
-    """Return the text of ``record.json``: all of a result except its summary in ``result.json``.
+    """Return the text of ``record.json``, which contains all of a result except its summary.
 
-    It is one JSON object: scenario (text, settings, files), samples, halves, series, distributions
-    where there are some, and the fingerprint of the ``result.json`` that it belongs to.
+    The text is one JSON object. It contains scenario (text, settings, files), samples, halves,
+    series, distributions if there are any, and the fingerprint of the matching ``result.json``.
     """
     head = {
         "kind": KIND,
@@ -231,5 +231,5 @@ def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) 
 
 
 def seal_of(text: str) -> str:
-    """Fingerprint of a result's JSON."""
+    """Return the fingerprint of a result's JSON."""
     return hashlib.sha256(text.encode()).hexdigest()

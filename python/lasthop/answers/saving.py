@@ -1,4 +1,6 @@
-"""Results on disk: JSON, and each table as Parquet and CSV, all or nothing."""
+"""Results on disk: JSON, and each table as Parquet and CSV. Either all files are written or
+none.
+"""
 
 import json
 import tempfile
@@ -36,16 +38,16 @@ TABLE_FILES = table_files((*LISTS, "series"))
 """Tables that a sweep may write."""
 
 PROGRESS = "progress.json"
-"""How far what runs in a directory is."""
+"""File with the progress of the run that writes into a directory."""
 
 MANIFEST = "manifest.json"
-"""File with the wanted points of a sweep, by which `lasthop.load` finds them."""
+"""File with the requested points of a sweep, which `lasthop.load` reads."""
 
 MOST_FRAMES = 1_000_000
-"""Frames that a packet capture keeps unless the scenario says otherwise."""
+"""Default limit of recorded frames in a packet capture."""
 
 RESULT_FILE, RECORD_FILE = "result.json", "record.json"
-"""Summary of a result, and all else that `lasthop.load` needs to make it again."""
+"""Files with the summary of a result, and with the other parts that `lasthop.load` needs."""
 
 RESULT_FILES = (RESULT_FILE, RECORD_FILE, *TABLE_FILES, *table_files(("samples",)))
 """Files that a result may write."""
@@ -57,14 +59,16 @@ def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
 
 
 def write_atomically(path: Path, write: Writer) -> None:
-    """Write a file next to `path`, then put it in place; devices and pipes are written directly."""
+    """Write a temporary file next to `path` and rename it; write directly to devices and pipes."""
     with naming(path), in_place_of(path) as partial:
         write(partial)
 
 
 @contextmanager
 def in_place_of(path: Path) -> Iterator[Path]:
-    """Yield a file next to `path` that replaces it in the end; devices and pipes are themselves."""
+    """Yield a temporary file next to `path` that replaces it at the end; yield a device or pipe
+    itself.
+    """
     if path.exists() and not path.is_file():
         yield path
         return
@@ -77,7 +81,7 @@ def in_place_of(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Make errors name `path`, not the temporary file that was being written."""
+    """Replace the name of the temporary file by `path` in errors."""
     try:
         yield
     except OSError as error:
@@ -85,7 +89,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
-    """Write all files of a directory; if one fails, none is put in place."""
+    """Write all files of a directory; if one file fails, no file is changed."""
     with staged(directory) as staging:
         for name, write in writers.items():
             write(staging / name)
@@ -94,7 +98,9 @@ def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
 
 @contextmanager
 def staged(directory: Path) -> Iterator[Path]:
-    """Yield a folder whose files are put into `directory` in the end, if nothing was raised."""
+    """Yield a folder whose files are moved into `directory` at the end, unless an error was
+    raised.
+    """
     created = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         with naming(directory):
@@ -111,12 +117,12 @@ def staged(directory: Path) -> Iterator[Path]:
 
 
 def text_writer(text: str) -> Writer:
-    """Return a writer of this text."""
+    """Return a writer that writes the text."""
     return lambda path: path.write_text(text, encoding="utf-8")
 
 
 def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) -> dict[str, Writer]:
-    """Writers of a table's Parquet and CSV file."""
+    """Return the writers of the Parquet and the CSV file of a table."""
     return {
         f"{name}.parquet": lambda path: write_parquet(table, path, about),
         f"{name}.csv": lambda path: table.to_csv(path, index=False, lineterminator="\n"),
@@ -124,7 +130,7 @@ def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) ->
 
 
 def write_parquet(table: "pd.DataFrame", path: Path, about: Mapping[str, str]) -> None:
-    """Write Parquet whose fields carry unit and definition of their quantity."""
+    """Write a Parquet file; the metadata of each field has unit and definition of its quantity."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -135,7 +141,7 @@ def write_parquet(table: "pd.DataFrame", path: Path, about: Mapping[str, str]) -
 
 
 def field_metadata(column: str) -> dict[str, str]:
-    """Unit and definition of a column, from the registry of quantities."""
+    """Return unit and definition of a column from the registry of quantities."""
     quantity = column.removesuffix("_ci95")
     known = registry().get(quantity)
     if known is None:

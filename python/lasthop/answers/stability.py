@@ -16,7 +16,7 @@ class _Root(Table):
 
 
 class Stability(Table):
-    """Stability of a queue, as a model predicts it."""
+    """Stability of a queue, predicted by a model."""
 
     name: str
     stable: bool

@@ -45,10 +45,12 @@ ALWAYS_SHOWN = {
     "classes": ("goodput_bps", "goodput_share", "queue_share", "loss_probability"),
     "links": ("utilisation", "airtime_fraction"),
 }
-"""Quantities shown though the model may not give them, by list."""
+"""Quantities that are shown even if the model does not predict them, by list."""
 
 OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
-"""Quantities of queues of links; those of a station or access point are listed with the node."""
+"""Quantities of the queues of links; the queue of a station or access point is listed with the
+node.
+"""
 
 OF_WIRED = ("one_way_delay_s",)
 """Further quantities of classes of wired flows."""
@@ -63,10 +65,10 @@ OF_MEASURED = (
 """Quantities of measured flows."""
 
 OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
-"""Quantities of queues that were measured."""
+"""Quantities of measured queues."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
-"""Quantities of flows in a network by conflict graph, in which no class sums them up."""
+"""Quantities of flows in a conflict graph, which has no classes of flows."""
 
 NAMES = {
     "goodput_bps": "goodput",
@@ -74,7 +76,7 @@ NAMES = {
     "fairness_level": "fairness level",
     "loss_probability": "loss",
 }
-"""Words for the quantities whose error is stated."""
+"""Names of the quantities whose errors are documented."""
 
 UNKNOWN = {"mean": None, "ci95": None}
 """Placeholder of a missing estimate."""
@@ -98,11 +100,11 @@ class Row:
     measured: float | None = None
     """Mean value measured in a real network; None without a measurement."""
     measured_ci95: float | None = None
-    """Half width of the measurement's 95 % confidence interval, over files of one name."""
+    """Half width of the measurement's 95 % confidence interval, over the files of one name."""
 
     @property
     def difference(self) -> float | None:
-        """Simulated value less predicted value."""
+        """Simulated value minus predicted value."""
         if self.predicted is None or self.simulated is None:
             return None
         return self.simulated - self.predicted
@@ -119,16 +121,16 @@ class Comparison(Shown):
     kind = "comparison"
 
     prediction: Prediction | None
-    """Answer of the model; None if it refused the scenario, with the reason in `refusal`."""
+    """Prediction of the model; None if the model refused the scenario, see `refusal`."""
     refusal: str | None
     """Reason why the model refused, as a clause whose subject is "the scenario"; else None."""
     simulation: Result
     emulation: "Emulation | None" = None
-    """Answer of the emulation, if it was asked for."""
+    """Emulation of the scenario; None if no emulation was requested."""
     measured: Measured | None = None
     """Measurements of a real network, matched with the scenario's flows."""
     loaded: "tuple[Row, ...] | None" = field(default=None, compare=False)
-    """`rows` of a loaded comparison, whose answers have only summaries."""
+    """Rows of a loaded comparison, whose answers have only summaries."""
 
     @property
     def scenario(self) -> Scenario:
@@ -166,10 +168,12 @@ class Comparison(Shown):
 
     @property
     def beyond_stated(self) -> list[str]:
-        """Lines on quantities that the model misses by more than the error that its documentation
-        states, one line for each quantity: its item with the largest error.
+        """Lines on quantities whose prediction error is larger than the error in the model's
+        documentation.
 
-        An error counts if it is larger than the stated error at every value in the simulation's
+        Each quantity has one line, for the item with the largest error.
+
+        An error counts only if it exceeds the documented error for every value in the simulation's
         interval. Without intervals there are no lines.
         """
         if self.prediction is None or not self.simulation.has_scenario:
@@ -194,15 +198,14 @@ class Comparison(Shown):
 
     @cached_property
     def swings(self) -> "list[Swing]":
-        """Traces of the queues of busy routers, with the equilibrium if the model is a fluid
-        model."""
+        """Traces of the queues of busy routers, with the equilibrium of a fluid model."""
         from lasthop.comparison.oscillation import swings_of
 
         return swings_of(self.scenario, self.prediction, self.simulation)
 
     @property
     def swing(self) -> "Swing | None":
-        """First trace of `swings`: that of the predicted queue, or of the busiest link."""
+        """First trace of `swings`: the trace of the predicted queue, or of the busiest link."""
         return self.swings[0] if self.swings else None
 
     @cached_property
@@ -227,14 +230,15 @@ class Comparison(Shown):
         return shown_with_nodes(self.simulation.summary, self.scenario.typed)
 
     def repeats_a_node(self, row: Row) -> bool:
-        """Return whether a row repeats values of its station or access point; rows of qdiscs never
-        do."""
+        """Return whether a row repeats values of its station or access point.
+
+        Rows of measured qdiscs never do."""
         measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
         return not measured and (row.list, row.name) in self.shown_with_nodes
 
     @property
     def _qdiscs(self) -> frozenset[str]:
-        """Queues whose statistics were measured."""
+        """Names of the queues whose statistics were measured."""
         return frozenset() if self.measured is None else self.measured.qdiscs
 
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
@@ -334,7 +338,9 @@ class Comparison(Shown):
                     )
 
     def _swing_rows(self) -> Iterator[Row]:
-        """Yield the period of the fluid's cycle beside that of the simulated trace."""
+        """Yield rows with the period of the fluid model's cycle and the period of the simulated
+        trace.
+        """
         for swing in self.swings:
             yield Row("stability", swing.queue, "period_s", swing.cycle_s, swing.period_s, None)
 
@@ -458,7 +464,7 @@ def with_emulation(
 
     scenario = comparison.scenario
     count = scenario["replications"] if virtual else 1
-    # Quiet, since programs of the file also print.
+    # The option `quiet` is set because programs of the scenario also print.
     emulation = replicate(scenario, count, progress, quiet=True, virtual=virtual)
     return replace(comparison, emulation=emulation)
 
@@ -481,7 +487,7 @@ def shown_quantities(
     predicted: list[Mapping[str, Any]],
     simulated: list[Mapping[str, Any]],
 ) -> list[str]:
-    """Quantities of a list to lay side by side: those predicted, and those shown always."""
+    """Return the compared quantities of a list: predicted quantities, and those always shown."""
     shown = dict.fromkeys(
         quantity for quantity in always if any(quantity in item for item in simulated)
     )

@@ -1,4 +1,4 @@
-"""Oscillation of a simulated queue: its trace and period, and the fluid's equilibrium and cycle."""
+"""Oscillation of a simulated queue, compared with the equilibrium and cycle of a fluid model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,50 +21,54 @@ __all__ = ["Swing", "period_of", "sampled", "swings_of"]
 Array = NDArray[np.float64]
 
 LIKE_ITSELF = 0.3
-"""Correlation of a trace with itself a period later, from which on it has one. [-]"""
+"""Smallest autocorrelation at a lag of one period for which a trace is periodic. [-]"""
 SHARE = 0.15
-"""Least part of a trace's variance for an oscillation, echoes of round trips included. [-]"""
+"""Smallest fraction of a trace's variance that must remain after averaging over round trips. [-]"""
 AS_GOOD = 0.9
-"""Correlation over the best one from which on an earlier time is taken for the period. [-]"""
+"""Smallest ratio of the autocorrelation at an earlier lag to the largest autocorrelation, for which
+the earlier lag is taken as the period. [-]
+"""
 LEAST_PERIODS = 8.0
-"""Periods that a trace must hold. [-]"""
+"""Smallest number of periods in a trace. [-]"""
 COARSEST, FINEST = 4000, 50_000
-"""Least and most samples of a trace."""
+"""Smallest and largest number of samples of a trace."""
 MOST_VALUES = 400_000
-"""Most samples times flows; beyond, a scenario without prediction is sampled more coarsely."""
+"""Largest product of samples and flows in a scenario without prediction; above it, the trace is
+sampled more coarsely.
+"""
 BUSY = 0.5
-"""Least utilisation of a router's link for which the period of its queue is reported. [-]"""
+"""Smallest utilisation of a router's link for which the period of its queue is reported. [-]"""
 SAME_RTT = 1.1
-"""Ratio of round-trip times up to which they are taken for one. [-]"""
+"""Largest ratio of two round-trip times that are treated as equal. [-]"""
 MOST_RTTS = 8
 PER_PERIOD = 16
-"""Samples that a predicted period is to have."""
+"""Number of samples per predicted period."""
 INTERVAL = "record.series_interval"
 
 
 @dataclass(frozen=True)
 class Swing:
-    """The trace of a queue after the warm-up, with the prediction of the fluid, if there is one.
+    """Trace of a queue after the warm-up, with the prediction of a fluid model if there is one.
 
     Parameters
     ----------
     queue : str
-        The queue.
+        Name of the queue.
     times_s, packets : array
-        The trace of the first replication. [s], [packets]
+        Trace of the first replication. [s], [packets]
     period_s : float or None
-        Its period; None where it has none. [s]
+        Period of the trace; None if the trace is not periodic. [s]
     rest_packets : float or None
-        The fluid's equilibrium. [packets]
+        Equilibrium of the fluid model. [packets]
     predicted_s : float or None
-        Period of the fluid near rest; None if it does not oscillate there. [s]
+        Period of the fluid model near its equilibrium; None if it does not oscillate there. [s]
     stable : bool or None
-        Whether the fluid's equilibrium is stable.
+        Whether the equilibrium of the fluid model is stable.
     cycle_s : float or None
-        Period of the cycle in which the fluid under constraints ends, where the equilibrium is
-        not stable. [s]
+        Period of the limit cycle of the constrained fluid model, if the equilibrium is unstable.
+        [s]
     cycle : tuple of arrays or None
-        Times of one period of that cycle, and its queue. [s], [packets]
+        Times in one period of the limit cycle, and the queue at these times. [s], [packets]
     """
 
     queue: str
@@ -79,14 +83,14 @@ class Swing:
 
     @property
     def longest_s(self) -> float:
-        """Longest period that the trace is long enough to show. [s]"""
+        """Longest period for which the trace is long enough. [s]"""
         return float(self.times_s[-1] - self.times_s[0]) / LEAST_PERIODS
 
 
 def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
-    """Return the scenario with samples of its queues, fine enough for a predicted period.
+    """Return the scenario with sampling of its queues, at an interval that fits a predicted period.
 
-    A scenario that has samples already, a cell, or no TCP is returned as it is.
+    A scenario with a cell, with its own sampling interval, or without TCP is returned unchanged.
     """
     known = scenario.typed
     flows = len(known.tcp_flows)
@@ -107,9 +111,10 @@ def sampled(scenario: Scenario, prediction: Prediction | None) -> Scenario:
 
 
 def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Result) -> list[Swing]:
-    """Return how the queues of busy routers move, that of the prediction first.
+    """Return the traces of the queues of busy routers, with the predicted queue first.
 
-    Without a prediction the busiest comes first. There is none where queues were not sampled.
+    Without a prediction, the queue of the busiest link comes first. Queues that were not sampled
+    are omitted.
     """
     known = scenario.typed
     if isinstance(known, CellScenario):
@@ -138,7 +143,7 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
 
 
 def with_fluid(swing: Swing, scenario: Typed, summary: Mapping[str, Any], item: Stability) -> Swing:
-    """Return a trace with what a fluid says of it."""
+    """Return a trace with the prediction of the fluid model added."""
     cycle_s, cycle = (None, None) if item.stable else cycle_of(scenario)
     return replace(
         swing,
@@ -151,7 +156,7 @@ def with_fluid(swing: Swing, scenario: Typed, summary: Mapping[str, Any], item: 
 
 
 def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
-    """Return the different round-trip times, queues included, of TCP flows through a queue. [s]"""
+    """Return the distinct round-trip times of TCP flows through a queue, including queueing. [s]"""
     through = {flow.name for flow in scenario.flows if queue in flow.forward}
     rtts = estimates_of(simulation.summary["flows"], "rtt_s")
     measured = sorted(rtt.mean for name, rtt in rtts.items() if name in through)
@@ -163,19 +168,21 @@ def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
 
 
 def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> float | None:
-    """Return the period at which a trace is most like itself, by its autocorrelation. [s]
+    """Return the period of a trace, from its autocorrelation. [s]
 
-    It is the top of the earliest hump after the first zero that is nearly as high as the highest;
-    None where no hump is above `LIKE_ITSELF`, or the trace does not hold `LEAST_PERIODS`.
+    The period is the lag of the first maximum after the first zero that is at least `AS_GOOD` times
+    the largest maximum. It is None if no maximum exceeds `LIKE_ITSELF`, or if the trace is shorter
+    than `LEAST_PERIODS` periods.
 
     Parameters
     ----------
     times_s, values : array
-        The trace, at equal intervals.
+        Trace, sampled at equal intervals.
     rtts_s : sequence of float
-        Round-trip times. Packets come back in the order in which they left, so that any queue is
-        like itself one of them later. Means over each of these times are free of that; an
-        oscillation of windows and queue takes at least two. [s]
+        Round-trip times. Packets return in the order in which they were sent, so that every queue
+        correlates with itself after one round-trip time. Moving averages over each round-trip time
+        remove this correlation. An oscillation of windows and queue lasts at least two round-trip
+        times. [s]
     """
     if len(values) < 8:
         return None
@@ -194,7 +201,7 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
     later = np.arange(len(like))
     tops = (later[1:-1] > below[0]) & (like[1:-1] >= like[:-2]) & (like[1:-1] > like[2:])
     places = np.flatnonzero(tops) + 1
-    # The trace itself must swing, not only what is left of it.
+    # The oscillation must be visible in the trace itself, not only in its moving average.
     needed = max(LIKE_ITSELF, SHARE * float(values.var() / smooth.var()))
     if len(places) == 0 or like[places].max() < needed:
         return None
@@ -205,7 +212,7 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
 
 
 def likeness(values: Array) -> Array | None:
-    """Return the correlation of a trace with itself by lag; None for a constant or few values."""
+    """Return the autocorrelation of a trace by lag; None for a constant or fewer than 8 values."""
     if len(values) < 8:
         return None
     centred = values - values.mean()
@@ -220,10 +227,10 @@ def likeness(values: Array) -> Array | None:
 def cycle_of(
     scenario: Typed,
 ) -> tuple[float | None, tuple[Array, Array] | None]:
-    """Return the period of the fluid under constraints, and one of the queue of all flows.
+    """Return the period of the constrained fluid model's cycle, and one cycle of the total queue.
 
-    The queue begins with its least. None where the motion does not oscillate, does not settle, or
-    has no queue.
+    The cycle begins at the minimum of the queue. The values are None if the model does not
+    oscillate, does not settle, or has no queue.
     """
     from lasthop.models.red import fluid
     from lasthop.stability import settled

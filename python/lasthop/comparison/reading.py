@@ -17,7 +17,7 @@ __all__ = ["read_comparison"]
 
 
 def read_comparison(file: Path, text: str, tree: Mapping[str, Any]) -> Comparison:
-    """Return the comparison of a file, whose answers have only summaries."""
+    """Return the comparison in a file. Its answers have only summaries."""
     if (fault := fault_in_format(tree)) is not None:
         raise UserError(f"{file}: {fault}")
     try:

@@ -1,4 +1,4 @@
-"""Answers in notebooks: tables of main quantities with intervals, and a small picture."""
+"""Answers in notebooks: tables of the main quantities with intervals, and a small picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,16 +39,16 @@ LISTS = {
     "queues": "queues",
     "aps": "the access point",
 }
-"""Lists in the order of tables, with their titles; the first that is present is unfolded."""
+"""Lists in the order of the tables, with the titles of the tables. The first table is unfolded."""
 
 OF_SWEEP = ("cells", "classes", "flows", "links", "queues")
-"""Lists of which a sweep shows the first that says something."""
+"""Lists for the rows of a sweep; the first list with values is shown."""
 
 MOST_POINTS = 500
-"""Most points of a sweep that are read for a picture in a notebook."""
+"""Largest number of points of a sweep for which a notebook draws a picture."""
 
 OF_COMPARISON = ("goodput_share", "goodput_bps", "queue_packets", "occupancy_packets")
-"""Quantities whose rows stand first."""
+"""Quantities whose rows come first."""
 
 OF_TUNING = (
     ("calls", "calls", 1.0, ""),
@@ -58,10 +58,10 @@ OF_TUNING = (
     ("jain", "Jain's index", 1.0, ""),
     ("jain_p05", "Jain's 5th percentile over 1 s", 1.0, ""),
 )
-"""Quantities of confirmed settings: name, title, scale, unit."""
+"""Quantities of confirmed settings, each with name, title, scale and unit."""
 
 NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packets]"
-"""Explanation of names of settings."""
+"""Explanation of the names of settings."""
 
 
 def answer_page(answer: "Answer") -> Page:
@@ -78,7 +78,7 @@ def answer_page(answer: "Answer") -> Page:
 
 
 def about(heading: Heading) -> str:
-    """Return the kind of an answer, and its number of runs."""
+    """Return the kind of an answer, and the number of its runs."""
     if heading.kind == "prediction":
         return f"prediction by model {heading.model}"
     count = heading.replications
@@ -90,7 +90,7 @@ def about(heading: Heading) -> str:
 
 
 def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> list[Table]:
-    """Return the tables of delays, and a table for each list that has something to show."""
+    """Return the tables of delays, and a table for each list with values."""
     tables = list(delays.tables())
     results = [Table(table.title, table.heads, table.rows, table.names) for table in tables]
     first = "flows" if isinstance(known, CsmaScenario) else None
@@ -109,7 +109,9 @@ def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> l
 
 
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
-    """Return the drawing of an answer: its conflict graph, else bars of goodputs or shares."""
+    """Return the function that draws an answer: its conflict graph, or bars of goodputs or
+    shares.
+    """
     summary = answer.summary
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         return answer.plot.conflicts
@@ -122,7 +124,7 @@ def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
 
 
 def comparison_page(comparison: "Comparison") -> Page:
-    """Return prediction, simulation and perhaps emulation side by side."""
+    """Return the page that shows prediction, simulation and any emulation side by side."""
     simulation = comparison.simulation.heading
     model = comparison.prediction
     notes = (
@@ -149,9 +151,9 @@ def comparison_page(comparison: "Comparison") -> Page:
 
 
 def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
-    """Rows that tables know how to show, shares and goodputs first."""
+    """Return the rows that have a column in tables, with shares and goodputs first."""
     rows = comparison.rows
-    # Users of a network by conflict graph are flows, and no class sums them up.
+    # In a conflict graph there are no stations or classes, so the rows are flows.
     is_summed = any(row.list in ("stations", "classes") for row in rows)
     known = comparison.simulation.has_scenario
     results = [
@@ -185,7 +187,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
 
 
 def sweep_page(sweep: "Sweep") -> Page:
-    """Return a row for each point: its settings, and values of the cell or of classes."""
+    """Return the page of a sweep: one row per point with its settings and the values of a list."""
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for name in OF_SWEEP:
         results = [(point, item) for point in sweep.points for item in printed(point.summary, name)]
@@ -221,8 +223,9 @@ def _cells(columns: Sequence[Column], item: Mapping[str, Any]) -> list[str]:
 
 
 def tuning_page(tuning: "Tuning") -> Page:
-    """Return the confirmed settings with their values, and the costs. The chosen setting is bold;
-    settings that are ruled out are grey with an x.
+    """Return the page of a search: the confirmed settings with their values, and the costs.
+
+    The chosen setting is bold. Settings that are ruled out are grey with an x.
     """
     out = {trial.name for trial in tuning.confirmed if tuning.objection(trial)}
     samples = {trial.name: tuning.estimates_of(trial) for trial in tuning.confirmed}

@@ -1,4 +1,4 @@
-"""Which quantities of an answer are shown, with title, unit and scale."""
+"""Quantities of an answer that tables show, with title, unit and scale."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,31 +23,33 @@ __all__ = [
 ]
 
 MOST_FLOWS = 12
-"""Most flows that are printed one by one where classes of flows sum them up."""
+"""Largest number of flows that are printed individually if there are classes of flows."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """How a quantity is shown: title, unit, factor from the result's unit."""
+    """Column of a table for a quantity: title, unit, and factor from the result's unit."""
 
     quantity: str
     title: str
     unit: str = ""
     scale: float = 1.0
     zero_says: bool = False
-    """Whether zeros say something: a column of nothing but zeros is shown then."""
+    """Whether a column is shown even if all its values are zero."""
 
     @property
     def header(self) -> str:
-        """Title over unit, a line break between words; a number stays with its percent sign."""
+        """Return the title with a line break between words, and the unit on the next line.
+
+        A number is not separated from its percent sign."""
         return f"{re.sub(r' (?!%)', chr(10), self.title)}\n[{self.unit or '-'}]"
 
     def cell(self, item: Mapping[str, Any]) -> str:
-        """Value and interval of one item."""
+        """Return the value and interval of one item as text."""
         return estimate_text(Estimate.read(item.get(self.quantity)), self.scale)
 
     def says_something(self, item: Mapping[str, Any]) -> bool:
-        """Return whether the item has this quantity, and not a meaningless zero."""
+        """Return whether the item has this quantity; a zero counts only if `zero_says`."""
         return self.cell(item) not in (("-",) if self.zero_says else ("-", "0"))
 
 
@@ -147,7 +149,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("busy_fraction", "busy", "%", 100),
     ),
 }
-"""Columns that are shown of each list; the answer itself has all quantities."""
+"""Columns that tables show for each list; the answer itself contains all quantities."""
 
 TITLES = {
     "stations": "station",
@@ -162,7 +164,7 @@ TITLES = {
 
 
 def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Column]:
-    """Columns of a list in which some item says something."""
+    """Return the columns of a list in which at least one item has a value."""
     known = list(items)
     return [
         column
@@ -172,19 +174,21 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
 
 
 def column_of(list_name: str, quantity: str) -> Column:
-    """Return the column of a quantity; if no table has it, in the unit of results."""
+    """Return the column of a quantity; a quantity without a column keeps the unit of results."""
     shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
     unit = registry()[quantity].unit.removeprefix("-")
     return next(shown, Column(quantity, quantity.replace("_", " "), unit))
 
 
 def called(item: Mapping[str, Any]) -> str:
-    """Return the name of an item, with its kind if it is a program's connection."""
+    """Return the name of an item; the connection of a program also has its kind of traffic."""
     return f"{item['name']}: {item['traffic']}" if "traffic" in item else str(item["name"])
 
 
 def of_shares(column: Column, scenario: Scenario) -> Column:
-    """Return a column of classes; if they share a queue, its title names what is shared."""
+    """Return a column of classes; if the classes share a queue, the title contains the shared
+    resource.
+    """
     queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
     if not isinstance(queue, Vbs):
         return column
@@ -197,11 +201,12 @@ def of_shares(column: Column, scenario: Scenario) -> Column:
 
 
 def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
-    """Items of a list that are printed, each with the quantities that are printed."""
+    """Return the printed items of a list, each with its printed quantities."""
     items = list(summary.get(list_name, ()))
     if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
         return []
-    if list_name == "queues" and "stations" in summary:  # The queues of nodes stand with the nodes.
+    # The queues of nodes are printed with the nodes.
+    if list_name == "queues" and "stations" in summary:
         return [item for item in items if "occupancy_max_packets" in item]
     if list_name == "classes":
         return [without_rates(item) for item in items]
@@ -209,15 +214,15 @@ def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any
 
 
 def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[tuple[str, str]]:
-    """Items, by list and name, that repeat what their station or access point says.
+    """Return the items, by list and name, whose values repeat those of a station or access point.
 
     Parameters
     ----------
     summary : mapping
         A result.
     known : Scenario or None
-        Scenario of the result. Without it, classes with the names of stations are assumed to be
-        theirs.
+        Scenario of the result. Without it, a class with the name of a station is assumed to have
+        the flows of this station.
     """
     if "stations" not in summary:
         return set()
@@ -234,11 +239,11 @@ def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[
 
 
 def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a class of flows without the quantities of flows that never end."""
+    """Return a class of finite flows without the quantities in `RATES`."""
     if Estimate.read(item.get("transfer_rate_bps")) is None:
         return item
     return {key: value for key, value in item.items() if key not in RATES}
 
 
 RATES = ("goodput_bps", "goodput_share", "jain", "starved_flows")
-"""Quantities of flows that never end."""
+"""Quantities that are shown only for flows that never end."""

@@ -1,6 +1,7 @@
 """Delays and losses of an answer, which are shown before everything else.
 
-They come first if the scenario has paced datagrams, sensors, web pages or transfers that end.
+Delays and losses are shown if the scenario has paced datagrams, sensors, web pages or finite
+transfers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,15 +49,15 @@ __all__ = [
 Item = Mapping[str, Any]
 
 MOST_ROWS = 12
-"""Most rows of a table; of more items the worst are shown."""
+"""Largest number of rows of a table; of more items, only the worst are shown."""
 
 LOST = replace(LOSS_COLUMN, title="lost", zero_says=True)
 
 OF_DATAGRAMS = (DELAY_P99, DELAY, LOST)
-"""Quantities of calls and of other paced datagrams."""
+"""Columns of calls and of other paced datagrams."""
 
 OF_REPORTS = COLUMNS["reports"]
-"""Quantities of sensors."""
+"""Columns of sensors."""
 
 OF_TRANSFERS = tuple(
     column
@@ -71,10 +72,10 @@ OF_TRANSFERS = tuple(
         "transfer_rate_bps",
     )
 )
-"""Quantities of web connections and of finite flows."""
+"""Columns of web connections and of finite flows."""
 
 LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
-"""Quantities by which items are sorted."""
+"""Quantities by which items are sorted; the first that an item has is used."""
 
 WAITS = "waits in\n(share of delay)"
 """Header of the column of queues."""
@@ -99,7 +100,7 @@ class DelayTable:
     items : sequence of mappings
         Items of the rows.
     columns : sequence of Column
-        Quantities of the items that other tables need not show again.
+        Quantities that other tables need not show again for these items.
     """
 
     title: str
@@ -128,7 +129,7 @@ class Delays:
     reports : sequence of mappings
         Flows of sensors.
     transfers : sequence of mappings
-        Classes of web connections or of finite flows; the flows if there are no classes.
+        Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
         List of the answer that has the transfers.
     """
@@ -183,15 +184,15 @@ class Delays:
 
     @property
     def calls(self) -> Sequence[Call]:
-        """Each direction of each call."""
+        """All directions of all calls."""
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Whether there is something whose delay matters."""
+        """Return whether there is an item whose delay or loss matters."""
         return bool(self.calls or self.datagrams or self.reports or self.transfers)
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield a table for each kind."""
+        """Yield a table for each kind of items."""
         if self.calls:
             yield self._call_table()
         for title, list_name, items, columns in (
@@ -221,7 +222,7 @@ class Delays:
         return max(call.flows, key=lambda name: _delay_s(self.flows.get(name, {})))
 
     def lossiest(self, call: Call) -> str:
-        """Return the name of the flow of a call's direction that loses most."""
+        """Return the name of the flow of a call's direction with the highest loss."""
 
         def loss(name: str) -> float:
             lost = Estimate.read(self.flows.get(name, {}).get(LOST.quantity))
@@ -230,15 +231,15 @@ class Delays:
         return max(call.flows, key=loss)
 
     def verdict_by_name(self) -> dict[str, str]:
-        """Return the verdict on each call: that on its worse direction."""
+        """Return the verdict on each call, which is the verdict on its worse direction."""
         return verdict_by_name(self.calls)
 
     def verdicts(self) -> str:
-        """Return the verdicts on the calls in a line; empty if there are no calls."""
+        """Return the verdicts on the calls in one line; empty if there are no calls."""
         return verdicts(self.calls)
 
     def headlines(self) -> Iterator[str]:
-        """Yield the verdicts on calls in words, see `headlines`."""
+        """Yield the verdicts on the calls as sentences; see the function `headlines`."""
         return headlines(self.calls)
 
     def _call_table(self) -> DelayTable:
@@ -280,15 +281,15 @@ class Delays:
         return DelayTable(title, heads, rows, 1 + waits, list_name, items, again)
 
     def _wait(self, queue: str, flow: str) -> str:
-        """Name of a queue, with its share of the mean delay of a flow if this is known."""
+        """Return the name of a queue, with its share of a flow's mean delay if the share is
+        known.
+        """
         known, share = self.facts.waits.get(flow, ("", 0.0))
         return f"{queue} ({100 * share:.0f} %)" if queue and known == queue else queue
 
 
 def completion_columns(transfers: Iterable[Item]) -> tuple[Column, ...]:
-    """Return the column of the completion time: its 95th percentile if this is known, else its
-    mean.
-    """
+    """Return the column of the completion time: the 95th percentile if known, else the mean."""
     known = list(transfers)
     columns = {column.quantity: column for column in OF_TRANSFERS}
     for column in (columns["completion_p95_s"], columns["completion_s"]):
@@ -320,7 +321,7 @@ def unshown_columns(
 
 
 def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
-    """Return the verdict on each call: that on its worse direction."""
+    """Return the verdict on each call, which is the verdict on its worse direction."""
     results: dict[str, str] = {}
     for call in calls:
         both = (results.get(call.name, call.verdict), call.verdict)
@@ -329,7 +330,7 @@ def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
 
 
 def verdicts(calls: Sequence[Call]) -> str:
-    """Return the verdicts on calls in a line; empty if there are no calls."""
+    """Return the verdicts on calls in one line; empty if there are no calls."""
     names = list(dict.fromkeys(call.name for call in calls))
     if len(names) <= MOST_CALLS:
         by_name = {
@@ -352,7 +353,7 @@ def headlines(calls: Sequence[Call]) -> Iterator[str]:
 
 
 def sentence(call: Call) -> str:
-    """Return a direction of a call in words: verdict, delay, loss, and where its packets wait."""
+    """Return a sentence on a direction of a call: verdict, delay, loss, and its slowest queue."""
     parts = []
     if (delay_p99 := call.delay_p99_s) is not None:
         within = f"99 % of packets within {_with_interval(delay_p99, 1e3)} ms"
@@ -369,18 +370,20 @@ def _with_interval(result: Estimate, scale: float) -> str:
 
 
 def _limit(result: Estimate, limit: float, scale: float) -> str:
-    """The limit of an estimate in parentheses; empty if the whole interval is below it."""
+    """Return the limit of an estimate in parentheses; empty if the whole interval is below the
+    limit.
+    """
     return f" (limit {limit * scale:g})" if result.mean + (result.ci95 or 0.0) > limit else ""
 
 
 def _finite(items: Iterable[Item]) -> Iterator[Item]:
-    """Items with an end: web connections and finite flows."""
+    """Yield the web connections and finite flows."""
     for item in items:
         if any(column.says_something(item) for column in OF_TRANSFERS):
             yield item
 
 
 def _delay_s(item: Item) -> float:
-    """Delay of an item, which has one of the quantities of delay; 0 if it is not known. [s]"""
+    """Return the delay of an item, by the first of `LATEST` that it has; 0 if it is unknown. [s]"""
     known = (Estimate.read(item.get(quantity)) for quantity in LATEST)
     return max((delay.mean for delay in known if delay is not None), default=0.0)

@@ -1,4 +1,4 @@
-"""HTML for notebooks: tables that look right on light and dark, pictures on white."""
+"""HTML for notebooks: tables for light and dark themes, and pictures on white."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
 MOST_ROWS = 12
-"""Most rows of a table; the rest is counted."""
+"""Largest number of rows of a table; the number of omitted rows is shown."""
 
 DPI = 110
 """Resolution of an inline picture."""
@@ -22,14 +22,14 @@ TABLE = "border-collapse:collapse;margin:4px 0;color:inherit;font-size:inherit"
 CELL = "padding:1px 8px;border:none;text-align:{};white-space:nowrap"
 LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
 PICTURE = "background:#fff;padding:4px;border-radius:4px;max-width:100%;margin-top:6px"
-"""White below a picture, whose lines and letters are dark, whatever the page's colour is."""
+"""Style of a picture: white background, because its lines and letters are dark."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its title, heads and rows of plain text; the first `names` columns are words.
+    """A table: title, heads, and rows of plain text; the first `names` columns contain words.
 
-    Rows numbered in `bold` stand out, those in `quiet` stand back.
+    The sets `bold` and `quiet` contain the indices of rows that are bold or grey.
     """
 
     title: str
@@ -42,22 +42,22 @@ class Table:
 
 @dataclass(frozen=True)
 class Page:
-    """An object as a page: a notebook shows it, and a report has it.
+    """Page of an object, for notebooks and reports.
 
-    All texts are plain; they are escaped when HTML is written.
+    All texts are plain text, which `html` escapes.
 
     Attributes
     ----------
     title, about : str
         Headline, and the line below it.
     tables : sequence of Table
-        The first table is open, the others are folded.
+        Tables; the first is open, and the others are folded.
     notes : sequence of str
         Lines below the first table.
     picture : callable or None
-        Draws the picture.
+        Function that draws the picture.
     alt : str
-        Description of the picture for people who do not see it.
+        Alternative text of the picture.
     """
 
     title: str
@@ -68,7 +68,7 @@ class Page:
     alt: str = ""
 
     def html(self) -> str:
-        """Return the page as HTML: title, line, first table, notes, folded tables, picture.
+        """Return the page as HTML: title, line `about`, first table, notes, folded tables, picture.
 
         The picture is left out without matplotlib, and if a loaded answer lacks its data.
         """
@@ -91,13 +91,14 @@ def inline(picture: "Callable[[], Figure]") -> str:
     data = BytesIO()
     try:
         picture().savefig(data, format="png", dpi=DPI)
-    except (ImportError, UserError, ValueError):  # the last: a name that is no formula in dollars
+    # A ValueError is raised for a name with dollar signs that is not a formula.
+    except (ImportError, UserError, ValueError):
         return ""
     return b64encode(data.getvalue()).decode()
 
 
 def text_page(answer: object) -> Page:
-    """Return the page of an answer that has only a text: title and lines."""
+    """Return the page of an answer that has only a text, with title and lines."""
     title, *notes = repr(answer).split("\n")
     return Page(title, "", [], notes=notes)
 
@@ -107,7 +108,7 @@ def _table(table: Table) -> str:
 
 
 def _lines(table: Table) -> Iterator[str]:
-    # a line that counts one row would take the place of it
+    # If only one row were omitted, the line with the number of omitted rows would be as long.
     few = len(table.rows) <= MOST_ROWS + 1
     shown = table.rows if few else table.rows[:MOST_ROWS]
     yield f'<div style="overflow-x:auto"><table style="{TABLE}"><thead><tr>'

@@ -1,4 +1,4 @@
-"""A scenario in notebooks: what is in it."""
+"""Page of a scenario in notebooks, with its contents."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def scenario_page(scenario: "Scenario") -> Page:
-    """Return name, runs, settings, and tables of stations, flows and links."""
+    """Return the page of a scenario: name, runs, settings, and tables of stations, flows and
+    links.
+    """
     known = scenario.typed
     about = (
         f"scenario {scenario.source}: {known.replications} x {span(known.duration_s)}, first "
@@ -26,7 +28,7 @@ def scenario_page(scenario: "Scenario") -> Page:
 
 
 def tables(known: "Typed") -> Iterator[Table]:
-    """Yield the contents of a scenario, with one table per list."""
+    """Yield one table for each list of a scenario."""
     if isinstance(known, CsmaScenario):
         rows = [
             [link.name, ", ".join(link.conflicts) or "-", ", ".join(link.disturbs) or "-"]
@@ -70,7 +72,7 @@ def tables(known: "Typed") -> Iterator[Table]:
 
 
 def groups(known: CellScenario) -> Iterator[list[str]]:
-    """Yield a row for each table of stations: number, rate, and traffic of each station."""
+    """Yield a row for each table of stations: number of stations, rate, and traffic per station."""
     members: dict[str, list[str]] = {}
     for station in known.stations:
         members.setdefault(station.group, []).append(station.name)
@@ -83,7 +85,7 @@ def groups(known: CellScenario) -> Iterator[list[str]]:
 
 
 def carried(flows: Sequence[Flow]) -> str:
-    """Return the kinds of flows, in a few words."""
+    """Return the kinds of flows as a short text."""
     kinds: dict[str, int] = {}
     for flow in flows:
         kinds[kind_of(flow)] = kinds.get(kind_of(flow), 0) + 1

@@ -12,7 +12,7 @@ __all__ = ["stability_lines"]
 def stability_lines(summary: Mapping[str, Any], *, with_time: bool = False) -> Iterator[str]:
     """Yield the effect of a small disturbance of each queue, if a model predicts it.
 
-    If `with_time`, the lines have the time in which the disturbance changes by a factor of e.
+    If `with_time`, the lines contain the time in which the disturbance changes by a factor of e.
     """
     for queue in stabilities(summary):
         what = "stable: a disturbance decays" if queue.stable else "unstable: a disturbance grows"

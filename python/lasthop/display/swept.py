@@ -1,4 +1,4 @@
-"""Delays at the points of a sweep: a row for each point, and columns for each call or flow."""
+"""Table of delays of a sweep: a row for each point, and columns for each call or flow."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 __all__ = ["delay_table"]
 
 MOST_ITEMS = 6
-"""Most directions of calls, and most other items of a kind, that have columns of their own."""
+"""Largest number of directions of calls, or of other items of a kind, with separate columns."""
 
 DELAY = OF_DATAGRAMS[0]
-"""Delay of datagrams."""
+"""Column of the delay of datagrams."""
 
 Cells = Mapping[str, str]
 """Cells of a row by the headers of their columns."""
 
 
 def delay_table(points: Sequence["Point"]) -> tuple[list[str], list[list[str]]]:
-    """Return headers and rows of the delays at points; no headers if there is nothing to show.
+    """Return headers and rows of the delays at points; no headers if no delays matter.
 
-    Columns without a value at any point are left out. If there are many calls, the columns have
-    the number of good calls and the worst call.
+    Columns without values are omitted. If there are many calls, the columns show the number of good
+    calls and the worst call.
     """
     every = [Delays.of_summary(point.summary, point.scenario) for point in points]
     is_folded = max((len(delays.calls) for delays in every), default=0) > MOST_ITEMS

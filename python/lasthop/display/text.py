@@ -1,4 +1,4 @@
-"""Texts of objects in a few lines, with the most important numbers."""
+"""Short texts of objects, with the most important numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,53 +21,55 @@ if TYPE_CHECKING:
     from lasthop.tuning.tune import Tuning
 
 MOST_LINES = 4
-"""Most lines of a text."""
+"""Largest number of lines of a text."""
 
 MOST_WIDE = 100
-"""Most characters of a line; what is longer is cut."""
+"""Largest number of characters of a line; the end of a longer line is cut."""
 
 MOST_STABILITY = 2
 """Largest number of queues whose stability is printed."""
 
 MOST_VALUES = 4
-"""Most values of a sweep's path that are named."""
+"""Largest number of values of a sweep's path that are listed."""
 
 BACK = "/back"
-"""End of the name of a link's other direction."""
+"""Suffix of the name of the reverse direction of a link."""
 
 Item = Mapping[str, Any]
 
 SHARERS = ("stations", "classes", "flows")
-"""Lists of who shares, the first that there is."""
+"""Lists of items that share the goodput; the first that the answer has is used."""
 
 BUSY = {"airtime_fraction": "air time", "utilisation": "utilisation"}
-"""How busy a link is, by quantity."""
+"""Names of the quantities for the load of a link."""
 
 
 SHARES = {"goodput_share": "share", "goodput_bps": "goodput", "occupancy_packets": "queue"}
-"""Words for the quantities whose distance from a model is printed."""
+"""Names of the quantities for which the difference from a model is printed."""
 
 
 def result_text(result: "Result") -> str:
-    """Return a simulation's goodput, fairness, largest and smallest shares, queue or links."""
+    """Return the text of a simulation: goodput, fairness, largest and smallest shares, queue or
+    link.
+    """
     runs = f"{result.replications} x {span(result.heading.duration_s)}"
     return _text("Result", result, f"{runs}, seed {result.seed}")
 
 
 def prediction_text(prediction: "Prediction") -> str:
-    """Return a prediction's text as that of a simulation, and whether queues are stable."""
+    """Return the text of a prediction: the values of a simulation, and the stability of queues."""
     return _text("Prediction", prediction, f"model {prediction.model}")
 
 
 def emulation_text(emulation: "Emulation") -> str:
-    """Return an emulation's text, as that of a simulation."""
+    """Return the text of an emulation, with the same values as the text of a simulation."""
     count, span_s = emulation.heading.replications, emulation.heading.duration_s
     runs = f"{count} x {span_s:.3g} s" if count > 1 else f"{span_s:.3g} s"
     return _text("Emulation", emulation, f"{runs} in {emulation.clock}")
 
 
 def comparison_text(comparison: "Comparison") -> str:
-    """Return the simulation of a comparison, and the largest differences of the model."""
+    """Return the text of a comparison: its simulation, and the largest error of the model."""
     name = comparison.simulation.heading.scenario
     emulated = "" if comparison.emulation is None else ", emulated"
     if comparison.prediction is None:
@@ -79,7 +81,7 @@ def comparison_text(comparison: "Comparison") -> str:
 
 
 def sweep_text(sweep: "Sweep") -> str:
-    """Return a sweep's number of points, and the values of each path."""
+    """Return the text of a sweep: the number of points, and the values of each path."""
     lines = [f"Sweep({sweep.scenario.typed.name!r}: {len(sweep.points)} points)"]
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for path in paths:
@@ -90,7 +92,7 @@ def sweep_text(sweep: "Sweep") -> str:
 
 
 def tuning_text(tuning: "Tuning") -> str:
-    """Return a search's recommended setting with its gains, or the reason why there is none."""
+    """Return the text of a search: the recommended setting with its gains, or why there is none."""
     lines = [f"Tuning({tuning.base.typed.name!r} for {tuning.objective}: {tuning.chosen.name})"]
     if tuning.recommended:
         lines.append(", ".join(f"{path}={value}" for path, value in tuning.settings.items()))
@@ -111,7 +113,7 @@ def tuning_text(tuning: "Tuning") -> str:
 
 
 def scenario_text(scenario: "Scenario") -> str:
-    """Return a scenario's duration, replications and contents."""
+    """Return the text of a scenario: duration, replications and contents."""
     known = scenario.typed
     runs = f"{known.replications} x {span(known.duration_s)}, first {known.warmup_s:g} s cut"
     replaced = counted(len(scenario.settings), "value") + " replaced"
@@ -163,7 +165,9 @@ def _text(kind: str, answer: "Answer", about: str) -> str:
 
 
 def _numbers(answer: "Answer") -> Iterator[str]:
-    """Calls, goodput and fairness, who gets most and least, stability of queues, links."""
+    """Yield the lines on calls, goodput and fairness, extreme shares, stability, and busiest
+    link.
+    """
     summary = answer.summary
     yield from Delays.of(answer).headlines()
     if total := _whole(summary):
@@ -179,7 +183,9 @@ def _numbers(answer: "Answer") -> Iterator[str]:
 
 
 def _whole(summary: Mapping[str, Any]) -> str:
-    """What the cell carries and how evenly, or a class of flows where there is no cell."""
+    """Return goodput and fairness of the cell; without a cell, of the only class or of all
+    flows.
+    """
     cells = summary.get("cells", ())
     entry = cells[0] if cells else None
     if entry is None:
@@ -202,7 +208,7 @@ def _whole(summary: Mapping[str, Any]) -> str:
 
 
 def _extremes(summary: Mapping[str, Any]) -> str:
-    """Who gets most and who least: of goodput, or of shares where a model knows no more."""
+    """Return the items with the largest and smallest goodput, or share if no goodput is known."""
     for quantity, scale, unit in (("goodput_bps", 1e-6, " Mb/s"), ("goodput_share", 100, " %")):
         shares = [(name, value) for name, value in _sharers(summary, quantity) if value is not None]
         if len(shares) > 1:
@@ -218,7 +224,7 @@ def _extremes(summary: Mapping[str, Any]) -> str:
 
 
 def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, Estimate | None]]:
-    """Names and values of the first list that has several items with this quantity."""
+    """Return the names and values of the first list with several items that have the quantity."""
     for name in SHARERS:
         items = [item for item in summary.get(name, ()) if quantity in item]
         if len(items) > 1:
@@ -227,7 +233,7 @@ def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, E
 
 
 def _links(summary: Mapping[str, Any]) -> str:
-    """The busiest link, with its queue."""
+    """Return the busiest link with its queue; without links, the longest queue of a node."""
     queues = estimates_of(summary.get("queues", ()), "occupancy_packets")
     for quantity, words in BUSY.items():
         if used := estimates_of(summary.get("links", ()), quantity):
@@ -242,7 +248,7 @@ def _links(summary: Mapping[str, Any]) -> str:
 
 
 def _furthest(comparison: "Comparison") -> Iterator[str]:
-    """The goodput or share that the model misses by most; the queue where it predicts neither."""
+    """Yield the goodput or share with the largest error of the model, or else the queue."""
     for what, wanted in (
         ("shares", ("goodput_share", "goodput_bps")),
         ("queues", ("occupancy_packets",)),
@@ -259,6 +265,6 @@ def _furthest(comparison: "Comparison") -> Iterator[str]:
 
 
 def cut(lines: Sequence[str]) -> str:
-    """Return the first lines, each cut; all after the first are indented."""
+    """Return the first `MOST_LINES` lines, each cut; all lines after the first are indented."""
     first, *rest = (line if len(line) <= MOST_WIDE else f"{line[:MOST_WIDE]}…" for line in lines)
     return "\n  ".join([first, *rest[: MOST_LINES - 1]])

@@ -36,7 +36,7 @@ BEST = "* best of its column; cases that share it are the same within the noise"
 BEST_OF_CALLS = (
     "* best of its column (good calls only); cases that share it are the same within the noise"
 )
-"""`BEST` if some calls are not good."""
+"""Legend that replaces `BEST` if some calls are not good."""
 
 WORDS = ("better", "worse", "different", "same", "identical", "unknown")
 """Verdicts in the order of a summary."""
@@ -45,10 +45,10 @@ CHANGES = ("case", "column", "verdict", "difference")
 """Headers of `difference_rows`."""
 
 MORE = 4
-"""Factor of replications that halves the intervals. [-]"""
+"""Factor by which more replications halve the intervals. [-]"""
 
 MOST_COLUMNS = 4
-"""Most columns that the conclusion names."""
+"""Largest number of columns that the conclusion names."""
 
 OF_PERCENTILES = {
     "completion_p95_s": "completion",
@@ -59,7 +59,7 @@ OF_PERCENTILES = {
     "rtt_p99_s": "RTT",
     "sojourn_p99_s": "sojourn time",
 }
-"""Names of the quantities whose column has only the title of a percentile."""
+"""Names of quantities whose column title names only a percentile."""
 
 LONG_NAME = 12
 """Length at which the name of an item is broken after a slash. [characters]"""
@@ -71,7 +71,7 @@ def shown(measure: "Measure") -> Column:
 
 
 def title(measure: "Measure") -> str:
-    """Return the title of a column; that of a percentile begins with its quantity."""
+    """Return the title of a column; the title of a percentile begins with its quantity."""
     result = shown(measure).title
     of = OF_PERCENTILES.get(measure.quantity)
     return result if of is None else f"{of} ({result})"
@@ -83,7 +83,7 @@ def label(measure: "Measure") -> str:
 
 
 def header(measure: "Measure") -> str:
-    """Return the name over the title over the unit, with line breaks."""
+    """Return name, title and unit of a column, separated by line breaks."""
     name = measure.name
     first, slash, rest = name.partition("/")
     if len(name) > LONG_NAME:
@@ -124,7 +124,7 @@ def verdict(call: Call) -> str:
 
 
 def good_directions(run: "Run") -> str:
-    """Return the number of good directions of calls, of all."""
+    """Return the number of good directions of calls, and the number of all directions."""
     return f"{sum(call.is_good for call in run.calls)} of {len(run.calls)}"
 
 
@@ -149,7 +149,7 @@ def changes_title(what_if: "WhatIf") -> str:
 
 
 def value_rows(what_if: "WhatIf") -> list[list[str]]:
-    """Return a row per case: verdicts on calls, then its means; the best have a star."""
+    """Return a row per case: verdicts on calls, then mean values; the best values have a star."""
     best = {(each.case, each.measure.key) for each in what_if.changes if each.is_best}
     of_calls = [cells for _, cells in verdicts(what_if)]
     rows = []
@@ -167,7 +167,7 @@ def value_rows(what_if: "WhatIf") -> list[list[str]]:
 
 
 def legend(what_if: "WhatIf") -> str:
-    """Return the meaning of the star; empty if no case has one."""
+    """Return the meaning of the star; empty if no value has a star."""
     if not any(change.is_best for change in what_if.changes):
         return ""
     is_good = all(run.has_good_calls for run in what_if.runs)
@@ -175,7 +175,9 @@ def legend(what_if: "WhatIf") -> str:
 
 
 def difference_rows(what_if: "WhatIf") -> list[list[str]]:
-    """Return a row per difference beyond its interval: case, column, verdict, and difference."""
+    """Return a row per difference that exceeds its interval: case, column, verdict, and
+    difference.
+    """
     rows = []
     for change in what_if.changes:
         if change.difference.is_beyond:
@@ -186,7 +188,7 @@ def difference_rows(what_if: "WhatIf") -> list[list[str]]:
 
 
 def in_words(what_if: "WhatIf", change: "Change") -> str:
-    """Return a verdict; in a column of calls, whether the calls of the case are good.
+    """Return a verdict in words; for a column of calls, whether the calls of the case are good.
 
     A longer delay or a higher loss of good calls is not called worse.
     """
@@ -210,7 +212,7 @@ def difference(change: "Change") -> str:
 
 
 def conclusion(what_if: "WhatIf") -> Iterator[str]:
-    """Yield the conclusion in one to three lines, which only the intervals decide."""
+    """Yield the conclusion in one to three lines. It depends only on the intervals."""
     base, *others = what_if.runs
     result = what_if.advice
     parts = [purpose(what_if, advice) for advice in result[:MOST_COLUMNS]]
@@ -240,7 +242,9 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
 
 
 def without_cost(what_if: "WhatIf", name: str) -> str:
-    """Return in words that nothing gets worse in a case, with delays that are longer but good."""
+    """Return the sentence that nothing gets worse in a case, and the delays that are longer but
+    good.
+    """
     longer = [c for c in what_if.changes if c.case == name and c.difference.verdict == "worse"]
     phrases = [f"; {quantity_of(c.measure)} is {in_words(what_if, c)}" for c in longer]
     return ", and nothing gets worse beyond the noise" + "".join(phrases)
@@ -280,7 +284,7 @@ def purpose(what_if: "WhatIf", advice: "Advice") -> str:
 
 
 def notes(what_if: "WhatIf") -> Iterator[str]:
-    """Yield sentences on cases without a difference, and what more replications may decide."""
+    """Yield sentences on cases without a difference, and on the effect of more replications."""
     known = {run.case.name for run in what_if.runs if run.is_unchanged or run.never_acts}
     for case in what_if.cases:
         results = {c.difference.verdict for c in what_if.changes if c.case == case.name}
@@ -304,7 +308,7 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
 
 
 def in_case(what_if: "WhatIf", name: str) -> str:
-    """Return the name of a case as the end of a phrase, such as ``with fq`` or ``as it is``."""
+    """Return the name of a case as an adverbial phrase, such as ``with fq`` or ``as it is``."""
     return name if name == what_if.runs[0].case.name else f"with {name}"
 
 
@@ -323,7 +327,9 @@ def what_if_text(what_if: "WhatIf") -> str:
 
 
 def what_if_page(what_if: "WhatIf") -> Page:
-    """Return the conclusion, the values of the cases, and their differences."""
+    """Return the page of a question: the conclusion, the values of the cases, and their
+    differences.
+    """
     return Page(
         what_if.scenario.typed.name,
         about(what_if),

@@ -1,4 +1,4 @@
-"""What a picture is of, beside its name: what was changed of the scenario, which model."""
+"""Texts below the headline of a picture: the changed settings of the scenario, and the model."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from lasthop.scenario.scenario import Scenario
 
 LONGEST = 40
-"""Characters of a value that a title shows."""
+"""Largest number of characters of a value that a title shows."""
 
 OF_NO_EFFECT = ("name", "record")
-"""Settings at and below these paths change nothing of what is simulated."""
+"""Paths of settings that do not affect the simulation, including all settings below these paths."""
 
 
 def changes(scenario: "Scenario") -> dict[str, str]:
-    """Values set over the scenario's text, by path: those that change what is simulated."""
+    """Return the settings that override the scenario file and affect the simulation, by path."""
     return {
         path: value
         for path, value in scenario.settings
@@ -28,17 +28,17 @@ def changes(scenario: "Scenario") -> dict[str, str]:
 
 
 def about(*answers: "Answer") -> str:
-    """What was changed of the scenario of some answers, and which model one of them is."""
+    """Return the changed settings of the answers' scenario, and the model of a prediction."""
     return ", ".join(_parts(answers))
 
 
 def changes_text(changed: dict[str, str]) -> str:
-    """Changed values as a title has them."""
+    """Return changed settings as text for a title."""
     return ", ".join(f"{path}={cut(value)}" for path, value in changed.items())
 
 
 def cut(value: str) -> str:
-    """A value, its end left out where it is long; a long table without what is in it."""
+    """Return a value without the end of a long text; a long table is shown without its contents."""
     if value.startswith("{") and len(value) > LONGEST // 2:
         return "{…}"
     return value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…"
@@ -55,7 +55,7 @@ def _parts(answers: tuple["Answer", ...]) -> Iterator[str]:
 
 
 def options(prediction: "Answer | Prediction") -> dict[str, str]:
-    """Options of a model that are not the usual ones."""
+    """Return the options of a model that differ from their defaults."""
     given = prediction.summary.get("options") or {}
     if prediction.heading.model not in MODELS:
         return {}

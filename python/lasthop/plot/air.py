@@ -1,4 +1,4 @@
-"""Frames on the air for a stretch of time: who sends what, what is lost, who counts down."""
+"""Picture of the frames on the air in a time interval: senders, lost frames, and backoffs."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -38,35 +38,35 @@ KINDS = {
     "block-ack-req": ("BlockAckReq", "#8C6D31"),
     "cf-end": ("CF-End", "#7F7F7F"),
 }
-"""What is told apart, with its name and colour."""
+"""Kinds of frames, each with its name in the legend and its colour."""
 
 FATES = {"collided": ("collided", "#D55E00"), "corrupted": ("lost to channel errors", "#CC79A7")}
-"""Names and colours of frames that nobody received."""
+"""Names and colours of frames that no station received."""
 
 BACKOFF, OF_BACKOFF = "#BDBDBD", "backoff"
 GIVEN_UP = "discarded"
 OF_MPDUS = {"data": "data, with number of MPDUs"}
-"""Names of kinds where there are aggregates."""
+"""Names of kinds of frames if there are aggregates."""
 CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "linestyle": "none"}
 """Mark at the end of a frame that its sender gives up."""
 
 MOST_ROWS = 20
-"""Most senders that have a row; those that send most are kept."""
+"""Largest number of rows. If there are more senders, those that send most have a row."""
 
 MOST_FRAMES = 4000
-"""Most frames of a picture: more of them would be no wider than its lines."""
+"""Largest number of frames in a picture. With more frames, a frame is narrower than a line."""
 
 ROW_MM = 5.0
 """Height of a sender's row. [mm]"""
 
 LONGEST_FRAME_S = 0.1
-"""Time before the stretch in which a frame that reaches into it, or a backoff, may begin. [s]"""
+"""Time before the drawn interval in which a frame or backoff that reaches into it may begin. [s]"""
 
 HEIGHT, LOW = 0.62, 0.26
 """Height of frames and of backoffs. [rows]"""
 
 THINNEST, DIGIT = 1 / 700, 1 / 200
-"""Widths of what is to be seen at least, and of a digit in a bar. [axes]"""
+"""Least width of a visible mark, and width of a digit in a bar. [widths of the axes]"""
 
 WIDTH = 2
 """Width of the picture. [columns of a paper]"""
@@ -110,7 +110,8 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
 
 
 def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
-    """Frames of a stretch, and those before it that reach or count down into it, in order."""
+    """Return the frames of an interval, and earlier frames or backoffs that reach into it, in
+    order."""
     if not (isfinite(from_s) and isfinite(to_s) and 0.0 <= from_s < to_s):
         raise UserError(f"from {from_s:g} s to {to_s:g} s is not a time range")
     columns = result.frame_columns(max(0.0, from_s - LONGEST_FRAME_S), to_s)
@@ -133,7 +134,7 @@ def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
 
 
 def rows_of(frames: Sequence[Frame], nodes: Sequence[str]) -> list[str]:
-    """Who has a row, in the scenario's order: all who send, or those who send most."""
+    """Return the senders that have a row, in the scenario's order: all, or those that send most."""
     counts: dict[str, int] = {}
     for frame in frames:
         counts[frame.sender] = counts.get(frame.sender, 0) + 1
@@ -201,7 +202,7 @@ def tell_mpdus(axes: Axes, frame: Frame, row: int, stretch: tuple[float, float])
 
 
 def keys_of(frames: Sequence[Frame], *, backoffs: bool) -> list[Patch | Line2D]:
-    """The legend: what there is of kinds, fates and backoffs."""
+    """Return the entries of the legend: the kinds and fates of the drawn frames, and backoffs."""
     kinds = [KINDS[kind] for kind in KINDS if any(frame.kind == kind for frame in frames)]
     if any((frame.mpdus or 0) > 1 for frame in frames):
         kinds = [(OF_MPDUS.get(name, name), color) for name, color in kinds]

@@ -1,4 +1,4 @@
-"""A cell: who gets what share, how much that is, and where packets wait."""
+"""Picture of a cell: shares of the goodput, goodputs, and queues."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
 
 SMALL_PART = 0.01
-"""Part of the largest value below which a value gets no row, where there are many rows. [-]"""
+"""If there are many rows, a value below this fraction of the largest value has no row. [-]"""
 
 WAYS = ", ↑ up, ↓ down"
-"""What the label of an axis adds where rows have arrows."""
+"""Suffix of an axis label if rows have arrows."""
 
 
 def cell_figure(
@@ -41,24 +41,24 @@ def cell_figure(
     shares: bool = True,
     note: str | None = None,
 ) -> Figure:
-    """Panels with a row for each station or group: share of goodput, goodput, mean queue.
+    """Draw panels with a row for each station or group: share of goodput, goodput, mean queue.
 
-    If delays matter, they come first, and queues also have the time that packets spend in them.
-    Classes of wired flows and queues of links stand below the stations. Classes that share the
-    access point's queue have a panel of their own on top, with their targets.
+    If delays matter, the panels of delays come first, and another panel shows the mean time in each
+    queue. Classes of wired flows and queues of links are below the stations. Classes that share the
+    access point's queue have a separate panel at the top, with their targets.
 
     Parameters
     ----------
     sides : SideBySide
         The answers.
     name : str
-        What stands above everything.
+        Headline of the picture.
     place : Figure or SubFigure, optional
         Where to draw.
     shares : bool
-        Whether shares have a panel where goodputs, which show them as well, are known.
+        Whether shares have a panel although the panel of goodputs also shows them.
     note : str, optional
-        What stands above the legend.
+        Note above the legend.
     """
     stations = sides.station_rows()
     delays = delay_panels(sides)
@@ -121,7 +121,7 @@ def cell_figure(
 
 
 def is_known(sides: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
-    """Whether an answer knows a quantity of some row."""
+    """Return whether an answer has a value of this quantity for at least one row."""
     return any(
         says_something(estimates([row.of(kind) for row in rows], quantity))
         for kind in sides.answers
@@ -131,7 +131,7 @@ def is_known(sides: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
 def draw_shares(
     axes: Axes, sides: SideBySide, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
-    """Shares of the cell's goodput, beside equal ones."""
+    """Draw shares of the cell's goodput, and a line for equal shares."""
     title(axes, "Share of the goodput")
     sides.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
     draw_equal(axes, stations, asking(sides.first), 100.0)
@@ -145,7 +145,8 @@ def draw_goodputs(
     numbers: NumberColumns,
     first: Sequence[tuple[Sharer, Row]] = (),
 ) -> None:
-    """Goodputs; beside equal ones where this is the `first` panel, of these rows."""
+    """Draw goodputs; if `first` has the rows of the first panel, also draw a line for equal
+    shares."""
     title(axes, "Goodput")
     sides.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = sides.first.summary.get("cells", ())
@@ -157,12 +158,13 @@ def draw_goodputs(
 
 
 def ways(rows: Sequence[tuple[Sharer, Row]]) -> str:
-    """What arrows mean, if there are some."""
+    """Return the meaning of the arrows; empty if no row has an arrow."""
     return WAYS if any(row.name.endswith(("↑", "↓")) for _, row in rows) else ""
 
 
 def asking(answer: "Answer") -> set[str]:
-    """Stations with more than sensors, which ask for no share; all stations if there are none."""
+    """Return the stations that have flows other than sensor reports; all stations if there are
+    none."""
     every = {str(item["name"]) for item in answer.summary.get("stations", ())}
     if not answer.has_scenario:
         return every
@@ -171,7 +173,8 @@ def asking(answer: "Answer") -> set[str]:
 
 
 def nodes_of(sides: SideBySide) -> list[Row]:
-    """Access points, stations, and queues of links, which have another name for what waits."""
+    """Return rows of access points, stations, and queues of links, with one name for the mean
+    queue."""
     hidden = hidden_of(sides.first)
     links = [
         Row(row.name, {kind: as_node(item) for kind, item in row.items.items()})
@@ -183,7 +186,8 @@ def nodes_of(sides: SideBySide) -> list[Row]:
 
 
 def sojourns_of(sides: SideBySide) -> list[Row]:
-    """Queues of access points, of stations (alike stations as one row), and of links."""
+    """Return rows of the queues of access points, stations (equal stations share a row), and
+    links."""
     hidden = hidden_of(sides.first)
     groups: list[tuple[str, Sequence[str]]] = [(row.name, (row.name,)) for row in sides.rows("aps")]
     groups += [(row.label, row.members) for row, _ in sides.station_rows(by_way=False)]
@@ -193,13 +197,13 @@ def sojourns_of(sides: SideBySide) -> list[Row]:
 
 
 def as_node(queue: object) -> dict[str, object]:
-    """A queue as nodes have it."""
+    """Return a queue of a link with the names of quantities that nodes have."""
     known = dict(queue) if isinstance(queue, dict) else {}
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 
 
 def wired_of(sides: SideBySide) -> list[Row]:
-    """Classes of wired flows."""
+    """Return rows of the classes of wired flows."""
     hidden = hidden_of(sides.first)
     kind = next(iter(sides.answers))
     return [
@@ -210,12 +214,12 @@ def wired_of(sides: SideBySide) -> list[Row]:
 
 
 def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
-    """Items that repeat what their station or access point says."""
+    """Return the items whose values repeat those of their station or access point."""
     return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)
 
 
 def sharing_classes(sides: SideBySide) -> list[Row]:
-    """Classes that share the access point's queue."""
+    """Return rows of the classes that share the access point's queue."""
     if not sides.first.has_scenario:
         return []
     known = sides.first.scenario.typed
@@ -232,7 +236,7 @@ def sharing_classes(sides: SideBySide) -> list[Row]:
 def draw_classes(
     axes: Axes, sides: SideBySide, classes: Sequence[Row], numbers: NumberColumns
 ) -> None:
-    """Goodput of each class beside its target, which is a part of what all classes got."""
+    """Draw the goodput and target of each class; the target is a fraction of the classes' total."""
     title(axes, "Goodput of the classes of a shared queue")
     sides.draw(axes, classes, "goodput_bps", 1e-6, numbers)
     kind = next(iter(sides.answers))
@@ -256,7 +260,7 @@ def draw_classes(
 
 
 def worth_a_row(rows: list[Row], quantity: str, scale: float = 1.0) -> tuple[list[Row], str]:
-    """Rows that are worth showing, and a note that tells of the others."""
+    """Return the rows whose values are not too small to show, and a note on the omitted rows."""
 
     def largest(row: Row) -> float:
         values = (Estimate.read(item.get(quantity)) for item in row.items.values())

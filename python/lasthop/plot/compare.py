@@ -1,4 +1,4 @@
-"""The picture of a comparison: what the model says beside what was simulated."""
+"""Picture of a comparison: predicted and simulated values side by side."""
 
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def comparison_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
-    """Three panels, one row a station or group: share of goodput, goodput, mean queue.
+    """Draw panels with one row per station or group: share of goodput, goodput, mean queue.
 
-    Without a cell: goodput by class of flows, use of links, mean queue. Of a conflict graph: the
-    graph, predicted and simulated.
+    Without a cell, the panels show goodput per class of flows, utilisation of links, and mean
+    queue. For a conflict graph, the picture shows the predicted and the simulated graph.
     """
     if isinstance(comparison.scenario.typed, CsmaScenario):
         return graph_figure(comparison, place)
@@ -36,7 +36,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
 
 
 def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
-    """The conflict graph with air times and throughputs, predicted and simulated."""
+    """Draw the conflict graph with predicted and with simulated air times and throughputs."""
     panels: list[tuple[str, Answer]] = []
     if comparison.prediction is not None:
         panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
@@ -49,10 +49,10 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
 
 
 def message_of(comparison: "Comparison") -> str | None:
-    """The reason for missing predictions, or the predictions with larger errors than stated."""
+    """Return why predictions are missing, or which errors exceed the documented errors."""
     if comparison.refusal is not None:
         text = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
         return fill(text, 66)
-    # a line is not broken before a percent sign
+    # A line must not break before a percent sign.
     lines = (line.replace(" %", "\u00a0%") for line in comparison.beyond_stated)
     return "\n".join(fill(line, 66) for line in lines) or None

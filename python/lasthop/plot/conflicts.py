@@ -1,4 +1,4 @@
-"""A network by its conflict graph: who hears whom, and what each link gets."""
+"""Picture of a conflict graph: which links sense each other, and the throughput of each link."""
 
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
@@ -38,28 +38,28 @@ Point = tuple[float, float]
 Floats = NDArray[np.float64]
 
 LARGEST_AREA = 500.0
-"""Area of a link that is always active, where there are few. [points^2]"""
+"""Area of the disc of a link that is always active, if there are few links. [points^2]"""
 
 MOST_NAMED = 30
-"""Most links that all have name, air time and throughput beside them."""
+"""Largest number of links for which all names, air times and throughputs are written."""
 
 WIDTH = 72.0 * COLUMN_INCHES
 """Width of a panel. [points]"""
 
 RADIUS = 36.0
-"""Radius of the circle on which links stand whose places are not known. [points]"""
+"""Radius of the circle on which links without a known position are drawn. [points]"""
 
 CENTRE = (WIDTH / 2.0, 2.1 * RADIUS)
-"""Centre of that circle. [points]"""
+"""Centre of the circle on which links without a known position are drawn. [points]"""
 
 BOX, DOT = (54.0, 62.0), (16.0, 16.0)
-"""Room of a link with its text, where places are known, and without text. [points]"""
+"""Space for a link with known position: with its text, and without text. [points]"""
 
 SEEN = 0.005
-"""Least air time of dummy packets that is drawn. [-]"""
+"""Smallest air time of dummy packets that is drawn, as a fraction. [-]"""
 
 OF_LINKS = "air time and throughput of each link"
-"""What a panel shows."""
+"""Title of a panel."""
 
 NARROW = 60
 """Longest line of the legend below a single panel. [characters]"""
@@ -69,12 +69,12 @@ HIDDEN = "#D55E00"
 
 
 def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None = None) -> Figure:
-    """One panel an answer, side by side: a link's disc has the area of its air time.
+    """Draw one panel per answer, side by side; the area of a link's disc is its air time.
 
-    Lines are conflicts, and the pale part of a disc is the air time of dummy packets.
-    Links between nodes stand where the middle between these is, moved apart where there is no room;
-    others stand on a circle. Arrows lead from links to those whose frames they destroy
-    unheard.
+    Lines are conflicts, and the pale part of a disc is the air time of dummy packets. A link
+    between two nodes with positions is drawn at the midpoint of the nodes. Links that overlap are
+    moved apart. Links without positions are drawn on a circle. An arrow leads from a hidden link to
+    the link whose frames it destroys.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
         if place is None and isinstance(
             engine := figure.get_layout_engine(), ConstrainedLayoutEngine
         ):
-            engine.set(w_pad=LEFT * COLUMN_INCHES)  # titles stand below the headline
+            engine.set(w_pad=LEFT * COLUMN_INCHES)  # The titles are below the headline.
         row = figure.subplots(1, len(answers), squeeze=False)[0]
         for axes, (text, answer), (at, height) in zip(row, answers, placed, strict=True):
             draw_panel(axes, text, answer, at, (height - max(heights), height))
@@ -105,7 +105,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
 
 
 def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
-    """Draw the conflict graph of an answer; into axes, if they are given."""
+    """Draw the conflict graph of an answer, into the given axes or a new figure."""
     if not isinstance(answer.scenario.typed, CsmaScenario):
         raise UserError("no conflict graph: the scenario has no `csma`")
     name = answer.heading.scenario
@@ -113,7 +113,8 @@ def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
 
 
 def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:
-    """The same of one answer in axes of the caller's; discs are as large as they are on paper."""
+    """Draw the conflict graph of one answer into the caller's axes; discs keep their size on
+    paper."""
     csma = network(answer)
     with one_panel(0.0, axes):
         at, height = places(csma.links, csma.nodes)
@@ -126,7 +127,7 @@ def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:
 def draw_panel(
     axes: Axes, text: str, answer: "Answer", at: Mapping[str, Point], ends: tuple[float, float]
 ) -> None:
-    """A panel with its title, from one end of its height to the other. [points]"""
+    """Draw a panel with its title; `ends` is the range of its vertical axis. [points]"""
     draw_conflicts(axes, answer, at)
     axes.set_xlim(0.0, WIDTH)
     axes.set_ylim(*ends)
@@ -135,7 +136,7 @@ def draw_panel(
 
 
 def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
-    """Lines of the legend, and what each means."""
+    """Return the lines of the legend and their meanings."""
     has_hidden = any(link.disturbs for answer in answers for link in network(answer).links)
     has_dummies = any(link.dummies for answer in answers for link in uses(answer))
     lines = [Line2D([], [], color=QUIET, linewidth=0.8, linestyle="-")]
@@ -163,7 +164,7 @@ class LinkUse(Table):
 
     @property
     def dummies(self) -> float:
-        """Air time of dummy packets; 0 if it could not be seen. [-]"""
+        """Fraction of time for dummy packets; 0 if it is too small to be visible. [-]"""
         part = 0.0 if self.dummy_fraction is None else self.dummy_fraction.mean
         return part if part >= SEEN else 0.0
 
@@ -181,7 +182,8 @@ def uses(answer: "Answer") -> list[LinkUse]:
 
 
 def throughputs(answer: "Answer") -> dict[str, float]:
-    """Goodput of the flows over each link, where it is known of all of them. [bit/s]"""
+    """Return the total goodput of the flows over each link, if it is known for each flow.
+    [bit/s]"""
     rates = (read_as(FlowRate, item) for item in answer.summary["flows"])
     goodput = {flow.name: flow.goodput_bps for flow in rates}
     over: dict[str, float] = {}
@@ -197,14 +199,14 @@ def throughputs(answer: "Answer") -> dict[str, float]:
 
 
 def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> None:
-    """The conflict graph of one answer, links in their air time, with their throughputs."""
+    """Draw the conflict graph of one answer, with the air time and throughput of each link."""
     carried = throughputs(answer)
     color = MODEL if answer.heading.kind == "prediction" else SIMULATION
     csma = network(answer)
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
     for csma_link in csma.links:
         for other in csma_link.conflicts:
-            if other < csma_link.name:  # both name the conflict
+            if other < csma_link.name:  # Both links list the conflict.
                 continue
             (x, y), (x_other, y_other) = at[csma_link.name], at[other]
             ends = [x, x_other], [y, y_other]
@@ -233,7 +235,7 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
 
 
 def draw_label(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
-    """What a link gets: under its disc, or outside the circle on which it stands."""
+    """Write the name and values of a link below its disc, or outside the circle of links."""
     radius = (LARGEST_AREA / pi) ** 0.5
     if is_placed:
         down = (at[0], at[1] - radius - 3.0)
@@ -250,14 +252,14 @@ def draw_label(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
 
 
 def network(answer: "Answer") -> Csma:
-    """The network of an answer about a scenario with `csma`."""
+    """Return the network of an answer whose scenario has `csma`."""
     known = answer.scenario.typed
     assert isinstance(known, CsmaScenario), "a figure of conflicts needs a conflict graph"
     return known.csma
 
 
 def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[str, Point], float]:
-    """Where links stand in a panel, and its height. [points]"""
+    """Return the positions of links in a panel, and the height of the panel. [points]"""
     names = [link.name for link in links]
     if not nodes:
         circle = [(CENTRE[0] + RADIUS * x, CENTRE[1] + RADIUS * y) for x, y in around(len(links))]
@@ -278,17 +280,17 @@ def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[s
 
 
 def to_paper(middles: Floats, width: float) -> float:
-    """Scale at which everything fits. [points/m]"""
+    """Return the scale at which all links fit into the panel. [points/m]"""
     across, along = np.maximum(np.ptp(middles, axis=0), 1.0)
     return min(width / float(across), 1.5 * WIDTH / float(along))
 
 
 def clear(places: Floats, box: Floats) -> Floats:
-    """Places on paper where every link has room. [points]
+    """Return positions on paper at which no link covers another link. [points]
 
-    They stay as they are if there is room. If not, the picture grows and gaps shrink to what a box
-    needs, so that left stays left and above stays above; what still covers something else moves
-    above or below it.
+    If no links overlap, the positions are unchanged. If links overlap, the picture is enlarged, and
+    gaps larger than a box shrink to the size of a box. The order from left to right and from top to
+    bottom is kept. A box that still covers another box is moved above or below it.
     """
     at = places
     for zoom in np.geomspace(1.0, 1e3, 60):
@@ -308,13 +310,13 @@ def clear(places: Floats, box: Floats) -> Floats:
 
 
 def covering(at: Floats, box: Floats) -> NDArray[np.bool_]:
-    """Matrix that tells which boxes cover one another."""
+    """Return a matrix of booleans: whether box i covers box j."""
     apart = np.abs(at[:, None, :] - at[None, :, :])
     return (apart < box - 0.01).all(axis=2) & ~np.eye(len(at), dtype=bool)
 
 
 def cut_gaps(values: Floats, most: float) -> Floats:
-    """Values in the same order from zero on, no gap between two larger than `most`."""
+    """Return the values shifted to start at 0, in the same order, with gaps of at most `most`."""
     unique, place = np.unique(values, return_inverse=True)
     gaps = np.minimum(np.diff(unique), most)
     at: Floats = np.concatenate([[0.0], np.cumsum(gaps)])[place]
@@ -322,6 +324,6 @@ def cut_gaps(values: Floats, most: float) -> Floats:
 
 
 def around(count: int) -> list[Point]:
-    """Places on a circle, the first on the left, clockwise."""
+    """Return positions on a circle, clockwise from the leftmost position."""
     turns = (pi - 2.0 * pi * k / count for k in range(count))
     return [(cos(turn), sin(turn)) for turn in turns]

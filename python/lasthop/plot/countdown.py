@@ -1,4 +1,4 @@
-"""When the medium was idle, and in which slots a sender counted down."""
+"""Idle times of the medium, and the slots in which a sender counted down its backoff."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -10,22 +10,22 @@ from lasthop.plot.frames import Frame
 from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario
 
 FAILED = ("collided", "corrupted")
-"""Fates of frames that nobody received."""
+"""Fates of frames that no station received."""
 
 ROUNDING_S = 1e-7
-"""Two instants that lie closer are one. [s]"""
+"""Two times that differ by less than this are treated as equal. [s]"""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Time in which nobody sends, between exchanges.
+    """Time between two frame exchanges in which no station sends.
 
     Parameters
     ----------
     start_s, end_s : float
-        When the exchange before ends, and the next begins. [s]
+        End of the previous exchange, and start of the next exchange. [s]
     last : tuple[Frame, ...]
-        The frames that ended last before it.
+        Frames that ended last before the gap.
     """
 
     start_s: float
@@ -34,7 +34,7 @@ class Gap:
 
 
 def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
-    """When the medium is idle, in order; SIFS between frames of an exchange are gaps too."""
+    """Return the idle times of the medium, in order; a SIFS within an exchange is also a gap."""
     gaps: list[Gap] = []
     last: list[Frame] = []
     for frame in frames:
@@ -49,7 +49,7 @@ def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
 
 
 def wait_after(gap: Gap, cell: Cell) -> float:
-    """What everybody waits more than AIFS after the frames that ended before a gap. [s]"""
+    """Return the extra waiting time beyond AIFS (EIFS) after the frames before a gap. [s]"""
     failed = [frame for frame in gap.last if frame.fate in FAILED]
     if not failed:
         return 0.0
@@ -59,7 +59,7 @@ def wait_after(gap: Gap, cell: Cell) -> float:
 
 
 def expected_response_s(frame: Frame) -> float:
-    """Length of the response that is expected to a frame that nobody understood. [s]"""
+    """Return the duration of the response expected to a frame that no station decoded. [s]"""
     rate_mbps = (frame.rate_bps or 0.0) / 1e6
     return 1e-9 * expected_response_ns(mcs=frame.mcs, rate_mbps=rate_mbps)
 
@@ -67,7 +67,7 @@ def expected_response_s(frame: Frame) -> float:
 def counted_down(
     frame: Frame, gaps: Sequence[Gap], known: CellScenario
 ) -> Iterator[tuple[float, float]]:
-    """Stretches of time in which the sender of a frame counted down before it, the last first."""
+    """Yield the intervals in which the sender of a frame counted down before it, latest first."""
     left = frame.slots or 0
     cell = known.cell
     node = cell.ap if frame.sender == "ap" else known.station[frame.sender]
@@ -81,7 +81,7 @@ def counted_down(
         counted = min(slots, left)
         if counted:
             yield gap.end_s - counted * cell.slot_s, gap.end_s
-        # by EDCA a slot in which another begins to send counts as well
+        # With EDCA, a slot in which another station begins to send is also counted.
         others_begin = not is_last and gap.end_s > begin_s - ROUNDING_S
         left -= counted + (cell.countdown == "edca" and others_begin)
         at, is_last = at - 1, False

@@ -20,7 +20,7 @@ __all__ = ["DelayPanel", "Members", "delay_panels", "rows_of"]
 
 DELAY, LOST = "one_way_delay_p99_s", "loss_probability"
 Place: TypeAlias = tuple[str, str, str]
-"""An item: its host or an empty text, the label of its row, and its name."""
+"""Host of an item (or an empty text), the label of its row, and its name."""
 
 COMPLETION = {
     "completion_p95_s": "95 % are complete within [s]",
@@ -31,7 +31,7 @@ COMPLETION = {
 
 @dataclass(frozen=True)
 class Members:
-    """Items of a list that are one row.
+    """Items of a list that share one row.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class DelayPanel:
     Attributes
     ----------
     title : str
-        Title above it.
+        Title above the panel.
     rows : list of Row
-        Its rows.
+        Rows of the panel.
     quantity : str
         The drawn quantity.
     scale : float
@@ -89,7 +89,7 @@ def delay_panels(sides: SideBySide) -> list[DelayPanel]:
 
 
 def rows_of(sides: SideBySide, list_name: str, members: Sequence[Members]) -> list[Row]:
-    """Return a row for each group of items, as all answers and measurements have them."""
+    """Return a row for each group of items, with the values of all answers and measurements."""
     return sides.grouped(list_name, [(each.label, each.names) for each in members])
 
 
@@ -125,7 +125,7 @@ def _panels(sides: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
 
 
 def _says_something(sides: SideBySide, panel: DelayPanel) -> bool:
-    """Whether some answer has a value. Losses must not all be zero."""
+    """Return whether an answer has a value; a panel of losses needs a loss that is not zero."""
     values = [
         estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in sides.answers
     ]
@@ -135,7 +135,7 @@ def _says_something(sides: SideBySide, panel: DelayPanel) -> bool:
 
 
 def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
-    """Places of items: station and direction, or the name of a class or wired flow."""
+    """Return host, label and name of items: station and direction, or class or wired flow."""
     results = []
     for item in items:
         name, host = str(item["name"]), str(item.get("station") or "")
@@ -147,7 +147,8 @@ def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
 
 
 def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
-    """Rows of items. Items of the stations of one table in one direction share a row."""
+    """Return the rows of items; items of one direction whose stations are of one table share a
+    row."""
     stations = [str(item["name"]) for item in answer.summary.get("stations", ())]
     groups = groups_of(answer, stations)
     rows: dict[tuple[str, str], list[Place]] = {}

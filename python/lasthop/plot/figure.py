@@ -1,4 +1,4 @@
-"""How every picture looks: size of a paper's column, palette, fonts."""
+"""House style of all pictures: the width of a journal column, palette, and fonts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -19,7 +19,7 @@ from lasthop.errors import UserError
 from lasthop.plot.ink import legible_anywhere
 
 COLUMN_INCHES = 85 / 25.4
-"""Width of a picture: a paper's column of 85 mm."""
+"""Width of a picture: a journal column of 85 mm."""
 
 HOUSE = "lasthop.plot.house"
 
@@ -37,12 +37,12 @@ LINE_MM = 3.9
 """Height of a line of the headline. [mm]"""
 
 LEFT = 0.02
-"""Where the headline begins. [columns of a paper]"""
+"""Left edge of the headline. [columns of a paper]"""
 
 ABOUT = 6.5
 """Size of the line below the headline. [points]"""
 SPREAD = "#2B6CA3"
-"""Mark of a group's least and most."""
+"""Colour of the mark for the minimum and maximum of a group."""
 
 
 NAME = f"lasthop {_core.VERSION}"
@@ -90,7 +90,8 @@ class Figure(MatplotlibFigure):
     def savefig(self, fname: Any, **options: Any) -> None:
         """Write the picture in house style, naming lasthop in it; see matplotlib.
 
-        With ``transparent=True`` what is black becomes a grey that is legible on light and dark.
+        With ``transparent=True``, black lines and texts become a grey that is legible on light and
+        dark backgrounds.
         """
         named = Path(fname).suffix[1:] if isinstance(fname, str | PathLike) else ""
         kind = (options.get("format") or named or "png").lower()
@@ -105,15 +106,15 @@ class Figure(MatplotlibFigure):
 
 
 Place: TypeAlias = MatplotlibFigure | SubFigure
-"""A figure of the caller's, or a part of one, that takes panels."""
+"""Figure or subfigure of the caller, into which panels are drawn."""
 
 
 @contextmanager
 def house_style(height_mm: float, columns: int = 1, place: Place | None = None) -> Iterator[Figure]:
-    """An empty figure so many columns wide, in house style while the context lasts.
+    """Yield an empty figure with a width of `columns` columns; house style lasts for the context.
 
-    `place` is a figure of the caller's, or a part of one, that is drawn into in the caller's own
-    style; a figure without a layout engine gets the constrained one, which keeps legends apart.
+    `place` is a figure or subfigure of the caller, and keeps the caller's style. If it has no
+    layout engine, it gets the constrained layout, so that legends do not overlap panels.
     """
     if place is not None:
         if not isinstance(place, MatplotlibFigure | SubFigure):
@@ -130,7 +131,7 @@ def house_style(height_mm: float, columns: int = 1, place: Place | None = None) 
 
 @contextmanager
 def one_panel(height_mm: float, ax: Axes | None) -> Iterator[Axes]:
-    """The caller's axes, or those of a new figure in house style."""
+    """Yield the caller's axes, or the axes of a new figure in house style."""
     if ax is not None:
         if not isinstance(ax, Axes):
             raise UserError(f"ax={ax!r}: not axes of matplotlib; one panel is drawn")
@@ -141,28 +142,29 @@ def one_panel(height_mm: float, ax: Axes | None) -> Iterator[Axes]:
 
 
 def figure_of(axes: Axes) -> Figure:
-    """The whole picture of which axes are a part."""
+    """Return the figure that contains the axes."""
     return cast("Figure", axes.figure.figure)
 
 
 def width_inches(figure: Place) -> float:
-    """Width of a figure, or of a part of one. [inches]"""
+    """Return the width of a figure or subfigure. [inches]"""
     return float(figure.bbox.width / figure.figure.dpi)
 
 
 def title(axes: Axes, text: str) -> None:
-    """A short line over the axes."""
+    """Write a short title above the axes."""
     axes.set_title(fill(text, 52), pad=4, parse_math=False)
 
 
 def headline_mm(text: str, about: str = "", columns: int = 1) -> float:
-    """Height that `headline` needs beyond that of a single line. [mm]"""
+    """Return the height that `headline` needs in addition to a single line. [mm]"""
     lines = len(fill(text, WIDEST_NAME * columns).splitlines()) - 1
     return LINE_MM * (lines + len(fill(about, WIDEST_ABOUT * columns).splitlines()))
 
 
 def headline(figure: Figure, text: str, about: str = "") -> None:
-    """A line above the whole picture from its left edge on; below, smaller, what was changed."""
+    """Write a headline at the top left of the picture, and below it the changed settings,
+    smaller."""
     columns = max(1, round(width_inches(figure) / COLUMN_INCHES))
     below = fill(about, WIDEST_ABOUT * columns)
     room = "\n" * (len(below.splitlines()))

@@ -1,4 +1,4 @@
-"""Recorded frames, as a timeline needs them."""
+"""Recorded frames, prepared for a timeline."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True)
 class Frame:
-    """A recorded frame, as `Result.frames` has it."""
+    """A recorded frame, with the values of `Result.frames`."""
 
     start_s: float
     end_s: float
@@ -16,18 +16,18 @@ class Frame:
     fate: str
     discarded: bool
     slots: int | None
-    """Idle slots that its sender counted down before it."""
+    """Number of idle slots that the sender counted down before the frame."""
     rate_bps: float
     mcs: int | None
-    """None of what is not modulated as 802.11n, ac or ax does."""
+    """MCS; None if the frame is not modulated by 802.11n, ac or ax."""
     mpdus: int | None
-    """How many MPDUs it has; None: it is a control frame."""
+    """Number of MPDUs; None for a control frame."""
     lost: tuple[int, ...]
-    """Places of those among them that were lost, if others were not."""
+    """Indices of the lost MPDUs if only some MPDUs were lost."""
 
 
 class Row(NamedTuple):
-    """A recorded frame, as the columns have it."""
+    """A recorded frame as a row of the columns."""
 
     start_s: float
     duration_s: float
@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
 
 def rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[Frame]:
-    """Frames of columns, in order of their starts."""
+    """Yield the frames of the columns, in the order of their start times."""
     every = [Row(*values) for values in zip(*map(columns.__getitem__, Row._fields), strict=True)]
     for row in sorted(every, key=lambda row: row.start_s):
         lost = set(row.lost or ()) if row.fate == "delivered" else set()
@@ -65,14 +65,15 @@ def rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[Frame]:
 
 
 def kind_of(kind: str, packet: str | None) -> str:
-    """Which of `KINDS` a frame is."""
+    """Return the kind of a frame, a key of `KINDS`."""
     if kind == "data":
         return "ack" if packet == "ack" else "segment"
     return {"ack": "mac-ack", "cts": "rts"}.get(kind, kind)
 
 
 def lost_in(frame: Frame, thinnest_s: float) -> Iterator[tuple[float, float]]:
-    """When in an aggregate MPDUs were lost, each as long as the others or long enough to see."""
+    """Yield the time intervals of the lost MPDUs in an aggregate, each wide enough to be
+    visible."""
     if not frame.lost or not frame.mpdus:
         return
     each_s = (frame.end_s - frame.start_s) / frame.mpdus

@@ -1,4 +1,4 @@
-"""A quantity over two paths as a map: a cell a point, numbers where there is room."""
+"""Map of a quantity over two paths: one cell per point, with its number if it fits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from lasthop.plot.layout import Layout
 
 MOST_NUMBERED = (9, 14)
-"""Most cells beside and above one another that have their numbers in them."""
+"""Largest numbers of columns and rows of a map whose cells contain their numbers."""
 
 MOST_TICKS = 10
-"""Most ticks of a side; with more values they stand at some of them."""
+"""Largest number of ticks of a side; with more values, only some values have a tick."""
 
 COLORS = "viridis"
 
 DARK = 0.55
-"""Part of the colours up to which numbers on them are white."""
+"""Position in the colour map below which a number in a cell is white. [-]"""
 
 
 MOST_DECIMALS = 4
-"""Most decimals of a number in a cell; what would need more is written with a power of ten."""
+"""Largest number of decimals in a cell; a number that needs more is written with a power of ten."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What all maps of a quantity have in common, so that they compare.
+    """Scale of colours and numbers that all maps of a quantity share, so that they can be compared.
 
     Parameters
     ----------
     low, high : float
-        Ends of the colours.
+        Values at the two ends of the colour map.
     decimals : int
-        Those of the numbers in cells.
+        Number of decimals of the numbers in cells.
     """
 
     low: float
@@ -50,7 +50,8 @@ class Scale:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Scale":
-        """The scale of some values: three digits of the largest, two of the differences."""
+        """Return a scale for the values: three digits of the largest value, two of the
+        differences."""
         known = [value for value in values if not isnan(value)] or [0.0]
         low, high = min(known), max(known)
         digits = [(2, max(map(abs, known))), (1, high - low)]
@@ -58,14 +59,14 @@ class Scale:
         return cls(low, high, max([0, *needed]))
 
     def text_of(self, value: float) -> str:
-        """A number as cells have it."""
+        """Return a number as text for a cell."""
         if self.decimals > MOST_DECIMALS:
             return f"{value:.1e}"
         return f"{value:.{self.decimals}f}"
 
 
 def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) -> None:
-    """Draw a map of one item: both paths in equal steps, whatever their values."""
+    """Draw a map of one item; both axes have equal steps between values."""
     result, name = drawn
     lines = how.lines
     assert lines is not None
@@ -86,7 +87,7 @@ def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) 
 
 
 def name_side(axes: Axes, side: str, axis: Axis) -> None:
-    """Ticks of a side at its values, or at some of them."""
+    """Write the ticks of a side at all or some of its values."""
     step = -(-len(axis.texts) // MOST_TICKS)
     places = range(0, len(axis.texts), step)
     labels = [axis.text_of(axis.texts[place]) for place in places]
@@ -99,7 +100,7 @@ def name_side(axes: Axes, side: str, axis: Axis) -> None:
 
 
 def write_numbers(axes: Axes, values: np.ndarray, scale: Scale) -> None:
-    """Write each value into its cell, light on dark and dark on light."""
+    """Write each value into its cell: white on dark colours, black on light colours."""
     low, high = scale.low, scale.high
     cmap = matplotlib.colormaps[COLORS]
     for (row, column), value in np.ndenumerate(values):

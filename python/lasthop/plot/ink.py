@@ -1,6 +1,4 @@
-"""Ink for pictures without a background: black would be lost on a dark page, and white on a light
-one.
-"""
+"""Colours for pictures without a background, which must be legible on dark and on light pages."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +18,7 @@ THIN = 0.4
 """Opacity of lines that are pale on white, such as those of a grid. [-]"""
 
 ON_FILL = "on a fill"
-"""Group of texts that stand on a colour of their own."""
+"""Group id of texts that are written on a coloured area."""
 
 COLORLESS = 0.08
 """Largest difference of a grey's red, green and blue."""
@@ -31,10 +29,11 @@ DARK, PALE = 0.2, 0.6
 
 @contextmanager
 def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
-    """Draw what is black, or pale and no more than a line, in a grey that is legible on light and
-    dark, and leave out what is white, while it lasts.
+    """Replace black, and the colour of pale lines, by a legible grey, and make white transparent.
+
+    The replacement lasts for the context. The grey is legible on light and dark pages.
     """
-    figure.draw_without_rendering()  # so that all ticks are there
+    figure.draw_without_rendering()  # This creates all ticks.
     undo: list[Callable[[], object]] = []
     try:
         for artist in figure.findobj():
@@ -47,7 +46,7 @@ def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
 
 
 def of_artist(artist: Artist) -> Iterator[Callable[[], object]]:
-    """Give the colours of an artist the ink; yield what takes each back."""
+    """Replace the colours of an artist by the grey; yield functions that restore the colours."""
     if isinstance(artist, Line2D):
         yield from of_line(artist)
     yield from in_ink(artist, "color")
@@ -58,8 +57,9 @@ def of_artist(artist: Artist) -> Iterator[Callable[[], object]]:
 
 
 def of_line(line: Line2D) -> Iterator[Callable[[], object]]:
-    """Give a pale line, as a grid has them, the ink; an opacity of its own would count more than
-    that of its colour.
+    """Replace the colour of a pale line, such as a grid line, and remove the line's own opacity.
+
+    The opacity of a line would override the opacity of its colour.
     """
     color, alpha = line.get_color(), line.get_alpha()
     if luminance(to_rgba(color)) > PALE:
@@ -72,7 +72,7 @@ def of_line(line: Line2D) -> Iterator[Callable[[], object]]:
 def in_ink(
     artist: Artist, name: str, *, without_white: bool = False
 ) -> Iterator[Callable[[], object]]:
-    """Give a property of an artist the ink, if it is dark; make it clear, if it is pale."""
+    """Replace a colour of an artist: by the grey if it is dark, by transparency if it is pale."""
     get = getattr(artist, f"get_{name}", None)
     set_to: Callable[[Any], object] | None = getattr(artist, f"set_{name}", None)
     if get is None or set_to is None:
@@ -80,7 +80,7 @@ def in_ink(
     was = get()
     try:
         colors = to_rgba_array(was)
-    except (TypeError, ValueError):  # "auto", or nothing
+    except (TypeError, ValueError):  # The value is "auto", or there is none.
         return
     light = np.array([luminance(color) for color in colors])
     dark, white = light < DARK, (light > PALE) & without_white
@@ -93,7 +93,7 @@ def in_ink(
 
 
 def luminance(color: Any) -> float:
-    """Relative luminance of a grey; 0.5 of colours and of what is not seen: not dark, not pale."""
+    """Return the relative luminance of a grey; 0.5 (neither dark nor pale) for other colours."""
     *parts, alpha = map(float, color)
     if alpha == 0.0 or max(parts) - min(parts) > COLORLESS:
         return 0.5

@@ -1,4 +1,4 @@
-"""How the paths of a sweep are laid out in a picture: abscissa, lines, sides of a map."""
+"""Assignment of the paths of a sweep to the abscissa, the lines, or the sides of a map."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from lasthop.sweep.grid import Grid
 
 MOST_CATEGORIES = 40
-"""Most categories that have a row each."""
+"""Largest number of categories with one row per category."""
 
 FEW_FOR_LINES = 6
-"""Values of a path up to which it is a family of lines, not a side of a map."""
+"""Largest number of values of a path that is drawn as lines; a longer path is a side of a map."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the paths of a sweep are laid out.
+    """Assignment of the paths of a sweep to parts of a picture.
 
     Parameters
     ----------
     x : Axis
-        Along which values are drawn.
+        Abscissa.
     x_paths, line_paths : tuple of int
-        Numbers of the paths that make the values of `x`, and those of a line.
+        Indices of the paths whose values form the values of `x`, and of the paths that form a line.
     lines : Axis, optional
-        One line each, or one row of a map each.
+        Axis whose values are the lines, or the rows of a map.
     is_map : bool
-        Whether both are sides of a map.
+        Whether `x` and `lines` are the sides of a map.
     others : tuple of Axis
-        Other paths that vary along `x` as well.
+        Other paths that vary together with `x`.
     ticks : Ticks, optional
-        What stands at each value of `x`, if all of their values do.
+        Ticks of `x`, if they show the values of all paths.
     """
 
     x: Axis
@@ -50,14 +50,14 @@ class Layout:
 
     @property
     def label(self) -> str:
-        """What stands along `x`."""
+        """Label of the abscissa."""
         if self.ticks is not None:
             return "\n".join(axis.label for axis in (self.x, *self.others))
         paths = cut(JOIN.join(axis.path for axis in self.others))
         return f"{self.x.label}, with {paths}" if paths else self.x.label
 
     def at(self, settings: tuple[str, ...]) -> tuple[str, str]:
-        """The value along `x`, and the line, of a point's settings."""
+        """Return the abscissa and the line of a point with these settings."""
         return tuple(  # type: ignore[return-value]
             JOIN.join(settings[path] for path in paths) for paths in (self.x_paths, self.line_paths)
         )
@@ -67,16 +67,16 @@ JOIN = ", "
 
 
 def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
-    """Which path goes where.
+    """Return the layout of the paths.
 
-    The path with most numbers is the abscissa, others make lines; two that are both long make a
-    map. Points of a table, and values side by side, are categories by all of their values, unless
-    one path alone tells them apart.
+    The path with the most numbers is the abscissa, and the other paths form lines. Two long paths
+    form a map. Points of a table, and values that vary together, are categories named by all of
+    their values, unless a single path distinguishes them.
 
     Raises
     ------
     UserError
-        If there are too many lines or categories to be told apart.
+        If there are too many lines or categories to distinguish.
     """
     numbers = tuple(range(len(axes)))
     if len(axes) == 1:
@@ -93,7 +93,7 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
         both = min(len(axes[first].texts), len(other.texts))
         if both > FEW_FOR_LINES:
             return checked(Layout(axes[first], (first,), other, rest, is_map=True))
-        if len(other.texts) > FEW_FOR_LINES:  # many categories beside few numbers
+        if len(other.texts) > FEW_FOR_LINES:  # There are many categories and few numbers.
             return checked(Layout(other, rest, axes[first], (first,)))
         return checked(Layout(axes[first], (first,), other, rest))
     lines = joined([axes[k] for k in rest], [tuple(p.values()) for p in points], rest)
@@ -101,8 +101,9 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
 
 
 def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
-    """The layout of points that are listed, not combined: each tells the values of all paths,
-    unless there are many points.
+    """Return the layout of points that are listed in a table, not combined from all values.
+
+    Each point is labelled with the values of all paths, unless there are many points.
     """
     rows = [tuple(point.values()) for point in points]
     for k, axis in enumerate(axes):
@@ -117,13 +118,13 @@ def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
 
 
 def joined(axes: Sequence[Axis], rows: Sequence[tuple[str, ...]], paths: Sequence[int]) -> Axis:
-    """Several paths as one, of categories."""
+    """Return several paths as one axis of categories."""
     texts = dict.fromkeys(JOIN.join(row[path] for path in paths) for row in rows)
     return Axis(JOIN.join(axis.path for axis in axes), tuple(texts))
 
 
 def checked(layout: Layout) -> Layout:
-    """The layout, if a reader can tell its lines and rows apart."""
+    """Return the layout after a check that a reader can distinguish its lines and rows."""
     lines = layout.lines
     if lines is not None and not layout.is_map and len(lines.texts) > MOST_LINES:
         raise UserError(
@@ -140,5 +141,5 @@ def checked(layout: Layout) -> Layout:
 
 
 def layout(sweep: "Sweep") -> Layout:
-    """The layout of a sweep's picture."""
+    """Return the layout of a sweep's picture."""
     return layout_of(sweep.points.grid, [Axis.of(column) for column in sweep.columns])

@@ -15,7 +15,7 @@ POINTS_PER_INCH = 72.0
 def legend_columns(
     labels: Sequence[str], width: int = 1, most: int = 3, spacing: float = 2.0
 ) -> int:
-    """Return how many columns of these labels, filled one after the other, fit the legend.
+    """Return the number of columns of labels that fit the legend, filled column by column.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def legend_columns(
     edges = 2.0 * size * (rcParams["legend.borderpad"] + rcParams["legend.borderaxespad"])
 
     def needed(columns: int) -> float:
-        parts = np.array_split(texts, columns)  # as matplotlib does
+        parts = np.array_split(texts, columns)  # Matplotlib splits labels in the same way.
         gaps = size * spacing * (columns - 1)
         widths = [key + float(part.max(initial=0.0)) for part in parts]
         return float(edges + gaps + sum(widths))

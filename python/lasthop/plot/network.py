@@ -1,4 +1,4 @@
-"""A network of wires: who gets how much, which links are used, where packets wait."""
+"""Picture of a wired network: goodputs, utilisation of links, and queues."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +28,14 @@ TRACE_MM = 58.0
 """Height of the panel with a queue's trace. [mm]"""
 
 SWINGS_SHOWN = 8.0
-"""Periods of the trace that are drawn, its last ones."""
+"""Number of periods at the end of the trace that are drawn."""
 
 TRACE = "simulated queue"
 REST = {True: "fluid model: stable equilibrium", False: "fluid model: unstable equilibrium"}
 CYCLE = "fluid model: cycle"
 
 TIME_IN_QUEUES = ("Time in queues", "queues", "sojourn_s", 1e3, "mean time in the queue [ms]")
-"""Panel that pictures with delays have."""
+"""Panel of pictures that show delays."""
 
 PANELS = (
     ("Goodput", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
@@ -45,8 +45,8 @@ PANELS = (
     TIME_IN_QUEUES,
     ("Queues", "queues", "occupancy_packets", 1, "mean queue [packets]"),
 )
-"""Title, list, quantity, factor from the result's unit, label; flows only where no class has
-them.
+"""Title, list, quantity, factor from the result's unit, and label of each panel. The panel of flows
+is drawn only if no class has the quantity.
 """
 
 
@@ -58,23 +58,24 @@ def network_figure(
     swing: "Swing | None" = None,
     note: str | None = None,
 ) -> Figure:
-    """Three panels: goodput of each class of flows, use of each link, its mean queue.
+    """Draw three panels: goodput per class of flows, utilisation per link, and mean queue per link.
 
-    If delays matter, they come first, and queues also have the time that packets spend in them.
-    Another panel is the trace of the busiest queue: with rest and cycle of the fluid, if any.
+    If delays matter, the panels of delays come first, and another panel shows the mean time in each
+    queue. A further panel shows the trace of the busiest queue. If there is a fluid model, this
+    panel also shows the model's equilibrium and limit cycle.
 
     Parameters
     ----------
     sides : SideBySide
         The answers.
     name : str
-        What stands above everything.
+        Headline of the picture.
     place : Figure or SubFigure, optional
         Where to draw.
     swing : Swing, optional
         The trace of a queue.
     note : str, optional
-        What stands above the legend.
+        Note above the legend.
     """
     delays = delay_panels(sides)
     shown: list[tuple[str, str, float, str, list[Row]]] = []
@@ -122,7 +123,7 @@ def network_figure(
 
 
 def draw_swing(axes: Axes, swing: "Swing") -> None:
-    """Draw the end of the queue's trace, the fluid's equilibrium, and its cycle if it swings."""
+    """Draw the end of the queue's trace, and the equilibrium and limit cycle of the fluid model."""
     known = [p for p in (swing.period_s, swing.cycle_s, swing.predicted_s) if p is not None]
     span = swing.times_s[-1] - swing.times_s[0]
     length = min(span, SWINGS_SHOWN * max(known)) if known else span
@@ -147,9 +148,11 @@ def draw_swing(axes: Axes, swing: "Swing") -> None:
 
 
 def period_text(swing: "Swing") -> str:
-    """The label of the time axis, with the periods on a line of their own."""
+    """Return the label of the time axis, with the periods on a separate line."""
     cycle = "" if swing.cycle_s is None else f"fluid model: cycle {plain(swing.cycle_s)} s"
-    if swing.period_s is None:  # none that is steady, or a longer one than the trace can show
+    if (
+        swing.period_s is None
+    ):  # The trace has no steady period, or the period is too long for the length of the trace.
         none = f"no steady period up to {plain(swing.longest_s)} s"
         return "\n".join(filter(None, ("time [s]", f"simulation: {none}, 1/8 of the trace", cycle)))
     seen = f"period {plain(swing.period_s)} s"

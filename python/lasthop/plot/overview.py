@@ -1,4 +1,4 @@
-"""The main picture of one answer: who gets how much, and where packets wait."""
+"""Main picture of one answer: goodputs and queues."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:
-    """Goodputs and queues of a cell; of wires goodputs, use and queues; or a conflict graph."""
+    """Draw goodputs and queues of a cell or a wired network, or the conflict graph."""
     others, name = SideBySide.of(answer), answer.heading.scenario
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         how = "simulation: " if answer.heading.kind == "simulation" else ""

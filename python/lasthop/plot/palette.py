@@ -1,4 +1,4 @@
-"""Styles of drawn things: few members differ by hue, many ordered members by a colour map."""
+"""Styles of lines: a few lines differ by hue, and many ordered lines by a colour map."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ from matplotlib.colors import to_hex
 from lasthop.plot.figure import QUIET
 
 DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-"""Colours of few members, of the palette in house.mplstyle."""
+"""Colours for a few lines, from the palette in house.mplstyle."""
 
 DARKEST, LIGHTEST = 0.0, 0.86
-"""Part of the colour map over which many ordered members are spread."""
+"""Range of the colour map that is used for many ordered lines. [-]"""
 
 LARGEST_MARK, SMALLEST_MARK = 4.6, 3.0
-"""Sizes of the first label's points and of the last one's, so that a point under another one shows.
-[points]"""
+"""Sizes of the points of the first and the last line; smaller points do not hide larger points.
+[points]
+"""
 
 
 PAPER: Mapping[str, Any] = {
@@ -33,14 +34,14 @@ LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 
 @dataclass(frozen=True)
 class Style:
-    """Colour, and size of the points."""
+    """Colour of a line, and size of its points."""
 
     color: str
     size: float
 
 
 def styles(labels: Sequence[str]) -> dict[str, Style]:
-    """Return a style for each member, in their order."""
+    """Return a style for each label, in the order of the labels."""
     count = len(labels)
     parts = [k / max(1, count - 1) for k in range(count)]
     colormap = matplotlib.colormaps["plasma"]

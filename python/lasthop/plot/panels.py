@@ -1,4 +1,4 @@
-"""Panels one above the other, or in two columns where that would be too tall for a screen."""
+"""Panels one above the other, or in two columns if one column is too tall for a screen."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 TALLEST_MM = 125.0
-"""Largest height of one column; panels that are taller together stand in two. [mm]"""
+"""Largest height of a single column; panels with a larger total height are in two columns. [mm]"""
 
 Columns = Sequence[Sequence[int]]
 
 
 def in_columns(heights_mm: Sequence[float]) -> list[list[int]]:
-    """Numbers of the panels of each column, in order: one column, or two about equally tall.
+    """Return the indices of the panels per column: one column, or two of about equal height.
 
     Parameters
     ----------
@@ -26,22 +26,24 @@ def in_columns(heights_mm: Sequence[float]) -> list[list[int]]:
 
 
 def in_two(heights_mm: Sequence[float]) -> list[list[int]]:
-    """Two columns about equally tall."""
+    """Return the indices of the panels in two columns of about equal height."""
     every = list(range(len(heights_mm)))
     first = min(every[1:], key=lambda k: max(sum(heights_mm[:k]), sum(heights_mm[k:])))
     return [every[:first], every[first:]]
 
 
 def tallest(columns: Columns, heights_mm: Sequence[float]) -> float:
-    """Height of the tallest column. [mm]"""
+    """Return the height of the tallest column. [mm]"""
     return max(sum(heights_mm[k] for k in column) for column in columns)
 
 
 def stacked(figure: MatplotlibFigure, columns: Columns, heights_mm: Sequence[float]) -> list[Axes]:
-    """Axes of all panels, in order; the shorter column leaves room free below it."""
+    """Return the axes of all panels, in order; the space below the shorter column stays empty."""
     total = tallest(columns, heights_mm)
     places = [figure]
-    if len(columns) > 1:  # apart, so that names of one column take no width from the other
+    if (
+        len(columns) > 1
+    ):  # With subfigures, long names in one column do not make the other column narrower.
         places = list(figure.subfigures(1, len(columns)))  # type: ignore[arg-type]
     axes = []
     for place, column in zip(places, columns, strict=True):

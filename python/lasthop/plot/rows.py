@@ -11,34 +11,35 @@ from lasthop.answers.digits import estimate
 from lasthop.plot.figure import SPREAD
 
 LABELLED_ROWS = 16
-"""Most rows that are drawn with all their names."""
+"""Largest number of rows for which all names are written."""
 
 NUMBERS = 6.5
-"""Size of the numbers beside the rows. [points]"""
+"""Font size of the numbers at the right of the rows. [points]"""
 
 CHARACTER = 0.58 * NUMBERS
-"""Width of one of their digits. [points]"""
+"""Width of a digit of the numbers at the right of the rows. [points]"""
 
 GAP = 2
 """Space between two columns of numbers. [digits]"""
 
 HEADS_MM = 3.0
-"""Height of the heads of these columns. [mm]"""
+"""Height of the heads of the columns of numbers. [mm]"""
 
 LONGEST_NAME = 18
-"""Length of the longest name that is written whole; longer ones lose their middle."""
+"""Length of the longest name that is written in full; longer names are cut in the middle."""
 
 OF_GROUP = "range of a group"
-"""What the legend calls the mark of a group's spread."""
+"""Legend entry of the bar for the range of a group."""
 
 
 SEEN = 0.015
-"""Least width of a group's range that is drawn, of that of the axis: the line of a bar. [-]"""
+"""Smallest width of a group's range that is drawn, as a fraction of the width of the axis. [-]"""
 
 
 class Spread(NamedTuple):
-    """A value, the half width of its interval, and where it is a group's mean, its least and most
-    member; NaN where there is none.
+    """A value, the half width of its interval, and for the mean of a group the minimum and maximum.
+
+    Missing numbers are NaN.
     """
 
     value: float
@@ -48,32 +49,32 @@ class Spread(NamedTuple):
 
 
 Estimates = Sequence[Spread]
-"""A value a row."""
+"""One value per row."""
 
 
 def estimates(items: Sequence[Mapping[str, Any]], quantity: str, scale: float = 1) -> Estimates:
-    """A quantity of each item, times `scale`."""
+    """Return a quantity of each item, multiplied by `scale`."""
     return [spread(item.get(quantity) or {}, scale) for item in items]
 
 
 def spread(result: Mapping[str, Any], scale: float = 1) -> Spread:
-    """An estimate as results have it, perhaps with `least` and `most`, times `scale`."""
+    """Return an estimate of a result, multiplied by `scale`; `least` and `most` are optional."""
     keys = ("mean", "ci95", "least", "most")
     return Spread(*(scaled(result.get(key), scale) for key in keys))
 
 
 def scaled(value: float | None, scale: float) -> float:
-    """The value times `scale`; NaN for none."""
+    """Return the value multiplied by `scale`; NaN for None."""
     return nan if value is None else value * scale
 
 
 def rows_height(rows: int) -> float:
-    """Height of a panel with this many rows, axis and title included. [mm]"""
+    """Return the height of a panel with this many rows, including axis and title. [mm]"""
     return 17 + 4.2 * min(rows, LABELLED_ROWS)
 
 
 def label_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Write the names down the left side, the first on top."""
+    """Write the names on the left side, with the first name at the top."""
     step = ceil(len(names) / LABELLED_ROWS)
     labels = [short(name) for name in names[::step]]
     axes.set_yticks(range(0, len(names), step), labels, parse_math=False)
@@ -83,16 +84,16 @@ def label_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def short(name: str) -> str:
-    """A long name without its middle: the number at its end tells stations apart."""
+    """Return a long name without its middle; the number at the end distinguishes stations."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 8]}…{name[-7:]}"
 
 
 def bars(
     axes: Axes, values: Estimates, color: str, label: str, *, has_marks: bool = False
 ) -> list[str]:
-    """Bars from zero with error bars in front of everything; return the numbers for the right side.
+    """Draw bars with error bars, and return the numbers for the right side.
 
-    If it `has_marks` below it (`marks`), the bar makes room for them.
+    If `has_marks`, the bars are thinner, so that `marks` can draw symbols below them.
     """
     height, up = (0.44, 0.14) if has_marks else (0.62, 0.0)
     rows = [row - up for row in range(len(values))]
@@ -125,14 +126,14 @@ def bars(
 
 
 def is_seen(values: Estimates) -> bool:
-    """Whether the range of some group is wider than the lines that are drawn over it."""
+    """Return whether a group's range is wider than the lines that are drawn over it."""
     ends = [max(v for v in (*each, each.value + each.half, 0.0) if not isnan(v)) for each in values]
     widest = max((each.most - each.least for each in values if each.most > each.least), default=0.0)
     return widest > SEEN * max(ends, default=0.0)
 
 
 def numbers(values: Estimates) -> list[str]:
-    """Each value with its interval as text, empty where there is none."""
+    """Return each value with its interval as text; empty for a missing value."""
     return [
         "" if isnan(each.value) else estimate(each.value, None if isnan(each.half) else each.half)
         for each in values
@@ -140,8 +141,9 @@ def numbers(values: Estimates) -> list[str]:
 
 
 def marks(axes: Axes, values: Estimates, look: Mapping[str, Any], *, down: float) -> list[str]:
-    """A hollow symbol in each row, `down` rows below its middle; return the numbers for the right
-    side.
+    """Draw a hollow symbol in each row, and return the numbers for the right side.
+
+    The symbols are `down` rows below the middle of the row.
     """
     axes.plot(
         [each.value for each in values],
@@ -157,31 +159,32 @@ def marks(axes: Axes, values: Estimates, look: Mapping[str, Any], *, down: float
 
 
 def half_widths(values: Estimates) -> list[float]:
-    """Half widths as matplotlib takes them: no bar where there is none."""
+    """Return the half widths for matplotlib, which draws no error bar for NaN."""
     return [each.half for each in values]
 
 
 @dataclass
 class NumberColumns:
-    """Numbers beside the rows of all panels of a figure: a column for each who says them, and the
-    same place for a column in every panel.
+    """Numbers at the right of the rows of all panels of a figure.
+
+    Each answer has a column of numbers, which is at the same position in every panel.
     """
 
     colors: Mapping[str, str]
-    """Who may say something, in their order from left to right, each with the colour."""
+    """Heads of the possible columns, from left to right, with their colours."""
     panels: list[tuple[Axes, dict[str, list[str]]]] = field(default_factory=list)
 
     def add(self, axes: Axes, numbers: dict[str, list[str]]) -> None:
-        """Numbers of a panel, by who says them."""
+        """Add the numbers of a panel, by the heads of their columns."""
         self.panels.append((axes, numbers))
 
     @property
     def several(self) -> bool:
-        """Whether more than one says something, so that columns have heads."""
+        """Whether there are several columns of numbers; only then columns have heads."""
         return len(self._widths()) > 1
 
     def write(self, heads_of: Sequence[Axes] = ()) -> None:
-        """Write all numbers, and the names of columns above those of some panels."""
+        """Write all numbers, and the heads of the columns above the panels in `heads_of`."""
         indent = 0
         for axes in heads_of if self.several else ():
             _raise_title(axes)
@@ -195,7 +198,7 @@ class NumberColumns:
             indent += width + GAP
 
     def _widths(self) -> dict[str, int]:
-        """Width of each column that there is, its head included. [digits]"""
+        """Return the width of each column with numbers, including its head. [digits]"""
         widths = {}
         for who in self.colors:
             texts = [text for _, message in self.panels for text in message.get(who, ())]

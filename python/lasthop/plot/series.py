@@ -1,4 +1,4 @@
-"""Time series of one result: one quantity, an item a panel; or all, a quantity a panel."""
+"""Time series of one result: one quantity with a panel per item, or a panel per quantity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from lasthop.simulation.result import Result
 
 MOST_PANELS = 12
-"""Most items that are drawn each in a panel; the title counts the rest."""
+"""Largest number of panels with one item each; the title shows the number of omitted items."""
 
 MOST_NAMES = 5
-"""Most names that stand in a legend."""
+"""Largest number of names in a legend."""
 
 LINE, MARK = 64, 5
-"""Length of a legend's line, and of what stands before a name in it. [characters]"""
+"""Length of a line of the legend, and of the symbol before a name. [characters]"""
 
 FEW_LINES = 3
-"""Lines of a group that are drawn as wide as one."""
+"""Largest number of lines of a group that are drawn with the width of a single line."""
 
 COLORS = (*DISTINCT, "#56B4E9", "#000000")
-"""Colours that are told apart."""
+"""Colours that a reader can distinguish."""
 
 PANEL_MM = 34.0
 """Height of a quantity's panel. [mm]"""
@@ -50,19 +50,19 @@ QUANTITIES = (
     ("connections", "connections"),
     ("aggressiveness", "r"),
 )
-"""Panels in their order, with what they are called; others follow."""
+"""Quantities of the first panels, in order, with the names of the panels."""
 
 SCALES = {"bit/s": ("Mb/s", 1e-6), "s": ("ms", 1e3)}
-"""Units that pictures have in the place of the registry's."""
+"""Units in pictures by the unit in the registry, with the factor."""
 
 NO_SERIES = UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
 
 
 def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
-    """All that was sampled in the first replication: a panel a quantity, along one axis of time.
+    """Draw all sampled quantities of the first replication: one panel per quantity, one time axis.
 
-    Stations of one table, and flows of them, have one colour; there is a legend where colours are
-    few. What lies before the warm-up is over is shaded.
+    Stations of one table and their flows have one colour. If there are few colours, the picture has
+    a legend. The warm-up is shaded.
     """
     tracks = result.tracks
     if not tracks:
@@ -94,16 +94,16 @@ def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
 
 @dataclass(frozen=True)
 class Groups:
-    """What items have in common: stations of a table and their flows, flows of a class.
+    """Groups of items: stations of a table with their flows, or flows of a class.
 
     Parameters
     ----------
     of_name : mapping
-        Group by an item's name.
+        Group of each item, by the item's name.
     ways : mapping
-        Directions by the names of flows, where a group has both.
+        Directions by the names of flows, if a group has flows in both directions.
     colors : mapping
-        Colours by list and group; none where there are too many to be told apart.
+        Colours by list and group; empty if there are too many groups to distinguish.
     """
 
     of_name: Mapping[str, str]
@@ -112,7 +112,7 @@ class Groups:
 
     @classmethod
     def of(cls, result: "Result") -> "Groups":
-        """Read the groups of what a result has sampled."""
+        """Return the groups of the sampled items of a result."""
         known: dict[str, str] = {}
         ways: dict[str, str] = {}
         if result.has_scenario:
@@ -129,7 +129,7 @@ class Groups:
         return cls(known, ways, colors_of(list(tracks)))
 
     def split(self, names: Sequence[str]) -> dict[tuple[str, str], list[str]]:
-        """Names by group and direction, in their order."""
+        """Return the names by group and direction, in their order."""
         results: dict[tuple[str, str], list[str]] = {}
         for name in names:
             key = self.of_name.get(name, name), self.ways.get(name, "")
@@ -138,7 +138,7 @@ class Groups:
 
 
 def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """A colour for each group, the same in all lists if there are enough, else list by list."""
+    """Return a colour per group; if there are too few colours, each list starts again."""
     groups = list(dict.fromkeys(group for _, group in tracks))
     if len(groups) <= len(COLORS):
         return {(kind, group): COLORS[groups.index(group)] for kind, group in tracks}
@@ -153,7 +153,9 @@ def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
 def draw_items(
     axes: Axes, result: "Result", items: Sequence[tuple[str, str, str]], groups: Groups
 ) -> None:
-    """Draw a line for each item, of a colour for its group; name the groups where there are few."""
+    """Draw a line for each item in the colour of its group; a legend names the groups if they are
+    few.
+    """
     split = groups.split([name for _, name, _ in items])
     list_of = {name: list_name for list_name, name, _ in items}
     _, scale = unit_of(items[0][2])
@@ -190,7 +192,7 @@ def draw_items(
 
 
 def in_a_line(labels: Sequence[str]) -> int:
-    """How many of the labels stand in a line of a legend, so that all lines fit."""
+    """Return the number of labels per line of a legend, so that all lines fit."""
     count = len(labels)
     while count > 1 and count * max(len(label) + MARK for label in labels) > LINE:
         count -= 1
@@ -198,7 +200,7 @@ def in_a_line(labels: Sequence[str]) -> int:
 
 
 def said_of(group: str, way: str, names: Sequence[str]) -> str:
-    """The name of an item, or of a group with how many there are."""
+    """Return the name of an item, or of a group with the number of its items."""
     if len(names) == 1:
         return names[0]
     total = title_of(group, names)
@@ -208,19 +210,21 @@ def said_of(group: str, way: str, names: Sequence[str]) -> str:
 
 
 def unit_of(quantity: str) -> tuple[str, float]:
-    """Unit of a quantity in pictures, and the factor from the registry's."""
+    """Return the unit of a quantity in pictures, and the factor from the unit in the registry."""
     unit = registry()[quantity].unit if quantity in registry() else "-"
     return SCALES.get(unit, (unit, 1.0))
 
 
 def label_of(quantity: str) -> str:
-    """What an axis of a panel says: name over unit."""
+    """Return the label of an axis: the name, and the unit on the next line."""
     name, unit = dict(QUANTITIES).get(quantity) or words(quantity), unit_of(quantity)[0]
     return f"{name}\n[{'-' if unit == name else unit}]"
 
 
 def series_figure(result: "Result", quantity: str, place: Place | None = None) -> Figure:
-    """One quantity over time in the first replication: a panel for each item, all to one scale."""
+    """Draw a quantity over time in the first replication: one panel per item, with a common
+    scale.
+    """
     tracks = [track for track in result.tracks if track[2] == quantity]
     if not tracks:
         known = sorted({name for _, _, name in result.tracks})
@@ -260,7 +264,7 @@ def series_figure(result: "Result", quantity: str, place: Place | None = None) -
 
 
 def words(quantity: str) -> str:
-    """The name of a quantity without its unit: ``cwnd_packets`` is cwnd."""
+    """Return the name of a quantity without its unit: ``cwnd_packets`` is cwnd."""
     for unit in ("_packets", "_bps", "_s"):
         quantity = quantity.removesuffix(unit)
     return quantity.replace("_", " ")

@@ -1,4 +1,4 @@
-"""Who shares a cell: a row a station, alike stations in one, both ways of a station in two."""
+"""Rows of the stations of a cell: equal stations share a row, and each direction has a row."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Samples = Mapping[str, Mapping[str, Mapping[str, Sequence[float | None]]]]
 """Values of every replication by list, name and quantity."""
 
 ARROWS = {"up": "↑", "down": "↓"}
-"""What stands behind the name of a row of one direction."""
+"""Suffix of the label of a row for one direction."""
 
 OF_WAYS = ("goodput_bps", "goodput_share")
 """Quantities that add up over the flows of a direction."""
@@ -25,16 +25,16 @@ OF_WAYS = ("goodput_bps", "goodput_share")
 
 @dataclass(frozen=True)
 class Sharer:
-    """A row: stations that are alike, and which of their ways.
+    """A row of a picture: stations of one table, and the direction of their flows.
 
     Parameters
     ----------
     label : str
-        What stands beside it.
+        Label of the row.
     members : tuple of str
-        Names of its stations.
+        Names of the stations.
     way : str
-        ``up`` or ``down`` where the row is one of two ways of its stations, else empty.
+        ``up`` or ``down`` if the row shows only this direction of its stations, else empty.
     """
 
     label: str
@@ -49,23 +49,24 @@ def sharers(
     apart: Set[str] = frozenset(),
     groups: Mapping[str, str] | None = None,
 ) -> list[Sharer]:
-    """Rows that all answers have in common.
+    """Return the rows that all answers have in common.
 
-    Stations of one table are one row. Where a station sends and receives, and every answer that
-    knows what it gets knows it for each way, it has a row for each, unless `by_way` is false; where
-    the cell has both ways, rows have arrows.
+    Stations of one table share a row. A station that sends and receives has one row per direction,
+    if all answers that contain its goodput also contain the goodput of each direction. If `by_way`
+    is false, every station has a single row. If the cell has flows in both directions, the labels
+    have arrows.
 
     Parameters
     ----------
     answers : sequence of Answer
         The first has all stations.
     by_way : bool
-        Whether directions matter.
+        Whether a row can be limited to one direction.
     apart : set of str
-        Stations of which something else is known: a group stays together only if it is known of
-        all of its members, or of none.
+        Stations with additional values, such as measurements. A group shares a row only if all or
+        none of its members have additional values.
     groups : mapping, optional
-        Table of each station; by default as the first answer's scenario has it.
+        Table of each station; by default from the scenario of the first answer.
     """
     first = answers[0]
     names = [str(item["name"]) for item in first.summary.get("stations", ())]
@@ -98,7 +99,9 @@ def sharers(
 
 
 def groups_of(answer: "Answer", names: Sequence[str]) -> dict[str, str]:
-    """The table that each station comes from; its name without a number where nobody knows."""
+    """Return the table of each station; without a scenario, the station's name without its
+    number.
+    """
     if answer.has_scenario:
         known = {station.name: station.group for station in answer.scenario.typed.stations}
         return {name: known.get(name, name) for name in names}
@@ -110,7 +113,7 @@ def groups_of(answer: "Answer", names: Sequence[str]) -> dict[str, str]:
 
 
 def title_of(group: str, members: Sequence[str]) -> str:
-    """The name of the only member, or of the group with its first and last number."""
+    """Return the name of the only member, or of the group with its first and last number."""
     if len(members) == 1:
         return members[0]
     numbers = [name.removeprefix(f"{group}-") for name in members]
@@ -120,7 +123,7 @@ def title_of(group: str, members: Sequence[str]) -> str:
 
 
 def meaning_of_groups(rows: Sequence[Sharer]) -> str:
-    """What a bar of a group is, if there are groups: not their sum."""
+    """Return the note that a group's bar is the average of its members; empty without groups."""
     groups = list(dict.fromkeys(row.members for row in rows if len(row.members) > 1))
     if not groups:
         return ""
@@ -129,7 +132,7 @@ def meaning_of_groups(rows: Sequence[Sharer]) -> str:
 
 
 def ways_of(answer: "Answer") -> dict[str, list[str]]:
-    """The directions in which each station has flows, up first."""
+    """Return the directions in which each station has flows, with ``up`` first."""
     results: dict[str, set[str]] = {}
     for flow in flows_of_stations(answer):
         results.setdefault(flow["station"], set()).add(flow["direction"])
@@ -137,20 +140,22 @@ def ways_of(answer: "Answer") -> dict[str, list[str]]:
 
 
 def flows_of_stations(answer: "Answer") -> Iterator[Item]:
-    """Flows that are of a station and of a direction."""
+    """Yield the flows that have a station and a direction."""
     for flow in answer.summary.get("flows", ()):
         if flow.get("station") and flow.get("direction") in ARROWS:
             yield flow
 
 
 def flows_of(answer: "Answer", station: str, way: str) -> list[Item]:
-    """Flows of a station in a direction."""
+    """Return the flows of a station in a direction."""
     every = flows_of_stations(answer)
     return [flow for flow in every if (flow["station"], flow["direction"]) == (station, way)]
 
 
 def knows_ways(answer: "Answer", name: str) -> bool:
-    """Whether what an answer says of a station it says of all of its flows, too."""
+    """Return whether the answer has the station's goodput and share for each flow of the
+    station.
+    """
     stations = {item["name"]: item for item in answer.summary.get("stations", ())}
     own = [flow for flow in flows_of_stations(answer) if flow["station"] == name]
     quantities = [quantity for quantity in OF_WAYS if quantity in stations.get(name, {})]
@@ -158,7 +163,7 @@ def knows_ways(answer: "Answer", name: str) -> bool:
 
 
 def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
-    """What an answer says of a row: means over its members, with the least and the most of them."""
+    """Return the values of an answer for a row: mean, minimum and maximum of the row's stations."""
     samples = samples_of(answer)
     if row.way:
         parts = [flows_of(answer, name, row.way) for name in row.members]
@@ -174,7 +179,9 @@ def together(
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
     quantities: Sequence[str],
 ) -> dict[str, Any]:
-    """Mean over members of sums over the items of each; what some item lacks is left out."""
+    """Return the mean over members; the value of a member is the sum over its items.
+
+    A quantity that an item lacks is omitted."""
     results: dict[str, Any] = {}
     for quantity in quantities:
         items = [item for part in parts for item in part]
@@ -195,7 +202,7 @@ def together(
 
 
 def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> float | None:
-    """Half width of the interval of a mean of `members` sums; None where runs are not known."""
+    """Return the half width of the interval of a mean over members; None if samples are missing."""
     columns = [run for run in runs if run is not None]
     if len(columns) < len(runs) or len({len(run) for run in columns}) != 1:
         return None
@@ -207,7 +214,9 @@ def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> flo
 
 
 def samples_of(answer: "Answer") -> Samples:
-    """Values of every replication; none where an answer has no replications, or a summary alone."""
+    """Return the values of every replication; empty without replications or for a loaded
+    summary.
+    """
     tree: Samples
     try:
         tree = getattr(answer, "sample_tree", {})
@@ -217,5 +226,5 @@ def samples_of(answer: "Answer") -> Samples:
 
 
 def is_estimate(value: object) -> bool:
-    """Whether a value of an item is a quantity."""
+    """Return whether a value of an item is an estimate."""
     return isinstance(value, Mapping) and "mean" in value

@@ -1,4 +1,4 @@
-"""Rows of several answers beside one another: bars of the first, marks of the others."""
+"""Rows with the values of several answers: bars for the first answer, marks for the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,8 +52,9 @@ CALL_LIMIT = "limit of a good call"
 
 @dataclass(frozen=True)
 class Style:
-    """How answers of a kind look: name in legends, head of numbers, colour, mark, where the mark
-    stands if a bar is above it. [rows]
+    """Style of a kind of answers: name in the legend, head of numbers, colour, and mark.
+
+    The last field is the offset of the mark below a bar. [rows]
     """
 
     name: str
@@ -65,7 +66,7 @@ class Style:
 
     @property
     def mark(self) -> dict[str, Any]:
-        """As matplotlib takes it."""
+        """Arguments of the mark for matplotlib."""
         return {"marker": self.marker, "markersize": self.size, "color": self.color}
 
 
@@ -75,36 +76,36 @@ STYLES = {
     "emulation": Style("emulation", "emulated", EMULATION, "X", 4.4),
     "measurement": Style("measured", "measured", MEASUREMENT, "^", 4.0),
 }
-"""By the kind of an answer, in the order in which they are shown."""
+"""Styles by the kind of an answer, in the order in which answers are shown."""
 
 COLORS = {
     look.head: "black" if kind == "simulation" else look.color for kind, look in STYLES.items()
 }
-"""Colours of numbers, by the heads of their columns."""
+"""Colours of the numbers, by the heads of their columns."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One item of all answers, by their kinds; empty where one says nothing of it."""
+    """One item in all answers, by the kind of the answer; empty if an answer lacks the item."""
 
     name: str
     items: Mapping[str, Item] = field(default_factory=dict)
 
     def of(self, kind: str) -> Item:
-        """What an answer says."""
+        """Return the values of the answer of this kind."""
         return self.items.get(kind, {})
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Answers about one scenario, the first of which is drawn as bars.
+    """Answers for one scenario. The values of the first answer are drawn as bars.
 
     Parameters
     ----------
     answers : mapping
         Answers by their kinds.
     measured : Measured, optional
-        What was measured of it.
+        Measurements of the scenario.
     """
 
     answers: Mapping[str, "Answer"]
@@ -112,17 +113,17 @@ class SideBySide:
 
     @classmethod
     def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "SideBySide":
-        """Answers that there are, in the order in which they are shown."""
+        """Return the given answers without None, in the order in which they are shown."""
         known = {each.heading.kind: each for each in answers if each is not None}
         return cls({kind: known[kind] for kind in STYLES if kind in known}, measured)
 
     @property
     def first(self) -> "Answer":
-        """The answer whose values are bars."""
+        """Answer whose values are drawn as bars."""
         return next(iter(self.answers.values()))
 
     def label(self, kind: str) -> str:
-        """What the legend calls an answer: how it was gained, and whether it has intervals."""
+        """Return the legend entry of an answer: its kind, and whether it has intervals."""
         name = STYLES[kind].name
         if kind in ("prediction", "measurement"):
             return name
@@ -131,7 +132,9 @@ class SideBySide:
         return f"{name}, 95 %" if runs > 1 else f"{name}, {once}"
 
     def rows(self, list_name: str) -> list[Row]:
-        """Every item of a list of the first answer, with what the others say of it."""
+        """Return a row for every item of a list of the first answer, with the values of all
+        answers.
+        """
         results: dict[str, Mapping[str, Item]] = {
             kind: {item["name"]: item for item in answer.summary.get(list_name, ())}
             for kind, answer in self.answers.items()
@@ -144,9 +147,9 @@ class SideBySide:
         ]
 
     def grouped(self, list_name: str, groups: Sequence[tuple[str, Sequence[str]]]) -> list[Row]:
-        """Rows of groups of items: the label of each, and its members, of which it has the mean.
+        """Return a row for each group of items, with its label and the mean over its items.
 
-        Several members have the interval of their mean, and their range.
+        A group of several items also has the interval of its mean, and its range.
         """
         by_kind: list[dict[str, Item]] = [{} for _ in groups]
         for kind, answer in self.answers.items():
@@ -160,8 +163,9 @@ class SideBySide:
         return [Row(label, row) for (label, _), row in zip(groups, by_kind, strict=True)]
 
     def station_rows(self, *, by_way: bool = True) -> list[tuple[Sharer, Row]]:
-        """Rows of the stations, alike ones together; both ways of a station in two, unless not
-        `by_way`.
+        """Return the rows of the stations; stations of one table share a row.
+
+        If `by_way`, each direction of a station has its own row.
         """
         apart = set(self._measured("stations"))
         results = []
@@ -175,7 +179,7 @@ class SideBySide:
         return results
 
     def _measured_of(self, row: Sharer) -> Item:
-        """What was measured of all stations of a row, and of their flows where it is one way."""
+        """Return the measurements of a row: of its stations, or of their flows in one direction."""
         if not row.way:
             known = self._measured("stations")
             own = [[known[name]] if name in known else [] for name in row.members]
@@ -190,11 +194,11 @@ class SideBySide:
             ]
         known_of_some = (each.items() for part in own for each in part)
         quantities = [key for pairs in known_of_some for key, value in pairs if is_estimate(value)]
-        # What flows add up to is their goodput; round trips and losses do not add up.
+        # Goodputs of flows can be added; round-trip times and loss rates cannot.
         return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
 
     def _measured(self, list_name: str) -> Mapping[str, Item]:
-        """Return the measured items of a list by name, each with its name as answers have it."""
+        """Return the measured items of a list by the names that answers use."""
         known = {} if self.measured is None else self.measured.items(list_name)
         return {name: {"name": name, **item} for name, item in known.items()}
 
@@ -206,8 +210,9 @@ class SideBySide:
         scale: float,
         columns: NumberColumns,
     ) -> None:
-        """Bars of the first answer with intervals and, where they say something, marks of others;
-        numbers go into the `columns`.
+        """Draw bars for the first answer, and marks for the other answers that have values.
+
+        The numbers are added to the `columns`.
         """
         seen = {
             kind: estimates([row.of(kind) for row in rows], quantity, scale)
@@ -229,13 +234,13 @@ class SideBySide:
 
     @property
     def legend(self) -> list[str]:
-        """What has a place in the legend, in its order."""
+        """Entries of the legend, in order."""
         kinds = [*self.answers, *(["measurement"] if self.measured is not None else [])]
         labels = [self.label(kind) for kind in kinds]
         return [*labels[:1], OF_GROUP, *labels[1:], CALL_LIMIT, EQUAL, TARGET]
 
     def about(self) -> str:
-        """What was changed of the scenario, and which model it is."""
+        """Return the changed settings of the scenario, and the model."""
         return about(*self.answers.values())
 
 
@@ -245,26 +250,26 @@ def _mean_of(
     items: Mapping[str, Item],
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
 ) -> Item:
-    """The quantities of a group of items; those of one item as they are."""
+    """Return the mean quantities of a group of items; a single item keeps its quantities."""
     parts = [[items[name]] for name in names if name in items]
     known = [key for key, value in (parts[0][0] if parts else {}).items() if is_estimate(value)]
     return {"name": label} | (together(parts, samples, known) if len(parts) == len(names) else {})
 
 
 def says_something(values: Estimates) -> bool:
-    """Whether there is a value."""
+    """Return whether at least one value is known."""
     return not all(isnan(each.value) for each in values)
 
 
 def draw_equal(
     axes: Axes, rows: Sequence[tuple[Sharer, Row]], asking: set[str], total: float
 ) -> None:
-    """Draw the line of equal shares of a whole, if rows are all stations, or all ways of stations.
+    """Draw a line at an equal share of `total`, if the rows are all stations or all directions.
 
     Parameters
     ----------
     asking : set of str
-        Stations that ask for a share: those with more than sensors.
+        Stations that compete for a share: stations with flows other than sensor reports.
     """
     parted = {bool(row.way) for row, _ in rows if asking & set(row.members)}
     if len(parted) != 1 or not asking:
@@ -281,7 +286,7 @@ def explain(
     *,
     note: str | None = None,
 ) -> None:
-    """One legend for all panels, with a note above it."""
+    """Draw one legend for all panels, with a note above it."""
     legend: dict[str, Any] = {}
     for axes in panels:
         lines, names = axes.get_legend_handles_labels()

@@ -33,21 +33,21 @@ Floats = NDArray[np.float64]
 LineStyle = Any
 
 STABLE = "#D5ECE3"
-"""Shade of the stable region: the palette's green, pale."""
+"""Shade of the stable region: a pale version of the palette's green."""
 CYCLE: dict[bool | None, tuple[Any, str]] = {
     True: ("-", "stable cycle"),
     False: (":", "unstable cycle"),
     None: ("-.", "stability not known"),
 }
-"""Line of a cycle that is stable, that is not, and of which that is not known; its meaning."""
+"""Line style and legend entry of a limit cycle: stable, unstable, or of unknown stability."""
 JUMP: dict[str, Any] = {"color": "#333333", "marker": ".", "markersize": 2, "linestyle": "none"}
-"""Look of edges at which stability changes without a Hopf point."""
+"""Style of edges at which stability changes without a Hopf point."""
 HERE: dict[str, Any] = {"color": "black", "marker": "+", "markersize": 7}
-"""Mark of the case itself."""
+"""Mark of the given case."""
 BIRTH: dict[str, Any] = {"color": MODEL, "marker": "o", "markersize": 3.4}
-"""Mark of a Hopf point at which cycles are born."""
+"""Mark of a Hopf point at which a branch of limit cycles begins."""
 NOTHING = "#DDDDDD"
-"""Shade where there is no equilibrium."""
+"""Shade of the region without an equilibrium."""
 
 SYMBOLS = {
     "alpha": "α",
@@ -67,9 +67,9 @@ def axis_label(name: str, unit: str) -> str:
 
 
 def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figure:
-    """Draw where a case is stable over two parameters.
+    """Draw the region of two parameters in which a case is stable.
 
-    The case itself is marked if it has a name; `about` tells what was set.
+    The given case is marked if it has a name. The text `about` contains the changed settings.
     """
     above = name or chart.case.model.title
     with house_style(78.0 + headline_mm(above, about)) as figure:
@@ -120,14 +120,15 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
 
 
 def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return values of x and y, and a height over them that is below 0 where a chart is stable.
+    """Return values of x and y, and a function of them that is negative where the chart is stable.
 
-    The height is the grid's, and between its points, where there are finer cells, theirs.
+    The function is that of the grid; inside finer cells it is the function of these cells.
     """
 
     def scaled(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
         values = np.where(np.isfinite(abscissa), abscissa, 0.0)
-        return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))  # A smoother zero line.
+        # The square root makes the zero line smoother.
+        return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
     height = scaled(chart.abscissa)
     if not chart.cells:
@@ -211,7 +212,7 @@ def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = Fa
         return f"{factor * value:g}"
 
     ticks.set_major_formatter(FuncFormatter(label))
-    if logarithmic:  # In one decade or two the powers of ten alone are too few.
+    if logarithmic:  # With powers of ten only, an axis of one or two decades has too few ticks.
         low, high = ticks.get_view_interval()
         if high < 300.0 * low:
             ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -219,9 +220,12 @@ def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = Fa
 
 
 def branch_figure(branches: Sequence[Branch], name: str | None = None, about: str = "") -> Figure:
-    """Draw swing and period of cycles over the parameter, unstable dotted, unknown dash-dotted.
+    """Draw amplitude and period of limit cycles over a parameter.
 
-    Cycles begin at their Hopf points, which are marked: swings as a square root, periods as a line.
+    Unstable cycles are dotted, and cycles of unknown stability are dash-dotted.
+
+    The branches begin at their Hopf points, which are marked. Near a Hopf point, the amplitude
+    grows with the square root of the distance, and the period changes linearly.
     """
     case = branches[0].form.point.case
     above = name or case.model.title
@@ -258,7 +262,7 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None, about: st
 
 
 def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figure:
-    """Draw swing and period over the parameter, going up and coming back."""
+    """Draw amplitude and period over a parameter that first increases and then decreases."""
     above = name or sweep.case.model.title
     with house_style(94.0 + headline_mm(above, about)) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
@@ -270,12 +274,12 @@ def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figu
             heights = [np.nan if end is None else end.amplitude for end in ends]
             times = [np.nan if end is None or end.period is None else end.period for end in ends]
             look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.5}
-            look["clip_on"] = False  # marks of rest stand on the axis
+            look["clip_on"] = False  # Marks of an equilibrium are on the axis.
             swing.plot(sweep.values, heights, label=label, **look)
             period.plot(sweep.values, times, **look)
         swing.set_ylabel("amplitude of the\nwindow [packets]")
         period.set_ylabel("period [s]")
-        for axes in (swing, period):  # From 0 on, with room above.
+        for axes in (swing, period):  # The axes begin at 0 and leave space at the top.
             axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
         swing.locator_params(axis="x", nbins=5)
         name_axis(period.xaxis, sweep.case, sweep.parameter)
@@ -285,7 +289,9 @@ def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figu
 
 
 def near_hopf(start: float, values: Sequence[float] | NDArray[np.float64]) -> Floats:
-    """Values from a Hopf point to the furthest of a branch, close together where it begins."""
+    """Return parameter values from a Hopf point to the end of a branch, denser near the Hopf
+    point.
+    """
     ends = np.asarray(values, dtype=float)
     furthest = float(ends[np.argmax(np.abs(ends - start))])
     return start + (furthest - start) * np.linspace(0.0, 1.0, 200) ** 2
@@ -294,8 +300,8 @@ def near_hopf(start: float, values: Sequence[float] | NDArray[np.float64]) -> Fl
 def draw_birth(axes: Axes, branch: Branch, first: float, at_hopf: float, line: LineStyle) -> None:
     """Draw one quantity from the Hopf point to the first cycle.
 
-    A swing, 0 at the Hopf point, grows as the square root of the distance from it; what is not 0
-    there grows as the distance.
+    An amplitude is 0 at the Hopf point and grows with the square root of the distance from it. A
+    quantity that is not 0 at the Hopf point changes linearly with the distance.
     """
     start, value = branch.form.point.value, float(branch.values[0])
     part = np.linspace(0.0, 1.0, 60)
@@ -307,7 +313,9 @@ def draw_birth(axes: Axes, branch: Branch, first: float, at_hopf: float, line: L
 def draw_branch(
     axes: Axes, branch: Branch, heights: Sequence[float], at_hopf: float | None = None
 ) -> None:
-    """Draw one quantity along a branch, from its value at the Hopf point on, if that is given."""
+    """Draw one quantity along a branch, starting at its value at the Hopf point if this is
+    given.
+    """
     if at_hopf is not None and len(heights):
         line, _ = CYCLE[branch.cycles[0].stable]
         draw_birth(axes, branch, heights[0], at_hopf, line)
@@ -343,7 +351,7 @@ def motion_figure(
             unit = "[-]" if what == "probability" else f"{whose}\n[packets]"
             axes.set_ylabel(f"{what} {unit}")
             if len(kind) > 1:
-                axes.legend(  # above, so that it covers no line
+                axes.legend(  # The legend is above the axes, so that it does not cover a line.
                     loc="lower right",
                     bbox_to_anchor=(1.0, 1.0),
                     ncols=len(kind),
@@ -358,7 +366,9 @@ def motion_figure(
 
 
 def whole_queue(motion: Trajectory) -> tuple[float, str]:
-    """Return the factor from the queue of a flow to what thresholds count, and what that is."""
+    """Return the factor from a flow's queue to the queue that the thresholds refer to, and its
+    name.
+    """
     values = motion.case.values
     if values.get("queue") == "total":
         return float(values["flows"]), "of all flows"
@@ -366,7 +376,7 @@ def whole_queue(motion: Trajectory) -> tuple[float, str]:
 
 
 def draw_portrait(axes: Axes, motion: Trajectory, until: float | None = None) -> None:
-    """Draw the window against itself one delay earlier, as the papers' phase portraits do."""
+    """Draw the window over the window one delay earlier, like the phase portraits of the papers."""
     delay = motion.case.delays[0]
     end = float(motion.starts[-1]) if until is None else until
     times = np.linspace(delay, end, 8001)
@@ -382,7 +392,7 @@ def chart_panels(
     names: Sequence[str],
     stated: Sequence[Sequence[tuple[float, float]]],
 ) -> Figure:
-    """Draw charts over one another, with what the paper states as crosses."""
+    """Draw charts one above the other, with the values of the paper as crosses."""
     with house_style(56.0 * len(charts) + 8.0) as figure:
         column = figure.subplots(len(charts), 1, squeeze=False)[:, 0]
         for axes, chart, name, points in zip(column, charts, names, stated, strict=True):
@@ -399,7 +409,7 @@ def chart_panels(
 
 
 def portraits(motions: Sequence[Trajectory], names: Sequence[str], until: float) -> Figure:
-    """Draw phase portraits of the window over one another, up to a time [s]."""
+    """Draw phase portraits of the window one above the other, up to a time [s]."""
     with house_style(62.0 * len(motions)) as figure:
         column = figure.subplots(len(motions), 1, squeeze=False, sharex=True)[:, 0]
         for axes, motion, name in zip(column, motions, names, strict=True):
@@ -411,7 +421,9 @@ def portraits(motions: Sequence[Trajectory], names: Sequence[str], until: float)
 def threshold_figure(
     chart: Chart, places: Sequence[float], sufficient: Sequence[float], branch: Branch
 ) -> Figure:
-    """Draw the threshold policy's chart with condition (43), and window over threshold."""
+    """Draw the stability chart of the threshold policy with condition (43), and the window over the
+    threshold.
+    """
     with house_style(120.0) as figure:
         upper, lower = figure.subplots(2, 1)
         draw_chart(upper, chart)
@@ -442,7 +454,7 @@ def threshold_figure(
 
 
 def kind_figure(alphas: Sequence[float], mu2: Sequence[float], branch: Branch) -> Figure:
-    """Draw mu2 along the Hopf curve, and the swing of the cycles at the default parameters."""
+    """Draw mu2 along the Hopf curve, and the amplitude of the cycles at the default parameters."""
     with house_style(116.0) as figure:
         upper, lower = figure.subplots(2, 1)
         upper.axhline(0.0, color=QUIET, linewidth=0.8)

@@ -1,4 +1,4 @@
-"""One quantity of one answer, a row a station or group, or a class of wired flows."""
+"""Picture of one quantity of an answer, with a row per station, group or class of wired flows."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -21,20 +21,22 @@ SHARE = ("goodput_share", 100.0, "share of the goodput [%]")
 
 
 def goodput_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Goodput of each station or group, of each class of flows where there is no cell, or of each
-    flow of a conflict graph, with 95 % intervals.
+    """Draw the goodput of each station or group, with 95 % intervals.
+
+    Without a cell, draw the goodput of each class of flows; for a conflict graph, of each flow.
     """
     return of_sharers(answer, *GOODPUT, ax)
 
 
 def share_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
-    """The same of shares, beside equal ones."""
+    """Draw the share of the goodput of each station or group, and a line for equal shares."""
     return of_sharers(answer, *SHARE, ax)
 
 
 def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Mean queue of the access point and each station or group, or of each link where there is no
-    cell, with 95 % intervals.
+    """Draw the mean queue of the access point and each station or group, with 95 % intervals.
+
+    Without a cell, draw the mean queue of each link.
     """
     others = SideBySide.of(answer)
     if "stations" in answer.summary:
@@ -48,7 +50,7 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
 def of_sharers(
     answer: "Answer", quantity: str, scale: float, label: str, ax: "Axes | None"
 ) -> Figure:
-    """A quantity of all who share."""
+    """Draw a quantity of all stations and groups."""
     others = SideBySide.of(answer)
     if not answer.summary.get("stations"):
         every = (others.rows(name) for name in ("classes", "flows"))
@@ -72,8 +74,9 @@ def bars_figure(
     *,
     meaning: str = "",
 ) -> Figure:
-    """A bar for each row, with 95 % intervals where there are some; the `meaning` of a group's bar
-    stands below the axis.
+    """Draw a bar for each row, with 95 % intervals if they are known.
+
+    The `meaning` of a group's bar is written below the axis.
     """
     [kind] = sides.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)

@@ -1,4 +1,4 @@
-"""The picture of a sweep: a quantity over one path, or over two as lines or as a map."""
+"""Picture of a sweep: a quantity over one path, or over two paths as lines or as a map."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,31 +48,32 @@ PANEL_MM = 50.0
 """Height of a panel with lines. [mm]"""
 
 MOST_PANELS = 6
-"""Most panels; the title counts the rest."""
+"""Largest number of panels; a note shows the number of omitted panels."""
 
 ROOM = 1.025
-"""Least end of an axis from zero on, over its largest value: marks are not cut. [-]"""
+"""Smallest ratio of the end of an axis to its largest value, so that marks are not cut. [-]"""
 
 MOST_TICKS = 8
-"""Most values that all have a tick."""
+"""Largest number of values for which all have a tick."""
 
 WIDEST = 20
-"""Width at which categories are broken. [characters]"""
+"""Width at which the names of categories are wrapped. [characters]"""
 
 NOTE_WIDTH = 66
-"""Width at which the note below the panels is broken. [characters]"""
+"""Width at which the note below the panels is wrapped. [characters]"""
 
 NOTE_LINE_MM = 3.2
-"""Height of one of its further lines. [mm]"""
+"""Height of each further line of the note. [mm]"""
 
 
 def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | None = None) -> Figure:
     """Draw a quantity over the paths that vary.
 
-    One path: a line an item, with intervals; a group of stations has its mean and, as a band, its
-    range. Two paths: a panel an item, with a line for each value of one of them, or a map where
-    both have many. Values that are no numbers stand one below the other. The abscissa is
-    logarithmic where ratios between values are more alike than differences are.
+    With one path, each item has a line with intervals. A group of stations has a line for its mean
+    and a band for its range. With two paths, each item has a panel, with a line for each value of
+    one path. If both paths have many values, the panel is a map. Values that are not numbers are
+    rows, one below the other. The abscissa is logarithmic if the ratios between neighbouring values
+    vary less than the differences.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     how = layout(sweep)
     results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(results, how)
-    if len(panels) > MOST_PANELS:  # those that the sweep asks about come first
+    if len(panels) > MOST_PANELS:  # Panels with items that the swept paths name come first.
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
     note = note_of(results, panels, shown, how)
@@ -127,34 +128,34 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
 
 
 def rank(panel: "Panel", paths: Sequence[str]) -> tuple[bool, bool]:
-    """Key that sorts delays that matter first, then items that swept paths name."""
+    """Return a sort key: delays that matter come first, then items that the swept paths name."""
     is_asked = any(is_named(name, paths) for name in panel.names)
     return not panel.swept.quantity.having, not is_asked
 
 
 def is_idle(each: Swept) -> bool:
-    """Whether a quantity that was not asked for is a loss of nothing at every point."""
+    """Return whether a quantity is a loss that is zero at every point and was not requested."""
     quantity = each.quantity
     return bool(quantity.having) and quantity.name == "loss_probability" and each.largest == 0
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: an item with its lines, or all items as lines."""
+    """A panel: one item with several lines, or all items with one line each."""
 
     swept: Swept
     title: str
     names: tuple[str, ...]
-    """Items that it has: several where each is a line."""
+    """Items of the panel. If there are several items, each item is a line."""
 
     @property
     def only(self) -> tuple[Swept, str]:
-        """The quantity and the only item."""
+        """Quantity of the panel, and the name of its only item."""
         return self.swept, self.names[0]
 
 
 def panels_of(swepts: Sequence[Swept], how: Layout) -> list[Panel]:
-    """A panel a quantity, and where lines are values of a path, a panel an item."""
+    """Return one panel per quantity, or one panel per item if the lines are values of a path."""
     panels = []
     for each in swepts:
         names = tuple(each.items)
@@ -167,7 +168,7 @@ def panels_of(swepts: Sequence[Swept], how: Layout) -> list[Panel]:
 
 
 def scales_of(panels: Sequence[Panel]) -> dict[Quantity, Scale]:
-    """One scale of colours for all maps of a quantity."""
+    """Return the scale of colours that all maps of a quantity share."""
     results: dict[Quantity, list[float]] = {}
     for panel in panels:
         each = panel.swept.items[panel.names[0]].values()
@@ -176,7 +177,7 @@ def scales_of(panels: Sequence[Panel]) -> dict[Quantity, Scale]:
 
 
 def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
-    """Values along the abscissa, by line."""
+    """Return the values along the abscissa, by line."""
     lines: dict[str, dict[str, Spread]] = {}
     for name in panel.names:
         for settings, value in panel.swept.items[name].items():
@@ -186,15 +187,16 @@ def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
 
 
 def line_names(panels: Sequence[Panel], how: Layout) -> dict[str, str]:
-    """Lines in their order, with what the legend says of them."""
+    """Return the legend entries of the lines, in order."""
     if how.lines is not None:
         return {text: how.lines.text_of(text) for text in how.lines.texts}
     return {name: name for panel in panels for name in panel.names}
 
 
 def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
-    """The legend: a colour for each line; nothing where the title of each panel names its only
-    line.
+    """Return the keys of the legend, one per line.
+
+    The legend is empty if the title of each panel names its only line.
     """
     names = line_names(panels, how)
     has_titles = how.lines is None and all(panel.title for panel in panels)
@@ -207,7 +209,7 @@ def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
 
 
 def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
-    """A line for each item, or for each value of a path, over numbers."""
+    """Draw a line for each item, or for each value of a path, over a numeric abscissa."""
     places = how.x.places()
     for line, values in lines_of(panel, how).items():
         texts = [text for text in how.x.texts if text in values]
@@ -238,7 +240,7 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]
 
 
 def name_ticks(axes: Axes, axis: Axis, ticks: Ticks) -> None:
-    """The values of all paths at each point."""
+    """Write the values of all paths at each point."""
     axes.xaxis.set_major_locator(FixedLocator(list(axis.numbers)))
     turned: dict[str, Any] = {"rotation": 90} if ticks.is_upright else {}
     axes.set_xticks(list(axis.numbers), ticks.labels, parse_math=False, **turned)
@@ -246,8 +248,10 @@ def name_ticks(axes: Axes, axis: Axis, ticks: Ticks) -> None:
 
 
 def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
-    """Name the axis of values. It begins at zero in all panels of a quantity without negative
-    values, so that a small spread does not look like a trend.
+    """Label the axis of values.
+
+    If the quantity has no negative values, the axis begins at zero in all panels. Otherwise a small
+    spread would look like a trend.
     """
     from_zero = panel.swept.least >= 0.0
     known = (value for name in panel.names for value in panel.swept.items[name].values())
@@ -267,7 +271,7 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
 
 
 def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
-    """A row for each value that is no number, with a point for each line."""
+    """Draw a row for each value that is not a number, with a point for each line."""
     lines = lines_of(panel, how)
     step = 0.7 / max(1, len(lines))
     for number, (line, values) in enumerate(lines.items()):
@@ -300,7 +304,7 @@ def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style])
 def note_of(
     swepts: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
 ) -> str:
-    """What lines are of, what bands are, and what is not drawn."""
+    """Return the note on the meaning of lines and bands, and on omitted items."""
     notes = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
     if not how.is_map and any(
         value.most > value.least
@@ -318,7 +322,9 @@ def note_of(
 
 
 def missing(each: Swept) -> Iterator[str]:
-    """Which items a quantity has not, and which are too small to be drawn, each with its reason."""
+    """Yield which items lack the quantity, and which items are omitted because they are too
+    small.
+    """
     title = each.quantity.label.partition(" [")[0].replace("\n", " ")
     if each.lacking:
         yield f"no {title}: {listed(each.lacking)}"
@@ -327,7 +333,7 @@ def missing(each: Swept) -> Iterator[str]:
 
 
 def legend(figure: Figure, keys: Sequence[Line2D], note: str) -> None:
-    """One legend below all panels, with a note."""
+    """Draw one legend below all panels, with a note."""
     if not keys and not note:
         return
     labels = [str(key.get_label()) for key in keys]

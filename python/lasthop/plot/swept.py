@@ -1,4 +1,4 @@
-"""What a picture of a sweep shows: the values that vary, and a quantity at every point."""
+"""Data of a picture of a sweep: the swept values, and a quantity at every point."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,13 +26,13 @@ DEFAULTS = (
     (("classes", "goodput_bps"), ("classes", "loss_probability")),
     (("flows", "goodput_bps"),),
 )
-"""Panels of a sweep that asks for none: the first line of which a point has the first quantity."""
+"""Default quantities of a sweep: the first line is used whose first quantity the points have."""
 
 DELAY = "one_way_delay_p99_s"
 """Delay of datagrams."""
 
 SMALL_PART = 0.01
-"""Part of the largest value that an item must have somewhere to be drawn. [-]"""
+"""An item is drawn only if its value is somewhere above this fraction of the largest value. [-]"""
 
 UNITS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")),
@@ -40,7 +40,7 @@ UNITS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "bytes": ((1.0, "bytes"),),
     "m": ((1.0, "m"), (1e-3, "mm")),
 }
-"""Units of swept values, the largest first, with their sizes in that of SI."""
+"""Units of swept values by SI unit, the largest first, each with its size in the SI unit."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class Axis:
     Parameters
     ----------
     path : str
-        Its key path, or those of several together.
+        Key path, or the key paths of several paths that vary together.
     texts : tuple of str
-        Its values as they are set, in the order of `numbers`, or as they were given.
+        Values as text, in the order of `numbers`, or else in the given order.
     numbers : tuple of float
-        The same as numbers; empty where they are categories.
+        Values as numbers; empty if the values are categories.
     unit : str
         Unit of the numbers, if they have one.
     """
@@ -66,7 +66,7 @@ class Axis:
 
     @classmethod
     def of(cls, column: "Column") -> "Axis":
-        """The axis of a swept path."""
+        """Return the axis of a swept path."""
         known = column.values
         if not all(isinstance(value, int | float) for value in known.values()) or any(
             isinstance(value, bool) for value in known.values()
@@ -79,17 +79,17 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """What stands along it."""
+        """Label of the axis."""
         return f"{self.path} [{self.unit}]" if self.unit else self.path
 
     @property
     def is_numeric(self) -> bool:
-        """Whether its values are numbers, which have places on a line."""
+        """Whether the values are numbers."""
         return bool(self.numbers)
 
     @property
     def logarithmic(self) -> bool:
-        """Whether ratios between neighbours are more alike than differences are."""
+        """Whether the ratios between neighbouring values vary less than the differences."""
         if len(self.numbers) < 3 or self.numbers[0] <= 0.0:
             return False
         steps = [b - a for a, b in pairwise(self.numbers)]
@@ -97,23 +97,27 @@ class Axis:
         return unevenness(ratios) < unevenness(steps)
 
     def places(self) -> dict[str, float]:
-        """Where each value stands: at its number, or one category after the other."""
+        """Return the position of each value: its number, or the index of its category."""
         places = self.numbers or tuple(map(float, range(len(self.texts))))
         return dict(zip(self.texts, places, strict=True))
 
     def text_of(self, text: str) -> str:
-        """A value as ticks and legends have it: in the axis's unit, a table without its braces."""
+        """Return a value as text for ticks and legends: in the axis's unit, or a table without
+        braces.
+        """
         if self.numbers:
             return f"{self.numbers[self.texts.index(text)]:.4g}"
         return without_braces(text)
 
 
 def without_braces(text: str) -> str:
-    """A table of TOML in words: ``{red = {min_th = 5}, limit = 9}`` is ``red min_th=5, limit=9``;
-    quoted strings stay as they are.
+    """Return an inline table of TOML without braces.
+
+    For example, ``{red = {min_th = 5}, limit = 9}`` becomes ``red min_th=5, limit=9``. Quoted
+    strings stay unchanged.
     """
     parts = re.split(r"""("(?:[^"\\]|\\.)*"|'[^']*')""", text.strip())
-    for number in range(0, len(parts), 2):  # outside quotes
+    for number in range(0, len(parts), 2):  # These are the parts outside quotes.
         flat = re.sub(r"\s*([={}])\s*", r"\1", parts[number])
         flat = flat.replace("={}", "").replace("={", " ")
         parts[number] = re.sub(r"\s*,\s*", ", ", re.sub(r"[{}]", "", flat))
@@ -121,12 +125,12 @@ def without_braces(text: str) -> str:
 
 
 def unevenness(values: Sequence[float]) -> float:
-    """Standard deviation over mean."""
+    """Return the ratio of the standard deviation to the mean. [-]"""
     return pstdev(values) / fmean(values)
 
 
 def unit_of(unit: str, numbers: Sequence[float]) -> tuple[float, str]:
-    """Size and name of the largest unit of which the largest value has one at least."""
+    """Return the size and name of the largest unit that is not larger than the largest value."""
     largest = max(map(abs, numbers))
     sizes = UNITS.get(unit, ())
     return next(((size, name) for size, name in sizes if largest >= size), (1.0, unit))
@@ -134,12 +138,12 @@ def unit_of(unit: str, numbers: Sequence[float]) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One of a list of results, as pictures show it.
+    """A quantity of a list of results, with its label and scale in pictures.
 
     Parameters
     ----------
     list_name, name : str
-        ``"stations", "goodput_share"``.
+        Names of the list and of the quantity, such as ``"stations", "goodput_share"``.
     label : str
         Title and unit.
     scale : float
@@ -159,7 +163,7 @@ class Quantity:
 
     @classmethod
     def of(cls, list_name: str, name: str) -> "Quantity":
-        """Title and unit as tables have them, else as the registry has."""
+        """Return a quantity with title and unit from the tables, or from the registry."""
         columns = (
             *COLUMNS.get(list_name, ()),
             *(COLUMNS["reports"] if list_name == "flows" else ()),
@@ -173,20 +177,21 @@ class Quantity:
 
 
 def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
-    """The quantities that are drawn, a panel each.
+    """Return the quantities that are drawn.
 
     Parameters
     ----------
     sweep : Sweep
-        With a point at least.
+        Sweep with at least one point.
     asked : str or None
-        A quantity, perhaps with its list before a point: ``"jain"``, ``"classes.jain"``; None for
-        delays and losses that matter, then shares in a cell, or goodput and losses of a router.
+        Name of a quantity, optionally after its list and a dot: ``"jain"`` or ``"classes.jain"``.
+        None selects delays and losses that matter, then shares in a cell, or goodput and losses of
+        a router.
 
     Raises
     ------
     UserError
-        If no point has it, with the nearest of those that are there.
+        If no point has the quantity; the message lists the most similar names.
     """
     summary = sweep.points[0].summary
     known = [
@@ -226,8 +231,9 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
 
 
 def delay_quantities(sweep: "Sweep") -> list[Quantity]:
-    """Delays and losses of a sweep that matter at its first point, of one kind: datagrams if there
-    are any, else reports of sensors, else transfers.
+    """Return the delays and losses that matter at the first point of a sweep.
+
+    They are of one kind: of datagrams if there are any, else of sensor reports, else of transfers.
     """
     point = sweep.points[0]
     delays = Delays.of_summary(point.summary, point.scenario)
@@ -257,7 +263,7 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
 
 
 class Bare:
-    """A point's result as what sharers read: without samples and without scenario."""
+    """Result of a point with the attributes that `sharers` reads, without samples and scenario."""
 
     has_scenario = False
     sample_tree: Mapping[str, Any] = {}
@@ -267,18 +273,22 @@ class Bare:
 
 
 def table_of(name: str, tables: Mapping[str, str]) -> str:
-    """The table that a station comes from, whose number of members may vary with the points."""
+    """Return the table of a station; the number of stations of a table may differ between
+    points.
+    """
     stem, dash, number = name.rpartition("-")
     known = set(tables.values())
     return tables.get(name) or (stem if dash and number.isdecimal() and stem in known else name)
 
 
 Read = Callable[[Mapping[str, Any], Quantity], Iterator[tuple[str, Spread]]]
-"""Items of a result with their values."""
+"""Function that yields the items of a result with their values."""
 
 
 def reader(sweep: "Sweep") -> Read:
-    """How items of a point are read: stations of a table together, their queues and flows too."""
+    """Return a function that reads a point's items; stations of a table, their queues and flows are
+    grouped.
+    """
     tables = {station.name: station.group for station in sweep.scenario.typed.stations}
 
     def read(summary: Mapping[str, Any], quantity: Quantity) -> Iterator[tuple[str, Spread]]:
@@ -305,14 +315,14 @@ def reader(sweep: "Sweep") -> Read:
 
 
 def is_drawn(item: Mapping[str, Any], quantity: Quantity) -> bool:
-    """Whether an item has what a quantity asks for; sensors are no datagrams of a rate."""
+    """Return whether an item has the required quantity; sensor reports are not paced datagrams."""
     if not quantity.having:
         return True
     return quantity.having in item and not (quantity.having == DELAY and "reports" in item)
 
 
 def worst_of_hosts(items: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
-    """The item of each host with the largest value, such as the latest flow of its calls."""
+    """Return the item with the largest value per host, such as the slowest flow of its calls."""
     results: dict[str, tuple[float, Mapping[str, Any]]] = {}
     for item in items:
         parts = FLOW_NAME.fullmatch(str(item["name"]))
@@ -326,10 +336,10 @@ def worst_of_hosts(items: Sequence[Mapping[str, Any]], quantity: str) -> list[Ma
 def alike(
     summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str], *, by_way: bool = False
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """Items of a list by what they are called: those of stations of one table are one.
+    """Return the items of a list by label; items of stations of one table share a label.
 
-    Queues have the names of their stations, and flows begin with them. With `by_way`, flows of
-    stations are called by station and direction.
+    A queue has the name of its station, and the name of a flow begins with its station. With
+    `by_way`, the label of a flow is its table and direction.
     """
     stations = {str(item["name"]) for item in summary.get("stations", ())}
     results: dict[str, list[Mapping[str, Any]]] = {}
@@ -353,13 +363,13 @@ class Swept:
     Parameters
     ----------
     quantity : Quantity
-        Which.
+        Quantity that is drawn.
     items : mapping
-        By item, then by the settings of a point: what it has there.
+        Values by item, then by the settings of a point.
     small : tuple of str
-        Items that are not drawn since they have next to nothing everywhere, and there are many.
+        Items that are not drawn because there are many items and these have very small values.
     lacking : tuple of str
-        Items that have no such quantity at any point.
+        Items that lack the quantity at every point.
     """
 
     quantity: Quantity
@@ -369,23 +379,23 @@ class Swept:
 
     @property
     def largest(self) -> float:
-        """The largest value."""
+        """Largest value; 0 without a value."""
         return largest_of(value for points in self.items.values() for value in points.values())
 
     @property
     def least(self) -> float:
-        """The least value; 0 without one."""
+        """Smallest value; 0 without a value."""
         every = (value.value for points in self.items.values() for value in points.values())
         return min((value for value in every if not isnan(value)), default=0.0)
 
 
 def largest_of(values: Iterator[Spread]) -> float:
-    """The largest of some values."""
+    """Return the largest value; 0 without a value."""
     return max((each.value for each in values if not isnan(each.value)), default=0.0)
 
 
 def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
-    """Read the quantities at all points, a point at a time."""
+    """Return the quantities at all points."""
     read = reader(sweep)
     paths = sweep.paths
     results: list[dict[str, dict[tuple[str, ...], Spread]]] = [{} for _ in quantities]
@@ -401,16 +411,16 @@ def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
 
 
 MOST_LINES = 8
-"""Most lines of a panel that are told apart."""
+"""Largest number of lines in a panel that a reader can distinguish."""
 
 Items = Mapping[str, Mapping[tuple[str, ...], Spread]]
 
 
 def drawn(items: Items, paths: Sequence[str]) -> tuple[Items, tuple[str, ...], tuple[str, ...]]:
-    """Items that are drawn, those that are left out as small, and those without a value.
+    """Return the drawn items, the items omitted as too small, and the items without a value.
 
-    Small ones are left out where there are more than a reader tells apart, but never those that a
-    swept path names: the sweep asks about them.
+    Items with small values are omitted only if there are more than `MOST_LINES` items. Items that a
+    swept path names are never omitted.
     """
     known = {
         name: points
@@ -427,11 +437,11 @@ def drawn(items: Items, paths: Sequence[str]) -> tuple[Items, tuple[str, ...], t
 
 
 NAMING = re.compile(r"(?:station|flow|link|csma\.link)\.([^.]+)")
-"""A path into the table of a station, flow or link."""
+"""Key path in the table of a station, flow or link."""
 
 
 def is_named(item: str, paths: Sequence[str]) -> bool:
-    """Whether one of these paths is into the table that an item comes from."""
+    """Return whether one of the paths is in the table that defines the item."""
     first = re.split(r"[/ ↑↓]", item)[0]
     for path in paths:
         match = NAMING.match(path)
@@ -441,4 +451,4 @@ def is_named(item: str, paths: Sequence[str]) -> bool:
 
 
 NONE = Spread(nan)
-"""What a point has that was not simulated."""
+"""Value of a point that was not simulated."""

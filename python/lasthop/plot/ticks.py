@@ -1,4 +1,4 @@
-"""Ticks of points at which several paths vary side by side: the values of all of them at each."""
+"""Ticks for paths that vary together: each tick shows the values of all these paths."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from math import log
 from lasthop.plot.swept import Axis
 
 MOST_POINTS = 10
-"""Most points that all have their values below them."""
+"""Largest number of points for which all ticks are written."""
 
 MOST_BESIDE = 3
-"""Most paths whose values stand below those of the first."""
+"""Largest number of further paths whose values are written below those of the first path."""
 
 WIDTH_MM = 54.0
 """Width between the first and the last point. [mm]"""
 
 CHARACTER_MM, LINE_MM, GAP_MM = 1.4, 2.9, 0.8
-"""Width of a character of a tick, height of its line, and the least gap between two. [mm]"""
+"""Width of a character of a tick, height of a line, and smallest gap between two ticks. [mm]"""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Ticks:
     Parameters
     ----------
     labels : tuple of str
-        Text at each value of the axis, in its order.
+        Text at each value of the axis, in the order of the values.
     is_upright : bool
-        Whether texts stand upright, for want of room.
+        Whether the texts are rotated by 90 degrees because there is too little space.
     extra_mm : float
-        Height that they need beyond that of a line. [mm]
+        Height that the texts need in addition to one line. [mm]
     """
 
     labels: tuple[str, ...]
@@ -42,18 +42,18 @@ class Ticks:
 def ticks_beside(
     axis: Axis, others: Sequence[Axis], at: Mapping[str, Sequence[str]]
 ) -> Ticks | None:
-    """The values of all paths at each value of the axis; None where there is no room for them.
+    """Return ticks with the values of all paths; None if there is too little space.
 
-    They stand one below the other, or side by side and upright where they would cover each other.
+    The values of a tick are one below the other. If ticks would overlap, the texts are rotated.
 
     Parameters
     ----------
     axis : Axis
         A path with numbers.
     others : sequence of Axis
-        Paths that vary with it.
+        Paths that vary together with `axis`.
     at : mapping
-        Values of the others by that of the axis.
+        Values of the other paths by the value of `axis`.
     """
     if len(axis.texts) > MOST_POINTS or len(others) > MOST_BESIDE:
         return None

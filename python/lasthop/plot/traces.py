@@ -1,4 +1,4 @@
-"""What a run records over time: lines of one replication, panels over one another."""
+"""Records of one replication over time: lines in panels, one above the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from lasthop.plot.legend import legend_columns
 from lasthop.plot.palette import DISTINCT, LEVEL
 
 DASHES = (":", "--")
-"""Line styles of a panel's levels, one after the other."""
+"""Line styles of the levels of a panel, in order."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """One line.
+    """One line of a panel.
 
     Parameters
     ----------
     label : str
-        Its entry in the legend; lines of one label have one colour.
+        Legend entry of the line; lines with the same label have the same colour.
     time_s, values : sequence of float
-        Instants [s] and what was recorded then.
+        Times [s] and the values recorded at these times.
     """
 
     label: str
@@ -33,18 +33,18 @@ class Trace:
 
 @dataclass(frozen=True)
 class TracePanel:
-    """One pair of axes with its lines.
+    """A panel with its lines.
 
     Parameters
     ----------
     y_label : str
         Quantity and unit.
     traces : sequence of Trace
-        What to draw.
+        Lines to draw.
     title : str
-        A short line over the axes.
+        Title above the axes.
     levels : mapping, optional
-        Horizontal lines, by their labels.
+        Values at which horizontal lines are drawn, by label.
     """
 
     y_label: str
@@ -54,12 +54,12 @@ class TracePanel:
 
 
 def traces_figure(panels: Sequence[TracePanel], *, panel_mm: float = 36.0) -> Figure:
-    """Draw panels over one another along the time, all from zero.
+    """Draw panels one above the other over time; all axes of values begin at zero.
 
     Parameters
     ----------
     panels : sequence of TracePanel
-        From top to bottom.
+        Panels from top to bottom.
     panel_mm : float
         Height of a panel. [mm]
     """

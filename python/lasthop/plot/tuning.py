@@ -1,4 +1,4 @@
-"""The picture of a search: the confirmed settings, what each gives, and which was chosen."""
+"""Picture of a search: the confirmed settings with their values, and the chosen setting."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import inf, isnan, nan
@@ -37,33 +37,33 @@ PANELS = (
 """Quantity, factor from the result's unit, title and label of each panel."""
 
 CALLS = ("calls", 1.0, "Calls", "most calls with the other traffic")
-"""The panel of a search for calls, which stands first."""
+"""First panel of a search for calls."""
 
 ROW_MM = 4.2
 """Height of a setting's row. [mm]"""
 
 MOST_TICKS = 5
-"""Most intervals of an axis: Jain's indices of six digits must not run into each other."""
+"""Largest number of intervals of an axis, so that tick labels of six digits do not overlap."""
 
 FAIRNESS = "jain"
-"""The quantity of which 1 is the most, so that its axis ends there."""
+"""Quantity whose largest possible value is 1, where its axis ends."""
 
 NARROWEST = 0.05
-"""Least width of the axis of Jain's index, beyond which noise looks like a result. [-]"""
+"""Smallest width of the axis of Jain's index; on a narrower axis noise looks like a result. [-]"""
 
 SIMULATED = "simulation, 95 %"
 RULED_OUT = "x ruled out"
 
 NOTE_MM = 4.0
-"""Height of the line that says what names mean, and of one more of the legend. [mm]"""
+"""Height of the note on the names of settings, and of each further line of the legend. [mm]"""
 CHOSEN_BAND = "#E5F2E9"
 
 
 def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
-    """Panels with a row for each confirmed setting: points with intervals, the model's diamonds.
+    """Draw panels with a row for each confirmed setting: points with intervals, and predictions.
 
-    Goodput, delay and fairness, and the delay of every other category that has flows. Marks of
-    settings that are ruled out are hollow.
+    The panels show goodput, delay and fairness, and the delay of every other access category that
+    has flows. Predictions are diamonds. Settings that are ruled out have hollow marks.
     """
     trials = tuning.confirmed
     counted = [CALLS] if tuning.calls is not None else []
@@ -103,7 +103,7 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
 
 
 def _other_categories(tuning: "Tuning") -> Iterator[tuple[str, float, str, str]]:
-    """A panel for the delay of each category that has flows and is not tuned."""
+    """Yield a delay panel for each access category that has flows and is not tuned."""
     for category in CATEGORIES:
         name = delay_quantity(category)
         if name in tuning.present.samples:
@@ -112,7 +112,7 @@ def _other_categories(tuning: "Tuning") -> Iterator[tuple[str, float, str, str]]
 
 
 def _points(axes: Axes, tuning: "Tuning", quantity: str, scale: float) -> None:
-    """Means with intervals and what the model says; hollow where a setting is ruled out."""
+    """Draw simulated means with intervals, and predictions; hollow if a setting is ruled out."""
     trials = tuning.confirmed
     measured = _row_by_row(trials, lambda trial: estimated(trial.samples).get(quantity), scale)
 
@@ -155,14 +155,14 @@ def _points(axes: Axes, tuning: "Tuning", quantity: str, scale: float) -> None:
 
 
 def _arms(values: Estimates, most: float) -> tuple[list[float], list[float]]:
-    """Lengths of error bars to either side, none beyond what a value can be."""
+    """Return the lengths of error bars to the left and right; the right ends are cut at `most`."""
     halves = half_widths(values)
     rooms = [max(0.0, most - each.value) for each in values]
     return halves, [min(half, room) for half, room in zip(halves, rooms, strict=True)]
 
 
 def _widen(axes: Axes, values: Estimates) -> None:
-    """Let an axis of Jain's indices end at 1, and be no narrower than `NARROWEST`."""
+    """Let an axis of Jain's index end at 1 and be at least `NARROWEST` wide."""
     ends = [each.value - (0.0 if isnan(each.half) else each.half) for each in values]
     low = min((end for end in ends if not isnan(end)), default=1.0)
     low = max(0.0, low - 0.08 * (1.0 - low))
@@ -177,8 +177,10 @@ def _row_by_row(
 
 
 def _name_rows(axes: Axes, tuning: "Tuning") -> None:
-    """Names down the left side: the chosen one on a band, the present one in grey, those that are
-    ruled out with an x, as in the table.
+    """Write the names of settings on the left side.
+
+    The chosen setting has a coloured band, and the present setting is grey. Settings that are ruled
+    out have an x, like in the table.
     """
     trials = tuning.confirmed
     names = [f"{trial.name} x" if tuning.objection(trial) else trial.name for trial in trials]

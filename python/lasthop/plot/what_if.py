@@ -1,4 +1,4 @@
-"""The picture of a what-if question: a row for each case, bars with intervals for its values."""
+"""Picture of a what-if question: a row for each case, and bars with intervals for its values."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -36,7 +36,7 @@ COLORS = (SIMULATION, MODEL, EMULATION, MEASUREMENT)
 """Colours of the items of a panel."""
 
 MOST_PANELS = 8
-"""Most panels; the headline counts the rest."""
+"""Largest number of panels; the headline shows the number of omitted panels."""
 
 BAR_MM = 3.1
 """Height of a bar with the gap to the next bar. [mm]"""
@@ -48,13 +48,13 @@ LEGEND_MM = 5.0
 """Height of a line of the legend. [mm]"""
 
 THICK = 0.8
-"""Part of a row that its bars fill. [-]"""
+"""Fraction of the height of a row that its bars fill. [-]"""
 
 NUMBER = 6.5
 """Size of a number next to its bar. [points]"""
 
 NAME_WIDTH = 20
-"""Width at which the name of a case is broken. [characters]"""
+"""Width at which the name of a case is wrapped. [characters]"""
 
 LIMITS = {"one_way_delay_p99_s": DELAY_P99_S, "loss_probability": LOSS}
 """Largest values of a good call by quantity. [s], [-]"""
