@@ -1,5 +1,5 @@
 """Services that run in the background: state directory, commands, event loop and repairs.
 
 The package does not depend on gateways or queues. A `service_kind.ServiceKind` has the functions
-that read a configuration, set it up and revert it.
+that read the configuration of a service, set the service up and revert its changes.
 """

@@ -21,13 +21,13 @@ Another = TypeVar("Another", contravariant=True)
 
 
 class Asked(Protocol[Another]):
-    """A service, as far as requests need it."""
+    """Methods of a service that requests need."""
 
     def status(self) -> dict[str, Any]:
         """Return the status."""
 
     def reload(self, again: Callable[[], Another] | None = None) -> list[str]:
-        """Read the file again, or another one; return its errors in words."""
+        """Read the file again, or another file; return the errors in words."""
 
     def stop(self) -> None:
         """End after the present step."""
@@ -39,10 +39,10 @@ class Control(Generic[Wanted]):
     Parameters
     ----------
     state : State
-        State with the address of the socket.
+        State of the service, with the address of the socket.
     service : Asked
     read : callable
-        Reads the file of a request.
+        Reads the file that a request names.
     """
 
     def __init__(self, state: State, service: Asked[Wanted], read: Read[Wanted]) -> None:
@@ -51,7 +51,7 @@ class Control(Generic[Wanted]):
         self.read = read
 
     def open(self, stack: ExitStack) -> socket.socket:
-        """Return a socket for requests, until `stack` is left."""
+        """Return a socket for requests, which `stack` closes."""
         present = stack.enter_context(listener(self.state.address))
         stack.callback(remove, self.state.address)
         return present
@@ -80,7 +80,8 @@ class Control(Generic[Wanted]):
         return {"refused": [f"unknown request {request.get('do')!r}"]}
 
     def reload(self, request: dict[str, Any]) -> list[str]:
-        """Read the file again, or that of the request, which later commands then find."""
+        """Read the file again, or the file that the request names. Later commands find the new
+        file."""
         if not (file := request.get("file")):
             return self.service.reload()
         try:
@@ -91,7 +92,8 @@ class Control(Generic[Wanted]):
             return ["file: must be a text"]
         refused = self.service.reload(lambda: self.read(Path(file), settings))
         if not refused:
-            with suppress(UserError):  # It is for later commands; this one has succeeded.
+            # Only later commands need this file; the present request has succeeded.
+            with suppress(UserError):
                 self.state.write_file(Path(file))
         return refused
 
@@ -100,13 +102,13 @@ def read_object(data: bytes) -> dict[str, Any] | None:
     """Return the JSON object in some bytes, or None if they are anything else."""
     try:
         tree = json.loads(data)
-    except (ValueError, RecursionError):  # The latter if it is nested too deeply.
+    except (ValueError, RecursionError):  # RecursionError if the JSON is nested too deeply.
         return None
     return tree if isinstance(tree, dict) else None
 
 
 def listener(address: str) -> socket.socket:
-    """Return a socket for requests; remove that of a killed process."""
+    """Return a socket for requests. Remove the socket file that a killed process has left."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
@@ -122,6 +124,6 @@ def listener(address: str) -> socket.socket:
 
 
 def remove(path: str) -> None:
-    """Remove a file if possible. Without its process it has no effect."""
+    """Remove a socket file if possible. Without its process the file has no effect."""
     with suppress(OSError):
         os.unlink(path)

@@ -1,9 +1,9 @@
-"""What the kernel has against what ought to be there: a pure function, and what puts it right.
+"""Differences between the kernel's state and the layout, as a pure function, and their repairs.
 
-A layout says by messages what ought to be there, the kernel by its dumps what there is. Both are
-read alike (`linux.described`), so that what is missing, what is set otherwise and what is not ours
-shows regardless of its author. Below a hierarchy and in a block of filters of ours nothing else
-is meant to be: what is, is removed.
+A layout describes the wanted state by messages. The kernel describes its present state by dumps.
+`linux.described` makes the same description of both. A missing object, a changed setting or a
+foreign object is therefore detected, whichever program caused it. Objects of other programs in a
+hierarchy or a block of lasthop are removed.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,28 +18,28 @@ from lasthop.linux.netlink import KernelError, Request, Socket
 from lasthop.linux.tc import Block, Device
 
 Body: TypeAlias = tuple[int, bytes]
-"""Type and body of a message that says what there is."""
+"""Type and body of a message that describes an object."""
 EVERYTHING: Name = ("everything",)
-"""Name of all that is ours, where one thing cannot be mended without the rest."""
+"""Name of all objects together, if one object cannot be repaired separately."""
 MOST_NAMED = 3
-"""Number of classes of which each has a message of its own."""
+"""Number of classes that are reported in separate messages; more classes are counted."""
 
 
 class Difference(NamedTuple):
-    """Something that is not as it ought to be."""
+    """Difference between the kernel's state and the wanted state."""
 
     name: Name
     message: str
     repair: Sequence[Repair] = ()
-    """What puts it right; nothing where that is not ours to do."""
+    """Repair of the difference; empty if the service must not change the object."""
 
 
 def inside(
     ifb: Device, wanted: Iterable[Request], has: Sequence[Body], spreads: dict[int, str]
 ) -> list[Difference]:
-    """What inside the IFB or a block is not ours, missing, or set otherwise.
+    """Return the foreign, missing and changed objects inside the IFB or a block.
 
-    `spreads` names the access points whose flows a program spreads, by class.
+    `spreads` names the access points whose flows a program spreads over leaves, by class.
     """
     present = {}
     for kind, body in has:
@@ -68,7 +68,8 @@ def inside(
             removal = tc.removal(kind, body, whole_list=total)
             alien.append(Difference(name, in_words(ifb, name, "not ours", spreads), [removal]))
             lists |= {list_of(name)} if total else set()
-    # Filters hold classes, and what is not ours may be in the way of what is.
+    # Filters refer to classes, so foreign filters are removed first. Foreign objects may use
+    # numbers that ours need.
     return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *results]
 
 
@@ -80,7 +81,7 @@ def hierarchy(kernel: Socket, interface: int) -> Iterator[Body]:
 
 
 def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
-    """Yield filters; those of a removed interface, block or class are removed with it."""
+    """Yield filters. The kernel removes filters with their interface, block or class."""
     for question in questions:
         with suppress(KernelError):
             for body in kernel.dump(GETFILTER, question):
@@ -88,27 +89,27 @@ def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
 
 
 def list_of(name: Name) -> Name:
-    """The list of a filter: where it hangs, its priority and protocol, its chain."""
+    """Return the name of a filter's list: parent, priority and protocol, chain."""
     return name[:5]
 
 
 def again(request: Request, body: Body) -> list[Request]:
-    """What sets something that is there as it was."""
+    """Return the requests that restore an existing object."""
     if request.kind == tc.NEWFILTER or is_fq_codel(request, body):
         return [tc.removal(*body), request]
     return [tc.changing(request)]
 
 
 def is_fq_codel(request: Request, body: Body) -> bool:
-    """Whether both are FQ-CoDel, whose number of flows cannot be set again."""
+    """Return whether both are FQ-CoDel, whose number of flows cannot be changed."""
     wanted, has = described(request.kind, request.body), described(*body)
     return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
 
 def is_within(name: Name, majors: Collection[int]) -> bool:
-    """Return whether an object of others is in one of our hierarchies, which have these numbers.
+    """Return whether a foreign object is in one of lasthop's hierarchies, which have these numbers.
 
-    Some queues have classes of their own.
+    Some queueing disciplines create classes; these are not foreign.
     """
     kind, _, number, *_ = name
     if kind == "class":
@@ -118,7 +119,7 @@ def is_within(name: Name, majors: Collection[int]) -> bool:
 
 
 def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str:
-    """What is wrong with a thing of this name."""
+    """Return the difference of an object with this name, in words."""
     kind, index, number, *_ = name
     assert isinstance(number, int)
     match kind:
@@ -135,7 +136,8 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
 
 
 def summarised(differences: Iterable[Difference]) -> list[str]:
-    """What is wrong, in lines: many things of a kind are counted."""
+    """Return the differences as lines. Many differences of the same kind are counted in one
+    line."""
     lines = list(dict.fromkeys(difference.message for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:

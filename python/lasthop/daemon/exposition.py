@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: their names, and the page that has them."""
+"""Metrics for Prometheus: their names, and the page that contains them."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 BASE_UNITS = {"_bps": ("_bytes_per_second", 1 / 8), "_s": ("_seconds", 1.0)}
-"""Ends of names here: the end in Prometheus, and the number of base units of 1."""
+"""Suffixes of names in a status, with the suffix in Prometheus and the factor to its base unit."""
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 """Media type of Prometheus' text format."""
 
@@ -26,9 +26,9 @@ def families(
     measured: Iterable[Measured],
     rows: Sequence[Mapping[str, Any]],
 ) -> Iterator["Metric"]:
-    """Yield a family of metrics for each quantity that is measured.
+    """Yield a family of metrics for each measured quantity.
 
-    `labels` are the labels of a metric, each with the key that has its value in a row.
+    `labels` are the labels of a metric, each with the key of its value in a row.
     """
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
@@ -43,7 +43,7 @@ def families(
 
 
 def exposed(name: str) -> tuple[str, float]:
-    """Return the name of a quantity in Prometheus, and its unit in base units."""
+    """Return the name of a quantity in Prometheus, and the factor to its base unit."""
     for short, (full, units) in BASE_UNITS.items():
         if name.endswith(short):
             return name.removesuffix(short) + full, units
@@ -58,7 +58,7 @@ class Collector:
 
 
 def page_of(collect: Callable[[], Iterator["Metric"]]) -> Callable[[], bytes]:
-    """Return the function that makes a page of the present metrics."""
+    """Return the function that renders a page of the present metrics."""
     from prometheus_client import CollectorRegistry, generate_latest
 
     registry = CollectorRegistry(auto_describe=False)

@@ -22,17 +22,18 @@ from lasthop.linux.events import Event, EventFilter, Events
 from lasthop.linux.netlink import Socket
 
 PAUSE_S, FIGHT_PAUSE_S = 0.02, 0.15
-"""Minimum pause after an inspection; and while another program changes settings back. [s]"""
+"""Minimum pause after an inspection, and minimum pause while another program changes settings back.
+[s]"""
 SHARE = 4
-"""Length of a pause over the duration of the inspection before it: inspections take at most a fifth
-of a processor. [-]"""
+"""Ratio of a pause to the duration of the inspection before it. Inspections therefore take at most
+a fifth of one processor. [-]"""
 MAX_PAUSE_S = 1.0
 RETRY_S = 5.0
-"""Time between two attempts to set up, if no event comes before. [s]"""
+"""Time between two attempts to set up, if no event comes earlier. [s]"""
 
 
 class Monitored(Protocol):
-    """State of the kernel that is monitored and repaired. A part is inspected as a whole."""
+    """State of the kernel that is monitored and repaired. Each part is inspected as a whole."""
 
     faults: list[str]
     """Faults of the present state, in words."""
@@ -65,13 +66,13 @@ class Monitored(Protocol):
         """Return the filter of events, given the numbers of the present interfaces."""
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Any]:
-        """Return the parts to inspect after events; all parts if the events are unknown."""
+        """Return the parts to inspect after these events; all parts if events were lost."""
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
         """Return the differences of these parts from the wanted state."""
 
     def repair(self, differences: Sequence[Difference]) -> None:
-        """Repair differences; raise `UserError` for the first refused repair, after all others."""
+        """Repair differences. Then raise `UserError` for the first repair that was refused."""
 
     def check(self) -> None:
         """Raise `UserError` if setting up would fail."""
@@ -94,7 +95,7 @@ class Healing:
     set_up : callable
         Function that sets everything up for the present stations, and calls `attend` at the end.
     returned : callable
-        Function that is called when an interface has returned with another number.
+        Function that is called when an interface was created again and has another number.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class Healing:
         self.numbers: dict[str, int] = {}
         """Numbers of the present interfaces."""
         self.next_s = 0.0
-        """Time of the next inspection at the earliest, on the monotonic clock. [s]"""
+        """Earliest time of the next inspection, on the monotonic clock. [s]"""
         monitored.tell_doubts(self.doubt)
         loop.watch(self.events.socket, self.on_events)
 
@@ -128,11 +129,12 @@ class Healing:
     # Events.
 
     def attend_to_all(self) -> None:
-        """Receive events of all changes by other programs, before the own numbers are known."""
+        """Receive events of all changes by other programs, before the numbers of the interfaces are
+        known."""
         self.events.attend(self.monitored.kernel.port)
 
     def attend(self) -> None:
-        """Receive only events of the own objects; store the numbers of the interfaces."""
+        """Receive only events about the service's objects. Store the numbers of the interfaces."""
         present = links.every_link(self.monitored.kernel)
         names = self.monitored.interfaces
         self.numbers = {name: present[name].number for name in names if name in present}
@@ -154,7 +156,7 @@ class Healing:
         self.inspect_soon()
 
     def inspect_soon(self) -> None:
-        """Inspect after the pause; until then events wait in the kernel."""
+        """Inspect after the pause. Until then events wait in the kernel."""
         if time.monotonic() < self.next_s:
             self.loop.unwatch(self.events.socket)
         self.loop.at(self.next_s, self.inspect)
@@ -190,7 +192,7 @@ class Healing:
             self.update_interfaces()
         monitored = self.monitored
         result, refusal = monitored.differences(parts), ""
-        for _ in range(2):  # A repair that is refused at first may succeed after the others.
+        for _ in range(2):  # A repair that is refused at first may succeed after the other repairs.
             if any(each.name == EVERYTHING for each in result):
                 self.set_up_anew(result)
                 return
@@ -219,7 +221,8 @@ class Healing:
             self.try_again(self.patience.until_s(to_try) - time.monotonic())
 
     def lines(self, differences: Sequence[Difference]) -> list[str]:
-        """Return differences as lines; those that are changed back repeatedly are marked."""
+        """Return differences as lines. Parts that another program changes back repeatedly are
+        marked."""
         fought = [each for each in differences if each.repair and self.patience.fights(each.name)]
         others = [each for each in differences if each not in fought]
         again = "it is changed repeatedly by another program; repairs become less frequent"
@@ -235,12 +238,13 @@ class Healing:
         self.monitored.faults = faults
 
     def try_again(self, wait_s: float) -> None:
-        """Inspect again after a time, if no event comes before."""
+        """Inspect again after a time, if no event comes earlier."""
         self.parts |= set(self.monitored.parts)
         self.loop.at(time.monotonic() + max(wait_s, FIGHT_PAUSE_S), self.inspect)
 
     def update_interfaces(self) -> None:
-        """Receive events of interfaces that have returned; the others are known by name."""
+        """Receive events of interfaces that were created again. Their names are known, their
+        numbers are new."""
         before = self.numbers
         self.attend()
         if set(self.numbers.items()) - set(before.items()):
@@ -252,7 +256,8 @@ class Healing:
         if differences:
             self.say(f"{'; '.join(summarised(differences))}: setting up again")
         try:
-            for line in monitored.down():  # Also changes that could not be reverted before.
+            # This includes changes that an earlier attempt could not revert.
+            for line in monitored.down():
                 raise UserError(line)
             monitored.check()
             if patience.allows(EVERYTHING, time.monotonic()):

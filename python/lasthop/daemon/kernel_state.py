@@ -57,7 +57,7 @@ class KernelState(ABC):
             raise
 
     def repair(self, differences: Iterable[Difference]) -> None:
-        """Repair differences; raise `UserError` for the first refused repair, after all others."""
+        """Repair differences. Then raise `UserError` for the first repair that was refused."""
         self.changes.repair([repair for difference in differences for repair in difference.repair])
 
 

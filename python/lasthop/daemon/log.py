@@ -1,4 +1,4 @@
-"""Lines of the log: with the time, and in a file of limited size."""
+"""Log of a service: lines with the time, in a file of limited size."""
 
 import os
 import sys
@@ -10,7 +10,8 @@ from lasthop.errors import UserError
 from lasthop.linux.own_file import open_own
 
 LARGEST_BYTES = 1 << 20
-"""Size from which the log becomes the old one, which replaces the last old one. [bytes]"""
+"""Size at which the log file is renamed to the old log, which replaces the previous old log.
+[bytes]"""
 ERRORS = 2
 """Descriptor of standard error."""
 
@@ -32,7 +33,7 @@ class LogFile:
     Raises
     ------
     UserError
-        If it cannot be written.
+        If the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +50,7 @@ class LogFile:
         os.close(handle)
 
     def say(self, line: str) -> None:
-        """Write a line, in a new file if this one is large."""
+        """Write a line, in a new file if the present file is too large."""
         if os.fstat(ERRORS).st_size > LARGEST_BYTES:
             with suppress(OSError):
                 os.replace(self.path, self.path.with_name(f"{self.path.name}.1"))

@@ -1,6 +1,6 @@
-"""Event loop in one thread: rounds that are due, sockets that are ready, signals.
+"""Event loop in one thread: periodic functions, readable sockets, signals.
 
-An error of a function becomes its fault, and the loop continues.
+If a function raises an error, the error is stored as a fault, and the loop continues.
 """
 
 import math
@@ -21,7 +21,8 @@ Deed = Callable[[], object]
 Answer = TypeVar("Answer")
 
 SLOW_S = 2.0
-"""Rounds with at least this period are due at multiples of it, to share wake-ups. [s]"""
+"""Period from which functions are called at multiples of the period, so that they share wake-ups.
+[s]"""
 
 
 class Round(NamedTuple):
@@ -30,11 +31,11 @@ class Round(NamedTuple):
     at_s: float
     """Time of the next call on the monotonic clock. [s]"""
     period_s: Callable[[], float] | None
-    """Function that returns the present period; None if there is no further call. [s]"""
+    """Function that returns the present period; None if the function is called only once. [s]"""
 
 
 class Loop:
-    """Rounds and sockets, with their faults.
+    """Event loop with its periodic functions and sockets, and their faults.
 
     Parameters
     ----------
@@ -50,19 +51,19 @@ class Loop:
         self.rounds: dict[Deed, Round] = {}
         self.watched: dict[socket.socket, Deed] = {}
         self.wakings = 0
-        """Number of wake-ups with something to do."""
+        """Number of wake-ups that had something to do."""
         self.selector: selectors.BaseSelector | None = None
         """Sockets of the loop while it runs."""
         self.asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        """Calls of other threads."""
+        """Calls that other threads have requested."""
         self.waker: socket.socket | None = None
 
     def every(self, period_s: Callable[[], float], do: Deed) -> None:
-        """Call a function periodically; the first time after a period."""
+        """Call a function periodically. The first call is one period from now."""
         self.rounds[do] = Round(next_at(time.monotonic(), period_s()), period_s)
 
     def at(self, at_s: float, do: Deed) -> None:
-        """Call a function once at this time, unless it is due before."""
+        """Call a function once at this time, or earlier if an earlier call is already planned."""
         due = self.rounds.get(do, Round(math.inf, None))
         self.rounds[do] = due._replace(at_s=min(at_s, due.at_s))
 
@@ -73,7 +74,7 @@ class Loop:
         self.watched[connection] = do
 
     def unwatch(self, connection: socket.socket) -> None:
-        """Watch a socket no longer."""
+        """Stop watching a socket."""
         if self.watched.pop(connection, None) is not None and self.selector is not None:
             self.selector.unregister(connection)
 
@@ -82,7 +83,8 @@ class Loop:
         self.stopping = True
 
     def ask(self, what: Callable[[], Answer], patience_s: float) -> Answer | None:
-        """Call a function in the thread of the loop; return its result if it comes in time."""
+        """Call a function in the thread of the loop. Return its result if it is available within
+        `patience_s`."""
         future: Future[Answer] = Future()
         self.asked.put((future, what))
         with suppress(CancelledError, TimeoutError, OSError):
@@ -92,7 +94,7 @@ class Loop:
         return None
 
     def tell(self, do: Deed) -> None:
-        """Call a function in the thread of the loop soon; for other threads."""
+        """Call a function in the thread of the loop soon. Other threads use this."""
         self.asked.put((Future(), lambda: self.guarded(do)))
         with suppress(OSError):
             if self.waker is not None:
@@ -108,7 +110,7 @@ class Loop:
                 self.wakings += 1
                 for key, _ in ready:
                     assert isinstance(key.fileobj, socket.socket)
-                    if key.fileobj in self.watched:  # A function before may have removed it.
+                    if key.fileobj in self.watched:  # an earlier call may have removed the socket
                         self.guarded(self.watched[key.fileobj])
                 now = time.monotonic()
                 for do, due in list(self.rounds.items()):
@@ -122,12 +124,12 @@ class Loop:
             self.guarded(do)
             return
         self.guarded(do)
-        # After a stall the missed rounds are left out.
+        # After a stall the missed rounds are skipped.
         self.rounds[do] = due._replace(at_s=max(next_at(due.at_s, due.period_s()), now))
 
     @contextmanager
     def waiting(self) -> Iterator[selectors.BaseSelector]:
-        """Return the sockets of the loop while the body runs, with calls of other threads."""
+        """Yield the selector of the loop, which also wakes at calls of other threads."""
         with selectors.DefaultSelector() as selector, ExitStack() as stack:
             wake, waker = (stack.enter_context(end) for end in socket.socketpair())
             for end in (wake, waker):
@@ -168,7 +170,7 @@ class Loop:
         try:
             do()
         except BrokenPipeError:
-            raise  # The reader of the output of `run` has closed it.
+            raise  # the reader of the standard output of `run` has closed the pipe
         except Exception as error:
             words = in_words(error)
             if self.faults.get(do) != words:
@@ -194,13 +196,13 @@ class Loop:
 
 
 def next_at(at_s: float, period_s: float) -> float:
-    """Return the time of the round after one at this time. [s]"""
+    """Return the time of the round after the round at this time. [s]"""
     next_s = at_s + period_s
     return next_s if period_s < SLOW_S or math.isinf(next_s) else next_s - next_s % SLOW_S
 
 
 def in_words(error: Exception) -> str:
-    """Return an error as a line."""
+    """Return an error as one line."""
     if is_defect(error):
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return str(error)

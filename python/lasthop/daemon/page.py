@@ -1,7 +1,7 @@
-"""One page over HTTP for few clients, in a thread that never blocks.
+"""Server of one page over HTTP for few clients, in a thread that never blocks.
 
 A connection has `PATIENCE_S` for its request and the reply. With more than `MOST_CONNECTIONS`, the
-oldest one is closed. Requests are therefore served immediately, with any number of idle clients.
+oldest one is closed. Idle clients therefore never delay the requests of other clients.
 """
 
 import ipaddress
@@ -27,7 +27,7 @@ Page = Callable[[], bytes]
 
 
 class Conversation:
-    """A connection with its request and its reply."""
+    """Connection of a client, with its request and its reply."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -37,7 +37,7 @@ class Conversation:
 
 
 class Server:
-    """Answers every GET with a page, unless it is meant for another host.
+    """Server that answers every GET with a page, unless the request names another host.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ class Server:
                 for item in ready:
                     if isinstance(item, socket.socket) and item in self.open:
                         self.go_on(self.open[item])
-                if self.listening in ready:  # Requests that have arrived are first.
+                # Requests that have arrived are served before new connections are accepted.
+                if self.listening in ready:
                     self.accept()
                 now_s = time.monotonic()
                 for late in [each for each in self.open.values() if each.until_s <= now_s]:
@@ -83,7 +84,8 @@ class Server:
         """Accept a connection; close the oldest if there are too many."""
         try:
             item, _ = self.listening.accept()
-        except OSError:  # It has gone, or there are no descriptors and it waits.
+        # The client has closed the connection, or no descriptor is free and the connection waits.
+        except OSError:
             time.sleep(PAUSE_S)
             return
         item.setblocking(False)
@@ -134,7 +136,7 @@ class Server:
             return head("405 Method Not Allowed", 0, "Allow: GET, HEAD\r\n")
         try:
             body = self.page()
-        except Exception:  # An error of one page does not affect the next one.
+        except Exception:  # An error of one page does not affect later pages.
             return head("500 Internal Server Error", 0)
         start = head("200 OK", len(body), f"Content-Type: {self.kind}\r\n")
         return start if words[0] == b"HEAD" else start + body
@@ -154,7 +156,8 @@ def hosts(request: bytes) -> list[str]:
 def is_own_host(host: str) -> bool:
     """Return whether a header `Host` names this machine: by address, as localhost or by name.
 
-    A page of another host whose name resolves to this machine (DNS rebinding) uses that name.
+    In a DNS rebinding attack, a foreign name resolves to this machine. The header then has the
+    foreign name.
     """
     match = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
     if match is None:
@@ -169,7 +172,7 @@ def is_own_host(host: str) -> bool:
 
 
 def head(status: str, size: int, more: str = "") -> bytes:
-    """Return the header of a reply of this length. [bytes]"""
+    """Return the header of a reply whose body has this length. [bytes]"""
     return (
         f"HTTP/1.1 {status}\r\n{more}Content-Length: {size}\r\nConnection: close\r\n\r\n"
     ).encode()

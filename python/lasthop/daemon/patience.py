@@ -1,4 +1,4 @@
-"""Frequency of repairs: immediate, but slower if another program changes the part back."""
+"""Frequency of repairs: immediate at first, slower if another program changes the part back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from lasthop.linux.described import Name
 MOST_AT_ONCE = 5
 """Number of immediate repairs of a part. Later repairs wait."""
 CALM_S = 10.0
-"""Time without changes, after the last wait, from which repairs are immediate again. [s]"""
+"""Time without changes after the last wait, from which repairs are immediate again. [s]"""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 LONGEST_REFUSED_S = 8.0
 """Longest wait if the kernel refuses a repair. [s]"""
@@ -16,17 +16,17 @@ LONGEST_REFUSED_S = 8.0
 
 @dataclass
 class Tries:
-    """Repairs of a part."""
+    """State of the repairs of one part."""
 
     count: int = 0
     last_s: float = 0.0
     wait_s: float = 0.0
     until_s: float = 0.0
-    """Time of the next repair at the earliest, on the monotonic clock. [s]"""
+    """Earliest time of the next repair, on the monotonic clock. [s]"""
 
 
 class Patience:
-    """Repairs of parts, by their names."""
+    """State of the repairs of all parts, by name."""
 
     def __init__(self) -> None:
         self.tries: dict[Name, Tries] = {}
@@ -47,17 +47,17 @@ class Patience:
         return True
 
     def refused(self, names: Iterable[Name], now_s: float) -> None:
-        """Delay the next repair of parts that the kernel has refused to repair."""
+        """Delay the next repair of parts if the kernel has refused the last one."""
         for name in names:
             self.wait(self.tries.setdefault(name, Tries(last_s=now_s)), now_s, LONGEST_REFUSED_S)
 
     def wait(self, tries: Tries, now_s: float, longest_s: float) -> None:
-        """Wait twice as long as the last time."""
+        """Double the waiting time of a part, up to a limit."""
         tries.wait_s = min(max(2 * tries.wait_s, FIRST_WAIT_S), longest_s)
         tries.until_s = now_s + tries.wait_s
 
     def until_s(self, names: Iterable[Name]) -> float:
-        """Return the time at which the first of these may be repaired again. [s]"""
+        """Return the time at which the first of these parts may be repaired again. [s]"""
         return min(self.tries[name].until_s for name in names if name in self.tries)
 
     def fights(self, name: Name) -> bool:

@@ -1,4 +1,4 @@
-"""A service that is up: it answers questions, takes over other files, and reverts its changes."""
+"""A service that is set up. It answers requests, applies other files, and reverts its changes."""
 
 import signal
 import time
@@ -57,10 +57,11 @@ class Service(ABC, Generic[Wanted]):
         self.set_up()
 
     def prepare(self) -> None:
-        """Find out what is to be set up, if that is not only in the configuration."""
+        """Find out what is to be set up, if the configuration does not define everything."""
 
     def listen(self, stack: ExitStack, read: Read[Wanted]) -> None:
-        """Answer questions and signals until `stack` is left. `read` reads the files of others."""
+        """Answer requests and signals until `stack` is left. `read` reads files that requests
+        name."""
         control = Control(self.state, self, read)
         asked = control.open(stack)
         self.loop.watch(asked, lambda: control.serve(asked))
@@ -75,14 +76,14 @@ class Service(ABC, Generic[Wanted]):
         self.loop.stop()
 
     def reload_and_log(self) -> None:
-        """Read the file again; if it is refused, the log has the reason."""
+        """Read the file again. If the file is refused, write the reason to the log."""
         for line in self.reload():
             self.context.say(f"reload refused: {line}")
 
     def reload(self, again: Callable[[], Wanted] | None = None) -> list[str]:
-        """Read the file again, or another file from now on.
+        """Read the file again, or use another file from now on.
 
-        Return the errors in words; after an error the service is unchanged.
+        Return the errors in words. After an error the service is unchanged.
         """
         read = again or self.again
         try:
@@ -103,7 +104,7 @@ class Service(ABC, Generic[Wanted]):
 
     @abstractmethod
     def set_up(self) -> None:
-        """Set up the kernel, and what watches it."""
+        """Set up the kernel, and the events and counters of the service."""
 
     @abstractmethod
     def run(self) -> None:
@@ -115,11 +116,12 @@ class Service(ABC, Generic[Wanted]):
 
     @abstractmethod
     def refuse(self, wanted: Wanted) -> None:
-        """Raise `UserError` for a configuration that cannot be taken over, before any change."""
+        """Raise `UserError` for a configuration that cannot be applied, before anything is
+        changed."""
 
     @abstractmethod
     def take_over(self, wanted: Wanted) -> None:
-        """Apply another configuration; if that fails, keep the present one."""
+        """Apply another configuration. If this fails, keep the present configuration."""
 
     @abstractmethod
     def close(self) -> None:

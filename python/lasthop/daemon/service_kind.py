@@ -14,11 +14,11 @@ Show = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class ServiceContext(Generic[Wanted]):
-    """Arguments of a service that runs in a process of its own."""
+    """Arguments of a service that runs in a separate process."""
 
     wanted: Wanted
     state: State
-    """State, whose lock this process holds."""
+    """State of the service, whose lock this process holds."""
     read_again: Callable[[], Wanted]
     """Function that reads the file again."""
     say: Callable[[str], None] = say
@@ -30,17 +30,17 @@ class ServiceContext(Generic[Wanted]):
 
 @dataclass(frozen=True)
 class ServiceKind(Generic[Wanted]):
-    """Kind of services, which set up an interface, monitor it, and revert their changes."""
+    """Kind of services. A service sets up an interface, monitors it, and reverts its changes."""
 
     word: str
     """Name of the kind in commands and messages."""
     read: Read[Wanted]
     interface: Callable[[Wanted], str]
-    """Interface of a service, which no two services share."""
+    """Function that returns the interface of a service. No two services share an interface."""
     refuse: Callable[[Wanted, State, bool], None]
     """Function that refuses a configuration that would fail, before a file is written.
 
     The last argument is whether the service is already up.
     """
     serve: Callable[[ServiceContext[Wanted]], None]
-    """Function that sets up, runs until the service is stopped, and reverts all changes."""
+    """Function that sets a service up, runs it until it is stopped, and reverts all its changes."""

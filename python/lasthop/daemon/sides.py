@@ -11,7 +11,7 @@ from lasthop.linux.tc import Device
 
 
 def of_ifb(device: Device, present: dict[str, Link]) -> Difference | None:
-    """Return the fault of an IFB, if it has any."""
+    """Return the fault of an IFB, or None."""
     name = ("interface", device.name)
     link = present.get(device.name)
     if link is None or link.number != device.number:
@@ -28,7 +28,8 @@ def of_side(
     qdiscs: Sequence[Qdisc] = (),
     merges: bool = False,
 ) -> list[Difference]:
-    """Return the faults of an interface, whose packets meet two blocks of filters, or none."""
+    """Return the faults of an interface whose packets should pass two blocks of filters, or
+    none."""
     if link is None:
         return [Difference(("absence", name), f"interface {name} is gone")]
     device, result = Device(name, link.number), []

@@ -1,6 +1,6 @@
 """The directory of a service: a lock, the undo log, a socket for requests.
 
-Each network namespace has its own directories, since its interfaces are different ones.
+Each network namespace has separate directories, since it has different interfaces.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ ANSWER_BYTES = 1 << 24
 PATIENCE_S = 20.0
 """Time limit for replies. Setting up thousands of stations takes some seconds. [s]"""
 LOOK_S = 0.1
-"""Longest time for which a process holds the lock to look at it. [s]"""
+"""Longest time for which a process holds the lock only to check it. [s]"""
 LOCK, HOLDS, NAMESPACE, SORT = "lock", "file", "namespace", "sort"
 NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
@@ -32,7 +32,7 @@ NOT_THERE = (FileNotFoundError, NotADirectoryError)
 def state_of(interface: str, directory: Path | None) -> "State":
     """Return the state of the only service of an interface.
 
-    In another network namespace than the first, the name ends with the namespace's number.
+    Outside the first network namespace, the name ends with the number of the namespace.
     """
     if directory is not None:
         return State(directory)
@@ -41,7 +41,7 @@ def state_of(interface: str, directory: Path | None) -> "State":
     for state in (usual, apart):
         if state.is_in_use() and state.whose() == "ours":
             return state
-    # Without permission, the first namespace cannot be determined.
+    # Without permission, this process cannot determine the first namespace.
     return usual if is_first() and not usual.is_in_use() else apart
 
 
@@ -50,9 +50,9 @@ class InUse(NamedTuple):
 
     here: list["State"]
     elsewhere: list["State"]
-    """States in other network namespaces."""
+    """States of services in other network namespaces."""
     hidden: list[UserError]
-    """Directories without permission."""
+    """Errors about directories that this process may not read."""
 
 
 def in_use(word: str) -> InUse:
@@ -76,12 +76,13 @@ def in_use(word: str) -> InUse:
 
 
 class State:
-    """A directory that remains after the process, and its lock, which does not.
+    """Directory of a service, which remains after the process ends, and its lock, which ends with
+    the process.
 
     Parameters
     ----------
     directory : Path
-        A relative path is in the present working directory.
+        A relative path starts at the present working directory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -92,7 +93,8 @@ class State:
     # The directory.
 
     def make(self) -> None:
-        """Make the directory, only for its owner. The directory of a user keeps its permissions."""
+        """Create the directory with access only for its owner. An existing directory of a user
+        keeps its permissions."""
         with errors_named(self.directory):
             if self.directory.parent == RUN:
                 for each in (RUN, self.directory):
@@ -118,7 +120,7 @@ class State:
         return True
 
     def write(self, name: str, text: str) -> None:
-        """Write a small file, only for its owner."""
+        """Write a small file that only its owner can access."""
         path = self.directory / name
         with errors_named(path):
             handle = open_own(path, os.O_WRONLY | os.O_TRUNC)
@@ -138,14 +140,14 @@ class State:
     # The lock.
 
     def take(self) -> bool:
-        """Take the lock, which ends with this process; return whether it was free."""
+        """Take the lock, which is released when this process ends. Return whether it was free."""
         with errors_named(self.directory / LOCK):
             handle = open_own(self.directory / LOCK, os.O_RDWR)
             give(handle, self.directory)
         return self.hold(handle)
 
     def take_to_undo(self) -> bool:
-        """Take the lock without writing; return whether it was free."""
+        """Take the lock without writing to the directory. Return whether it was free."""
         try:
             with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
@@ -154,7 +156,7 @@ class State:
         return self.hold(handle)
 
     def hold(self, handle: int) -> bool:
-        """Hold the lock by this descriptor; return whether no service held it."""
+        """Lock this descriptor. Return whether no service held the lock."""
         until_s = time.monotonic() + LOOK_S
         while not locked(handle, fcntl.LOCK_EX):
             if time.monotonic() > until_s:
@@ -183,7 +185,7 @@ class State:
             os.close(handle)
 
     def is_in_use(self) -> bool:
-        """Return whether a process runs, or a killed one has left changes."""
+        """Return whether a service runs, or a killed process has left changes."""
         if self.is_held():
             return True
         return self.exists and bool(self.log.records()) and self.whose() != "gone"
@@ -191,13 +193,12 @@ class State:
     # Owner.
 
     def begin(self, file: Path | None, word: str) -> None:
-        """Write who holds the lock, whose file and of what sort it is, and in which network
-        namespace.
+        """Write the holder of the lock, its file, the kind of service, and its network namespace.
 
         Raises
         ------
         UserError
-            If there is something to undo in another namespace.
+            If changes remain in another namespace.
         """
         if self.lock is None:
             return
@@ -224,19 +225,20 @@ class State:
         return self.read(SORT).strip() or "gateway"
 
     def whose(self) -> Whose:
-        """Return the network namespace of the service; ours by default."""
+        """Return whose the network namespace of the service is; by default that of this process."""
         identity = identity_of(self.read(NAMESPACE))
         return "ours" if identity is None else identity.whose(own_identity())
 
     def forget_what_is_gone(self) -> int:
-        """Forget changes of a network namespace that is gone; return their number."""
+        """Remove the records of changes in a network namespace that no longer exists; return their
+        number."""
         count = len(self.log.records()) if self.whose() == "gone" else 0
         if count:
             self.log.clear()
         return count
 
     def refuse_anothers(self) -> None:
-        """Refuse to revert changes of another network namespace."""
+        """Refuse to revert changes that were made in another network namespace."""
         if self.whose() == "another's" and self.log.records():
             raise UserError(f"{self.directory}: the remaining state is {self.where()}", self.way())
 
@@ -246,13 +248,13 @@ class State:
         return f"of another network namespace, number {identity.number if identity else '?'}"
 
     def way(self) -> str:
-        """Return the hint how to enter its network namespace."""
+        """Return a hint how to enter the network namespace of the service."""
         if self.is_held() and (number := self.read(LOCK).strip()):
             return f"nsenter --net=/proc/{number}/ns/net enters it"
         return "enter it by ip netns exec or nsenter; lsns -t net lists namespaces with processes"
 
     def holder(self) -> str:
-        """Return the process that holds the lock, in words."""
+        """Return a text that names the process that holds the lock."""
         number = self.read(LOCK).strip()
         return f"process {number}" if number else "another process"
 
@@ -278,14 +280,15 @@ class State:
         return str(self.directory / "control")
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the reply of the process that holds the lock; `UserError` without one."""
+        """Return the reply of the process that holds the lock. Raise `UserError` if there is no
+        reply."""
         answer = self.ask(request)
         if answer is None:
             raise UserError(f"{self.directory}: {self.holder()} does not answer")
         return answer
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the reply of the process that holds the lock; None without one."""
+        """Return the reply of the process that holds the lock; None if there is no reply."""
         self.refuse_stopped()
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as present:
@@ -303,7 +306,8 @@ class State:
 
 
 def give(what: int | Path, like: Path) -> None:
-    """Give a file of root to the owner of another one, as which a service may run."""
+    """Change the owner of a file of root to the owner of another file, since a service may run as
+    this user."""
     if os.geteuid() == 0:
         owner, before = like.stat(), os.stat(what)
         if (owner.st_uid, owner.st_gid) != (before.st_uid, before.st_gid):
@@ -327,7 +331,7 @@ def absolute(path: Path) -> Path:
 
 @contextmanager
 def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
-    """Report errors of a path in one line, except for those that the caller expects."""
+    """Convert errors about a path to one-line messages, except errors that the caller expects."""
     try:
         yield
     except expected:
@@ -337,5 +341,5 @@ def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
 
 
 def who(error: OSError) -> str | None:
-    """Return a hint if another user has the permission."""
+    """Return a hint about the user who has the permission, or None."""
     return "are you root?" if isinstance(error, PermissionError) and os.geteuid() != 0 else None

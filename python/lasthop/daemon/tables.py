@@ -1,4 +1,4 @@
-"""Tables of a status on a terminal: each column is a quantity of the rows."""
+"""Status tables for a terminal. Each column is a quantity of the rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 GAP = 2
-"""Distance of two columns. [characters]"""
+"""Distance between two columns. [characters]"""
 LEAST_NAME = 8
-"""Number of characters of a name that are always shown."""
+"""Smallest number of characters of a name that are shown. [-]"""
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -20,7 +20,7 @@ class Column(NamedTuple):
 
     title: str
     cell: Callable[[Row], str]
-    """Returns the text of the column in a row."""
+    """Function that returns the text of the column for a row."""
     is_text: bool = False
     """Whether the column is aligned to the left."""
 
@@ -36,7 +36,7 @@ def quantity(title: str, name: str, unit: float = 1.0, digits: int = 0) -> Colum
 
 
 def scaled(value: float | None, unit: float, digits: int) -> str:
-    """Return a number in another unit; a dash if it is unknown."""
+    """Return a number in another unit, or a dash if the number is unknown."""
     return "-" if value is None else f"{value / unit:.{digits}f}"
 
 
@@ -49,8 +49,8 @@ def fitted(
     """Return a table that fits into the available width.
 
     If the table is too wide, its titles use two lines. If it is still too wide, the columns `drop`
-    are left out in turn. Then names lose their first characters, since MAC addresses differ in
-    their last ones.
+    are left out one after the other. Then names lose their first characters, since MAC addresses
+    often differ only in their last characters.
     """
     from rich.cells import cell_len
     from rich.table import Table

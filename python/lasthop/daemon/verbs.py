@@ -23,13 +23,13 @@ from lasthop.linux import rights
 def standing(
     kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> State:
-    """Return the state of the service of a file, also if the file is broken, gone, or names another
-    interface.
+    """Return the state of the service of a file, even if the file is invalid, was removed, or names
+    another interface.
 
     Raises
     ------
     UserError
-        For a broken file, if the states do not determine its service.
+        For an invalid file, if the states do not show which service it belongs to.
     """
     if directory is not None:
         return State(directory)
@@ -64,13 +64,13 @@ def standing(
 
 
 def of_file(states: Sequence[State], file: str) -> list[State]:
-    """Return the states of a file, by any name of it."""
+    """Return the states of services of a file, which may be given by any of its names."""
     path = whole_path(file)
     return [state for state in states if path is not None and is_same(state.file(), path)]
 
 
 def is_same(path: Path | None, other: Path) -> bool:
-    """Return whether both are the same file. A file that is gone is compared by name."""
+    """Return whether both paths are the same file. A removed file is compared by name."""
     try:
         return path is not None and (path == other or path.samefile(other))
     except OSError:
@@ -92,8 +92,8 @@ def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
 
 
 def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None:
-    """Refuse a file whose service is already up at another interface, and a directory of another
-    kind of service.
+    """Refuse a file whose service is up at another interface, and a directory of another kind of
+    service.
     """
     for other in of_file(in_use(kind.word).here, file):
         if other.directory != state.directory:
@@ -127,7 +127,7 @@ class NotUp(NamedTuple):
 def status(
     kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> dict[str, Any] | NotUp:
-    """Return the status of the process that runs, or that none runs."""
+    """Return the status of the running process, or the result that no process runs."""
     state = standing(kind, file, settings, directory)
     if is_of_another_kind(kind, state):
         return NotUp(0, [])
@@ -138,7 +138,7 @@ def status(
 
 
 def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Path | None) -> State:
-    """Return the state to use, after all known obstacles have been refused."""
+    """Return the state to use. Refuse every obstacle that is known before."""
     rights.refuse_to_lack()
     state = state_of(kind.interface(wanted), directory)
     refuse_elsewhere(kind, file, state)
@@ -151,9 +151,10 @@ def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Pa
 def up(
     kind: ServiceKind[Wanted], file: str, wanted: Wanted, settings: Settings, directory: Path | None
 ) -> str:
-    """Set up and stay in the background; return the result in words.
+    """Set up the service in the background. Return the result in words.
 
-    A service that is already up applies the file, or refuses it and continues unchanged.
+    If the service is already up, it applies the file. If it refuses the file, it continues
+    unchanged.
     """
     path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
@@ -187,7 +188,8 @@ def in_background(
     state: State,
     writer: int,
 ) -> None:
-    """Run the background process, and report the result of setting up once to its parent."""
+    """Run the service in the background process. Report once to the parent whether it was set
+    up."""
     is_reported = False
 
     def tell(error: UserError | None) -> None:
@@ -223,7 +225,7 @@ def in_background(
 
         traceback.print_exc()
     finally:
-        with suppress(OSError):  # The disk is full.
+        with suppress(OSError):  # the disk may be full
             sys.stderr.flush()
         os._exit(code)
 
@@ -231,7 +233,7 @@ def in_background(
 def again_of(
     kind: ServiceKind[Wanted], file: Path | None, wanted: Wanted, settings: Settings
 ) -> Callable[[], Wanted]:
-    """Return the function that reads the file again; standard input cannot be read again."""
+    """Return the function that reads the file again. Standard input cannot be read again."""
     return lambda: wanted if file is None else kind.read(file, settings)
 
 
@@ -243,7 +245,8 @@ def run(
     directory: Path | None,
     show: Show | None,
 ) -> None:
-    """Set up, run in the foreground until SIGTERM or Ctrl-C, and revert all changes."""
+    """Set the service up, run it in the foreground until SIGTERM or Ctrl-C, and revert all
+    changes."""
     path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
         raise UserError(
@@ -269,7 +272,7 @@ def tell_systemd() -> None:
 
 
 def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None) -> str:
-    """End the process, or revert the changes of a killed one; return the result in words."""
+    """Stop the process, or revert the changes of a killed process. Return the result in words."""
     state = standing(kind, file, settings, directory)
     others = elsewhere(kind, file, state) if directory is None else []
     if not state.exists or is_of_another_kind(kind, state):

@@ -1,4 +1,6 @@
-"""What needs root: rtnetlink, traffic control, raw sockets, namespaces, TUN, and the undo log.
+"""Interfaces to the kernel that need root: rtnetlink, traffic control, raw sockets, namespaces,
+TUN, and the undo log.
 
-Nothing here knows of gateways, stations or fairness. Linux only; import it where it is used.
+The package does not depend on gateways, stations or fairness. It works on Linux only, so import it
+only where it is used.
 """

@@ -1,7 +1,7 @@
 """Addresses with traffic, from a sample of one packet in eight at an interface.
 
-The kernel draws the sample. Packets for which the buffer has no room are lost, so a look reads
-about 300 packets at most.
+The kernel draws the sample. Packets are lost if the buffer has no room for them, so a look reads at
+most about 300 packets.
 """
 
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from lasthop.linux.packets import HEADER_BYTES, ends, packet_socket, received
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Number of packets of which one is sampled."""
+"""Sampling ratio: one of this many packets is sampled."""
 BUFFER_BYTES = 1 << 18
 """Requested size of the buffer; the kernel doubles it. A full frame takes 2304 bytes."""
 

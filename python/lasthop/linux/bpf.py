@@ -18,34 +18,36 @@ GENERIC = 280
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 3, 5, 6
 MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD = 14, 15, 18
 LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = 28, 30, 31
-"""Commands."""
+"""Commands of bpf(2)."""
 
 HASH, ARRAY, PREFIXES = 1, 2, 11
 """Kinds of maps (linux/bpf.h)."""
 RETURN_0 = bytes.fromhex("b7000000000000009500000000000000")
-"""A program that does nothing."""
+"""Instructions of a program that does nothing."""
 CLASSIFIER = 3
-"""A program that traffic control runs for each packet."""
+"""Type of a program that traffic control runs for each packet."""
 STRUCT_OPS_MAP, STRUCT_OPS_PROGRAM, STRUCT_OPS_ATTACH, STRUCT_OPS_LINK = 26, 27, 44, 9
 LINK_FLAG = 1 << 13
-"""A map whose operations are in force as long as their link (since Linux 6.4)."""
+"""Flag of a map of operations that are used only while their link exists (since Linux 6.4)."""
 KEY = bytes(4)
-"""A map of operations has one entry, number 0."""
+"""Key of the only entry of a map of operations, number 0."""
 LOG_BYTES = 1 << 16
 INSTRUCTION_BYTES = 8
 MAP_INSTRUCTION, PSEUDO_MAP = 0x18, 1
-"""Loads a 64-bit number; with this source register, the map of a descriptor."""
+"""Instruction that loads a 64-bit number. With this source register it loads the map of a
+descriptor."""
 
 
 UPDATES, REFILL_S = 20, 0.005
-"""Number of attempts of an update, and the time between two. [-, s]
+"""Number of attempts of an update, and the time between two attempts. [-, s]
 
-The kernel keeps few free entries of a map. Until it adds more, at its next interrupt, it refuses an
-update (ENOMEM)."""
+The kernel keeps few free entries of a map, and adds more at its next interrupt. Until then it may
+refuse an update (ENOMEM).
+"""
 
 
 class BpfError(OSError):
-    """The kernel refused something; `log` is the end of the output of its verifier."""
+    """Error of a request that the kernel refused. `log` is the end of the verifier's output."""
 
     def __init__(self, number: int, what: str, log: str = "") -> None:
         super().__init__(number, f"{what}: {os.strerror(number)}")
@@ -53,11 +55,11 @@ class BpfError(OSError):
 
 
 class NoEntryError(BpfError, FileNotFoundError):
-    """There is no such entry, program or map."""
+    """Error of a request for an entry, a program or a map that does not exist."""
 
 
 def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char]) -> int:
-    """Make the call; `what` names its purpose in the error."""
+    """Call bpf(2). `what` names the purpose of the call in the error message."""
     size = len(attributes)
     given = attributes if isinstance(attributes, ctypes.Array) else buffer(attributes)
     number = NUMBER.get(platform.machine(), GENERIC)
@@ -69,7 +71,7 @@ def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char
 
 
 def buffer(data: bytes) -> ctypes.Array[ctypes.c_char]:
-    """Memory that has an address."""
+    """Return memory that has an address and holds the data."""
     return ctypes.create_string_buffer(data, max(len(data), 1))
 
 
@@ -86,21 +88,23 @@ def load_types(types: bytes) -> int:
 
 
 class Program(NamedTuple):
-    """A compiled program, and its description for the kernel."""
+    """Compiled program, with its description for the kernel."""
 
     name: str
     kind: int
     """Type of the program, such as `CLASSIFIER`."""
     instructions: bytes
     types: int
-    """Descriptor of its BTF."""
+    """Descriptor of the program's BTF."""
     functions: bytes
     relocations: bytes
-    """Records of .BTF.ext about the function and about members that the kernel relocates."""
+    """Records of .BTF.ext about the function, and about structure members that the kernel
+    relocates."""
     terms: bytes
-    """The licence, with a zero at its end; it must be compatible with that of the kernel."""
+    """Licence with a zero at its end. It must be compatible with the kernel's licence."""
     operation: tuple[int, int] = (0, 0)
-    """Numbers of the structure and the member of the kernel, if it is a member."""
+    """Numbers of the kernel's structure and of the member that the program implements; 0 for other
+    programs."""
 
 
 def load_program(program: Program) -> int:
@@ -109,7 +113,7 @@ def load_program(program: Program) -> int:
     Raises
     ------
     BpfError
-        If the kernel refuses it, with the output of the verifier.
+        If the kernel refuses the program. The error has the output of the verifier.
     """
     code, licence = buffer(program.instructions), buffer(program.terms)
     function, relocation = buffer(program.functions), buffer(program.relocations)
@@ -208,8 +212,8 @@ def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> in
 
 
 def link(each: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -> int:
-    """Put operations into force, or a program at a target; with the last descriptor or pin it
-    ends.
+    """Activate operations, or attach a program to a target, as long as a descriptor or pin of the
+    link exists.
     """
     return call(LINK_CREATE, what, struct.pack("=IIIIQQ", each, target, kind, 0, 0, 0))
 
@@ -241,7 +245,7 @@ def links_of_operations() -> Iterator[tuple[int, int]]:
         try:
             descriptor = call(LINK_FD_BY_ID, "a BPF link", struct.pack("=III", number, 0, 0))
         except BpfError as error:
-            if error.errno == errno.ENOENT:  # It is gone meanwhile.
+            if error.errno == errno.ENOENT:  # the link was removed meanwhile
                 continue
             raise
         try:
@@ -266,7 +270,7 @@ def value_of(operations: int) -> tuple[int, bytes]:
     Raises
     ------
     BpfError
-        If it is gone, or this process has no permission.
+        If the map was removed, or this process has no permission.
     """
     descriptor = call(MAP_FD_BY_ID, "BPF operations", struct.pack("=III", operations, 0, 0))
     try:

@@ -1,4 +1,4 @@
-"""Objects of a compiler for BPF: sections of instructions and data, names, types (ELF, BTF)."""
+"""Object files of a BPF compiler: sections of instructions and data, names, types (ELF, BTF)."""
 
 import struct
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ class Section(NamedTuple):
 
 @dataclass
 class Object:
-    """An object of a compiler for BPF.
+    """Object file of a BPF compiler.
 
     Raises
     ------
     ValueError
-        If the data is something else.
+        If the data is no such object.
     """
 
     data: bytes
@@ -72,7 +72,7 @@ class Object:
         return results
 
     def types(self) -> Btf:
-        """Return its BTF with the offsets of variables, as the kernel expects it."""
+        """Return the BTF of the object, with the offsets of variables that the kernel expects."""
         types = Btf(bytearray(self.section(".BTF")))
         for number, each in enumerate(self.sections):
             places = {name: value for name, section, value in self.symbols if section == number}
@@ -80,7 +80,8 @@ class Object:
         return types
 
     def notes(self, types: Btf, part: int) -> dict[str, bytes]:
-        """Return the records of .BTF.ext by section: part 0 on functions, 2 on members."""
+        """Return the records of .BTF.ext by section. Part 0 is about functions, part 2 about
+        members."""
         data = self.section(".BTF.ext")
         (header,) = struct.unpack_from("<I", data, 4)
         at, length = struct.unpack_from("<II", data, 8 + 8 * part)

@@ -7,14 +7,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 HEADER = struct.Struct("<HBBIIIII")
-"""Magic number, version, flags, length, place and length of types, those of strings. [bytes]"""
+"""Layout of the header: magic number, version, flags, header length, offset and length of types,
+offset and length of strings. [bytes]"""
 MAGIC = 0xEB9F
 TYPE = struct.Struct("<III")
-"""Name, kind with number of members, size or type."""
+"""Layout of a type: name, kind with number of members, size or type."""
 MEMBER = struct.Struct("<III")
-"""Name, type, place. [bits]"""
+"""Layout of a member: name, type, offset. [bits]"""
 VARIABLE = struct.Struct("<III")
-"""A variable in a section: its type, place, size. [bytes]"""
+"""Layout of a variable in a section: type, offset, size. [bytes]"""
 
 INT, ARRAY, STRUCT, UNION, ENUM, FUNC_PROTO, VAR = 1, 3, 4, 5, 6, 13, 14
 DATASEC, DECL_TAG, ENUM64 = 15, 17, 19
@@ -30,7 +31,8 @@ BEHIND = {
     DECL_TAG: (4, 0),
     ENUM64: (0, 12),
 }
-"""Bytes that follow a type of a kind, and those for each of its members; other kinds have none."""
+"""Number of bytes that follow a type of each kind, and number of bytes per member. Other kinds have
+no such bytes."""
 
 
 class Member(NamedTuple):
@@ -41,7 +43,7 @@ class Member(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """A structure: its number and size, and its members in order. [bytes]"""
+    """A structure: its number, its size [bytes], and its members in order."""
 
     number: int
     size: int
@@ -53,7 +55,7 @@ class Structure(NamedTuple):
         Raises
         ------
         KeyError
-            If there is no such member.
+            If the structure has no such member.
         """
         for each in self.members:
             if each.name == name:
@@ -68,7 +70,7 @@ class Btf:
     Raises
     ------
     ValueError
-        If it is something else.
+        If the data is no BTF.
     """
 
     data: bytearray
@@ -84,7 +86,7 @@ class Btf:
 
     @cached_property
     def places(self) -> list[int]:
-        """Offset of each type, from number 1 on; number 0 is no type. [bytes]"""
+        """Offset of each type, starting with type 1; there is no type 0. [bytes]"""
         result, at, data = [0], self.types_at, self.data
         unpack, behind, nothing = TYPE.unpack_from, BEHIND, (0, 0)
         while at < self.types_end:
@@ -105,7 +107,7 @@ class Btf:
         Raises
         ------
         KeyError
-            If there is none.
+            If no structure has this name.
         """
         end = self.strings_at + self.strings_length
         string = self.data.find(b"\0" + name.encode() + b"\0", self.strings_at, end)
@@ -121,7 +123,7 @@ class Btf:
         raise KeyError(name)
 
     def numbers(self, variable: str) -> dict[str, int]:
-        """Return the numbers by which a variable defines a map: lengths of arrays.
+        """Return the numbers by which a variable defines a map. Each is the length of an array.
 
         Raises
         ------
@@ -135,7 +137,7 @@ class Btf:
         raise KeyError(variable)
 
     def lengths(self, structure: int) -> Iterator[tuple[str, int]]:
-        """Return the members of a structure that point to arrays, with their lengths."""
+        """Yield the members of a structure that point to arrays, with the lengths of the arrays."""
         at = self.places[structure]
         for k in range(TYPE.unpack_from(self.data, at)[1] & 0xFFFF):
             name, pointer, _ = MEMBER.unpack_from(self.data, at + 12 + 12 * k)
@@ -145,7 +147,8 @@ class Btf:
                 yield self.text(name), length
 
     def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
-        """Set the size of a section of variables and their offsets, which compilers leave open."""
+        """Set the size of a section of variables, and their offsets, which compilers do not fill
+        in."""
         for at in self.places[1:]:
             named, info, _ = TYPE.unpack_from(self.data, at)
             if info >> 24 & 31 != DATASEC or self.text(named) != name:

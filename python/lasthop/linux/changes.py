@@ -1,11 +1,11 @@
-"""Changes that need an inverse, and their inverses.
+"""Changes of the kernel's state that need an inverse, and their inverses.
 
-Everything on an IFB or in a block of filters is removed with it. The removal of these containers is
-therefore the inverse of everything in them, and thousands of classes need no record.
+When an IFB or a block of filters is removed, the kernel removes everything in it. The inverse of
+all changes in such a container is therefore its removal, and thousands of classes need no record.
 
-An inverse checks what it removes: an interface or an ingress of another program, which has replaced
-ours, remains. Interfaces are identified by their numbers, which do not change with their names. An
-IFB is identified by its MAC address.
+An inverse checks the object that it removes. If another program has replaced an interface or an
+ingress of lasthop, the replacement remains. Interfaces are identified by their numbers, which do
+not change with their names. An IFB is identified by its MAC address.
 """
 
 import socket
@@ -23,7 +23,8 @@ from lasthop.linux.undo import Record, UndoLog
 
 
 def mac_of(name: str) -> bytes:
-    """Return the MAC address that identifies our IFB: 02, "lh", three bytes of the name."""
+    """Return the MAC address that identifies an IFB of lasthop: 02, "lh", three bytes from a hash
+    of the name."""
     return b"\x02lh" + zlib.crc32(name.encode()).to_bytes(4, "big")[:3]
 
 
@@ -48,14 +49,14 @@ class Root(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """Limit the segments of a packet that senders on this machine hand over."""
+    """Limit the number of segments that senders on this machine merge into one packet."""
 
     device: tc.Device
     most: int
 
 
 OUR_ROOTS = (("tbf", tc.SPLITTER), ("htb", tc.OURS))
-"""Kinds and numbers of root disciplines of this version and of earlier ones."""
+"""Kinds and numbers of root disciplines of this version, and of earlier versions."""
 Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
 """A change that repairs something."""
 
@@ -108,7 +109,7 @@ class Changes:
         self.kernel.carry_out([root])
 
     def set_segments(self, device: tc.Device, segments: int) -> None:
-        """Limit the segments of a packet that senders on this machine hand over."""
+        """Limit the number of segments that senders on this machine merge into one packet."""
         before = links.every_link(self.kernel)[device.name].segments
         if before not in (0, segments):
             record = {"kind": "segments", "name": device.name, "number": device.number}
@@ -116,7 +117,8 @@ class Changes:
             self.kernel.carry_out([links.set_segments(device.name, segments)])
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Change the content of an IFB, a block or a hierarchy that these changes have made."""
+        """Carry out requests inside an IFB, a block or a hierarchy that was created through this
+        object."""
         self.kernel.carry_out(requests)
 
     def repair(self, repairs: Iterable[Repair]) -> None:
@@ -125,7 +127,7 @@ class Changes:
         Raises
         ------
         UserError
-            For the first repair that was refused, when all others are done.
+            For the first repair that was refused, after all other repairs were tried.
         """
         refused = None
         for is_message, group in groupby(repairs, lambda repair: isinstance(repair, Request)):
@@ -140,7 +142,7 @@ class Changes:
             raise refused
 
     def mend_at_once(self, repairs: Sequence[Repair]) -> None:
-        """Carry out messages, or another repair."""
+        """Carry out messages, or another kind of repair."""
         match repairs:
             case [Hooks(device, blocks)]:
                 self.add_hooks(device, blocks)
@@ -155,14 +157,14 @@ class Changes:
                 self.carry_out(messages)
 
     def note(self, record: Record) -> None:
-        """Write an inverse to the log, unless it is there, as after an earlier repair."""
+        """Write an inverse to the log, unless an earlier repair has already written it."""
         if record not in self.log.records():
             self.log.add(record)
 
     def undo_all(self) -> list[str]:
         """Revert everything, newest first; return what could not be reverted, in words.
 
-        The log is forgotten only after success, so that it can be tried again.
+        The log is removed only after success, so that another attempt is possible.
         """
         remaining = []
         for record in reversed(self.log.records()):
@@ -206,7 +208,7 @@ def undo(kernel: Socket, record: Record) -> None:
                     remove(kernel, links.remove_link(now))
         case {"kind": "hooks", "blocks": [int(incoming), int(outgoing)]}:
             unhook(kernel, device_of(record), (incoming, outgoing))
-        case {"kind": "ingress", "block": int(block)}:  # It is of an earlier version.
+        case {"kind": "ingress", "block": int(block)}:  # A record of an earlier version.
             unhook(kernel, device_of(record), (block, 0))
         case {"kind": "root"}:
             device = device_of(record)
@@ -233,7 +235,7 @@ def unhook(kernel: Socket, device: tc.Device | None, blocks: tuple[int, int]) ->
 
 
 def remove(kernel: Socket, request: Request) -> None:
-    """Remove an object that may be gone already."""
+    """Remove an object that may have been removed already."""
     try:
         kernel.carry_out([request])
     except KernelError as error:
@@ -242,7 +244,7 @@ def remove(kernel: Socket, request: Request) -> None:
 
 
 def device_of(record: Record) -> tc.Device | None:
-    """Return the interface of a record, whatever its name is now; None if it is gone.
+    """Return the interface of a record, even if it has another name now; None if it was removed.
 
     Records of earlier versions have no number, only a name.
     """

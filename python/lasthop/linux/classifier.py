@@ -20,26 +20,27 @@ SECTION = "classifier"
 FUNCTIONS = ".text"
 MAPS = ".maps"
 FUNCTION, MEMBER = struct.Struct("<II"), struct.Struct("<IIII")
-"""Records of .BTF.ext about a function and about a member; the offset is first."""
+"""Layouts of the records of .BTF.ext about a function and about a member. The offset is the first
+field."""
 DIRECT_ACTION = 1
-"""The result of the program decides on the packet."""
+"""Flag: the return value of the program decides whether the packet is accepted."""
 
 
 @dataclass
 class Classifier:
-    """A program that is loaded, and descriptors of its maps by their names.
+    """Loaded program, with the descriptors of its maps by name.
 
     Parameters
     ----------
     data : bytes
-        The object.
+        Content of the object file.
     name : str
         Name of the program in the kernel; at most 15 letters.
     section : str, optional
         The section of the object that holds the program.
     shared : mapping, optional
         Descriptors of maps of another program of the same object, by their names. This program
-        uses them instead of maps of its own, and does not close them.
+        uses these maps instead of creating new maps, and does not close them.
 
     Raises
     ------
@@ -60,7 +61,7 @@ class Classifier:
             self.files = stack.pop_all()
 
     def load(self, stack: ExitStack) -> None:
-        """Make the maps and load the program; what was made is closed with the stack."""
+        """Create the maps and load the program. `stack` closes what was created."""
         data, types = self.object, self.types
         code, named = linked(data, self.section)
         for name in dict.fromkeys(name for name, section in named.values() if section == MAPS):
@@ -117,7 +118,8 @@ class Classifier:
 
 
 def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, tuple[str, str]]]:
-    """Return the program followed by its functions, and its relocations: symbol and section."""
+    """Return the program followed by its functions, and their relocations: symbol and section by
+    offset."""
     own, functions = data.section(program), data.section(FUNCTIONS)
     code = bytearray(own + functions)
     named = data.relocations(program)

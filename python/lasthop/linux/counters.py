@@ -18,7 +18,7 @@ class Counters(NamedTuple):
     sent_packets: int
     dropped_packets: int
     backlog_packets: int
-    """Packets that wait now."""
+    """Number of packets in the queue now."""
     backlog_bytes: int
 
 
@@ -29,11 +29,11 @@ class Qdisc(NamedTuple):
     has_hooks: bool
     """Whether it is a hook for filters of one direction or both, not a queue."""
     blocks: tuple[int, int]
-    """Numbers of the shared blocks of its filters, in and out; 0 without one."""
+    """Numbers of the shared filter blocks for incoming and for outgoing packets; 0 for no block."""
     parent: int = 0
-    """Its parent: the root, or a class."""
+    """Number of the parent: the root, or a class."""
     handle: int = 0
-    """Its number; 0 if the kernel has added it."""
+    """Handle of the discipline; 0 if the kernel has added it."""
 
 
 class Dumped(NamedTuple):
@@ -42,7 +42,7 @@ class Dumped(NamedTuple):
     handle: int
     parent: int
     has: dict[int, bytes]
-    """Attributes by their types."""
+    """Attributes, by type."""
 
     @property
     def kind(self) -> str:
@@ -67,7 +67,8 @@ def dumped(kernel: Socket, question: int, interface: int) -> Iterator[Dumped]:
 def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
     """Return the counters of all classes of HTB of an interface, by their numbers.
 
-    The flows of fair queues are classes of these queues, without counters of bytes.
+    The flows of fair queues are also classes, but their classes have no byte counters and are left
+    out.
     """
     return {
         each.handle: counters(each.has[STATISTICS])
@@ -77,9 +78,10 @@ def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
 
 
 def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Return the counters of the queueing disciplines of an interface, by their parents.
+    """Return the counters of the queueing disciplines of an interface, by parent.
 
-    A class counts packets that its queue does not take, and none that the queue drops later.
+    The counters of a class include packets that its queue refuses, but not packets that the queue
+    drops later.
     """
     return {
         each.parent: counters(each.has[STATISTICS])
@@ -89,13 +91,14 @@ def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
 
 
 def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
-    """Return the counters of a class of an interface; `KernelError` if there is none."""
+    """Return the counters of a class of an interface. Raise `KernelError` if there is no such
+    class."""
     body = kernel.ask(GETCLASS, TCMSG.pack(0, interface, number, 0, 0))
     return counters(dict(attributes(body, TCMSG.size))[STATISTICS])
 
 
 def counters(payload: bytes) -> Counters:
-    """Return the counters in their attribute."""
+    """Return the counters in an attribute of the kernel."""
     has = dict(attributes(payload))
     sent_bytes, sent_packets = struct.unpack_from("=QI", has[BASIC])
     waiting, backlog, drops = struct.unpack_from("=III", has[QUEUE])

@@ -1,8 +1,8 @@
 """Descriptions of objects of traffic control, read from a request or from the kernel.
 
-The two differ: the kernel adds numbers and statistics, and reports the parent of a class in another
-field. This module reads both to the same description if the kernel has the requested object. A
-change of another program is then a difference.
+A request and the kernel's report of the same object differ: the kernel adds numbers and statistics,
+and reports the parent of a class in another field. This module makes the same description of both.
+A change by another program therefore shows as a difference.
 """
 
 import struct
@@ -14,14 +14,16 @@ from lasthop.linux.netlink import attributes, number_in, text_in
 from lasthop.linux.tc import CHAIN, KIND, OPTIONS, TCMSG
 
 MIRRED = struct.Struct("=IIiiiiI")
-"""Index, capabilities, verdict, references, bindings, direction, interface (linux/tc_mirred.h)."""
+"""Layout of the mirred action: index, capabilities, verdict, references, bindings, direction,
+interface (linux/tc_mirred.h)."""
 CLASS = struct.Struct("=8xI8xIIIIII")
-"""Rate and ceiling in byte/s, their buckets in ticks, quantum, level, priority (tc_htb_opt)."""
+"""Layout of an HTB class: rate and ceiling in byte/s, their buckets in ticks, quantum, level,
+priority (tc_htb_opt)."""
 MOST_SFQ = 127 * 128
-"""Largest number of packets that an SFQ holds, whatever is requested."""
+"""Largest number of packets in an SFQ; the kernel reduces a larger limit."""
 
 Name: TypeAlias = tuple[object, ...]
-"""Kind of the object, its parent, and its number there."""
+"""Name of an object: kind, parent, and number at the parent."""
 
 
 class Described(NamedTuple):
@@ -32,7 +34,7 @@ class Described(NamedTuple):
 
 
 def described(kind: int, body: bytes) -> Described | None:
-    """Return the description in a message of this type; None if the kernel made the object."""
+    """Return the description of the object in a message; None if the kernel created the object."""
     match kind:
         case tc.NEWQDISC:
             return qdisc(body)
@@ -44,7 +46,8 @@ def described(kind: int, body: bytes) -> Described | None:
 
 
 def qdisc(body: bytes) -> Described:
-    """Return a queueing discipline, named by its parent. The handle of a hierarchy counts too."""
+    """Return the description of a queueing discipline, named by its parent. A hierarchy's handle is
+    part of the name."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind = text_in(has.get(KIND, b""))
@@ -92,12 +95,14 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
 
 
 def round_time(has: dict[int, bytes], which: int) -> int:
-    """Return a time of CoDel in 10 us, since the kernel stores it in units of 1.024 us."""
+    """Return a time of CoDel in multiples of 10 us, since the kernel stores it in units of 1.024
+    us."""
     return round(number_in(has.get(which)) / 10)
 
 
 def htb_class(body: bytes) -> Described | None:
-    """Return an HTB class by its number. The quantum of one at the root has no effect."""
+    """Return the description of an HTB class, named by its number. The quantum of a class at the
+    root has no effect."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     if has.get(KIND) != b"htb\0":
@@ -112,18 +117,19 @@ def htb_class(body: bytes) -> Described | None:
 
 
 def filter_(body: bytes) -> Described | None:
-    """Return a filter by its number, or by all its settings if the kernel numbers it."""
+    """Return the description of a filter, named by its number. If the kernel chooses the number,
+    all settings are the name."""
     _, index, handle, parent, info = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind, options = has.get(KIND, b""), has.get(OPTIONS)
     where = ("filter", index, parent, info, number_in(has.get(CHAIN)))
     if options is None:
-        return None  # The list of filters.
+        return None  # The head of the filter list.
     lines = dict(attributes(options))
     if kind == b"u32\0":
         is_root = handle >> 20 >= tc.U32_ROOT_TABLE >> 20
         if is_root and handle & 0xFFFFF == 0:
-            return None  # The table with which every list begins.
+            return None  # The hash table at the beginning of every list.
         settings: tuple[object, ...] = (
             kind,
             number_in(lines.get(tc.U32_DIVISOR)),

@@ -7,7 +7,7 @@ __all__ = ["raise_descriptors"]
 
 
 def raise_descriptors() -> int:
-    """Raise the limit of open files of this process as far as it is allowed; return the limit."""
+    """Raise the limit of open files of this process to the allowed maximum; return the limit."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,6 +1,6 @@
-"""The queueing disciplines that a shaped queue may have, as messages (linux/pkt_sched.h).
+"""Queueing disciplines of a shaped queue, as messages (linux/pkt_sched.h).
 
-Limits are numbers of packets that wait; the packet in service has left.
+Limits are numbers of waiting packets. The packet in service is not included.
 """
 
 import math
@@ -18,7 +18,7 @@ OPTION = {
     "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
     "pie": "CONFIG_NET_SCH_PIE",
 }
-"""Option of the kernel that each discipline needs."""
+"""Kernel option that each discipline needs."""
 
 TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4
 """Attributes that CoDel and FQ-CoDel have in common."""
@@ -27,7 +27,7 @@ PACKET_MEMORY_BYTES = 4608
 """Memory that a packet of 1514 bytes may occupy: a page and its administration. [bytes]"""
 
 PIE_OPTIONS = PIE_TARGET, PIE_LIMIT, _, PIE_ALPHA, PIE_BETA, PIE_ECN = tuple(range(1, 7))
-"""Target, limit, time between steps, weights, and whether packets are marked."""
+"""Attributes of PIE: target, limit, time between steps, weights, and whether packets are marked."""
 PIE_NUMBERS = (PIE_LIMIT, PIE_ALPHA, PIE_BETA, PIE_ECN)
 PIE_UNIT_PER_S = 16
 """Unit of the weights of PIE in the kernel. [1/s]"""
@@ -46,7 +46,8 @@ class Discipline(NamedTuple):
     """The options as words of `tc`."""
 
     def request(self, device: tc.Device, parent: int) -> Request:
-        """Return the request that gives it to a class, or to the root of an interface."""
+        """Return the request that adds the discipline to a class, or to the root of an
+        interface."""
         return tc.add_qdisc(device, parent, self.kind, self.options, self.words)
 
 
@@ -56,7 +57,7 @@ def numbers(values: dict[int, int]) -> bytes:
 
 
 def microseconds(time_s: float) -> int:
-    """Return a time as the kernel accepts it. [us]"""
+    """Return a time in the unit that the kernel uses. [us]"""
     return max(round(time_s * 1e6), 1)
 
 
@@ -75,7 +76,7 @@ def codel(
     more: Mapping[int, int] | None = None,
     words: str = "",
 ) -> Discipline:
-    """CoDel (RFC 8289), or another `kind` with `more` options."""
+    """Return CoDel (RFC 8289), or another `kind` with additional options `more`."""
     options = {TARGET: target_us, LIMIT: limit, INTERVAL: interval_us, ECN: int(ecn)}
     text = f"limit {limit} target {target_us}us interval {interval_us}us {marks(ecn)}{words}"
     return Discipline(kind, numbers(options | dict(more or {})), text)
@@ -90,7 +91,7 @@ def fq_codel(
     *,
     ecn: bool,
 ) -> Discipline:
-    """FQ-CoDel (RFC 8290)."""
+    """Return FQ-CoDel (RFC 8290)."""
     memory = limit * PACKET_MEMORY_BYTES
     quantum = {} if quantum_bytes is None else {FQ_QUANTUM: quantum_bytes}
     more = {FLOWS: flows, **quantum, MEMORY_LIMIT: memory}
@@ -108,7 +109,7 @@ def pie(
     *,
     ecn: bool,
 ) -> Discipline:
-    """PIE (RFC 8033)."""
+    """Return PIE (RFC 8033)."""
     alpha, beta = (round(each * PIE_UNIT_PER_S) for each in (alpha_per_s, beta_per_s))
     values = (target_us, limit, update_us, alpha, beta, int(ecn))
     options = numbers(dict(zip(PIE_OPTIONS, values, strict=True)))
@@ -151,10 +152,11 @@ def red(
 
 
 def burst_of(weight_log: int, min_packets: float) -> int:
-    """Return the smallest burst from which `tc` makes this weight, or the closest one.
+    """Return the smallest burst from which `tc` computes this weight, or the closest weight.
 
-    `tc_red_eval_ewma` of iproute2 uses the largest weight w of the powers of two with which a mean
-    that begins at 0 is at `min` or below after a burst: burst + 1 - min <= (1 - (1 - w)^burst) / w.
+    From the powers of two, `tc_red_eval_ewma` of iproute2 chooses the largest weight w with burst +
+    1 - min <= (1 - (1 - w)^burst) / w. With this weight, a mean that starts at 0 is at most `min`
+    after a burst.
     """
     least = math.ceil(min_packets)
     for burst in range(least, least + MOST_BURST):
@@ -165,16 +167,18 @@ def burst_of(weight_log: int, min_packets: float) -> int:
 
 
 def means(weight_log: int, burst: int) -> float:
-    """Return the difference between a burst and its mean. [packets]"""
+    """Return the difference between the length of a burst and its mean. [packets]"""
     weight = 0.5**weight_log
     return (1 - (1 - weight) ** burst) / weight
 
 
 def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
-    """Return the decrease of the mean in idle times, in powers of two, and the unit of the table.
+    """Return the decrease of the mean in idle times, as exponents of two, and the unit of the
+    table.
 
-    This is `tc_red_eval_idle_damping` of iproute2, which uses the natural logarithm: after a time
-    of m packets the mean is (1 - w)^m of itself, and by this table ln 2 of that power.
+    This is `tc_red_eval_idle_damping` of iproute2. After the time of m packets the mean should
+    decrease by the factor (1 - w)^m. The table uses the natural logarithm instead of the logarithm
+    to base 2, so its exponents are ln 2 times the correct exponents.
     """
     falls = -math.log(1 - 0.5**weight_log) / packet_ticks
     longest = 31 / falls

@@ -1,12 +1,13 @@
-"""What happens to interfaces, queueing disciplines, classes and filters, told by the kernel.
+"""Events of the kernel about interfaces, queueing disciplines, classes and filters.
 
-A filter on the socket, which the kernel runs for each event before it is queued, lets through what
-happens to our interfaces and blocks and was not done by us (`nlmsg_pid` is the port of the
-connection that asked for it). A flood of events elsewhere, and a gateway that changes a rate ten
-times a second, therefore wake nobody. Each event is only a reason to look: by the time it is read
-things may be otherwise again.
+The kernel runs a filter program on the socket for each event before it queues the event. The
+program accepts events about lasthop's interfaces and blocks, unless this process has caused them
+(`nlmsg_pid` is the port of the requesting connection). Many events of other objects, or a gateway
+that changes a rate ten times per second, therefore do not wake the process. An event is only a
+reason to inspect the object, which may have changed again when the event is read.
 
-Events of interfaces have no port before 6.1, and not in all cases since: some of ours come through.
+Before Linux 6.1, events of interfaces have no port. Later kernels omit it in some cases. Some
+events that this process has caused are therefore accepted.
 """
 
 import errno
@@ -21,7 +22,7 @@ from lasthop.linux.netlink import HEADER, SOL_NETLINK, messages_in
 from lasthop.linux.packets import Instruction, attach
 
 GROUPS = (1, 4)
-"""Interfaces, traffic control (RTNLGRP_LINK, RTNLGRP_TC)."""
+"""Multicast groups of events about interfaces and traffic control (RTNLGRP_LINK, RTNLGRP_TC)."""
 ADD_MEMBERSHIP = 1
 OF_LINKS = (NEWLINK, DELLINK)
 OF_FILTERS = (tc.NEWFILTER, tc.DELFILTER)
@@ -30,34 +31,36 @@ OF_ACTIONS = (48, 49)
 """RTM_NEWACTION, RTM_DELACTION."""
 BUFFER_BYTES = 1 << 20
 MOST_AT_ONCE = 1000
-"""Most messages of one reading: a flood must not keep the gateway from its work."""
+"""Largest number of messages in one read. A flood of events must not stop the gateway's other
+work."""
 SUBJECT = struct.Struct("=4xiII")
-"""Interface, number and parent in a message about traffic control; the interface of a link."""
+"""Layout of the fields interface, number and parent of a traffic control message. In a message
+about a link, the first is its interface."""
 
 TYPE, PORT, INTERFACE, BLOCK = 4, 12, 20, 28
-"""Where they stand in a message. [bytes]"""
+"""Offsets of fields in a message. [bytes]"""
 FIRST_ATTRIBUTE = HEADER.size + 16
-"""That of an interface's message, which is its name."""
+"""Offset of the first attribute in a message about an interface, which is its name."""
 FIRST_KIND = HEADER.size + 12
-"""Kind of an action, after two headers that hold it and its own."""
+"""Offset of the kind of an action, after the headers of two enclosing attributes."""
 
 LOAD_WORD, LOAD_HALF, JUMP, EQUAL, ANSWER = 0x20, 0x28, 0x05, 0x15, 0x06
 ACCEPT, REFUSE = (ANSWER, 0, 0, 0xFFFFFFFF), (ANSWER, 0, 0, 0)
 
 
 class Event(NamedTuple):
-    """Something that happened, to look at."""
+    """Event of the kernel about an object that is to be inspected."""
 
     kind: int
-    """Type, such as RTM_NEWQDISC."""
+    """Message type, such as RTM_NEWQDISC."""
     interface: int
     """Number of the interface; -1 for a block, 0 for an action."""
     parent: int
-    """What it hangs at, or the number of its block."""
+    """Parent of the object, or the number of its block."""
 
 
 class Events:
-    """A connection that is told of events; at first of all events."""
+    """Connection that receives events. At first it receives all events."""
 
     def __init__(self) -> None:
         self.socket = told_of(GROUPS, [ACCEPT])
@@ -67,12 +70,14 @@ class Events:
         self.socket.close()
 
     def attend(self, port: int, event_filter: "EventFilter | None" = None) -> None:
-        """Be told from now on what others than this port do to these; None: to anything."""
+        """Receive only events about the objects of a filter that another port has caused. With
+        None, receive events about all objects."""
         program = [*beginning(port), *([ACCEPT] if event_filter is None else rest(event_filter))]
         attach(self.socket, program)
 
     def read(self) -> set[Event] | None:
-        """What has happened since the last time; None if it is more than can be read or kept."""
+        """Return the events since the last call, or None if there were too many to read or to
+        store."""
         results: set[Event] = set()
         for _ in range(MOST_AT_ONCE):
             try:
@@ -87,17 +92,17 @@ class Events:
 
 
 class EventFilter(NamedTuple):
-    """What to be told of."""
+    """Objects whose events are received."""
 
     names: Collection[str]
-    """Names of interfaces, of which there may be none now."""
+    """Names of interfaces, which need not exist now."""
     numbers: Collection[int]
     """Numbers of interfaces."""
     blocks: Collection[int]
 
 
 def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
-    """A socket that is told what happens in these groups, as far as a program lets it through."""
+    """Return a socket that receives the events of these groups that a filter program accepts."""
     kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
     connection = socket.socket(socket.AF_NETLINK, kind, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
@@ -109,7 +114,7 @@ def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
 
 
 def events_in(data: bytes) -> Iterable[Event]:
-    """The events of a message."""
+    """Return the events in a message."""
     for kind, _, body in messages_in(data):
         if kind in OF_ACTIONS:
             yield Event(kind, 0, 0)
@@ -119,17 +124,17 @@ def events_in(data: bytes) -> Iterable[Event]:
 
 
 def swapped(value: int, code: str) -> int:
-    """A number of the machine as a program reads it, in network order."""
+    """Return a number in host byte order as the filter program reads it, in network byte order."""
     return int.from_bytes(struct.pack(code, value), "big")
 
 
 def beginning(port: int) -> list[Instruction]:
-    """Refuse what this port has caused."""
+    """Return instructions that reject events that this port has caused."""
     return [(LOAD_WORD, 0, 0, PORT), (EQUAL, 0, 1, swapped(port, "=I")), REFUSE]
 
 
 def rest(event_filter: EventFilter) -> list[Instruction]:
-    """Let through what happens to these."""
+    """Return instructions that accept events about the objects of a filter."""
     program: list[Instruction] = [(LOAD_HALF, 0, 0, TYPE)]
     parts = [
         (OF_LINKS, of_links(event_filter)),
@@ -140,7 +145,7 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
         for kind in kinds:
             program += [(EQUAL, 0, 1, swapped(kind, "=H")), (JUMP, 0, 0, 0)]
     program.append(REFUSE)
-    # Jumps lead to the parts, which follow one another.
+    # The jumps lead to the parts of the program, which follow each other.
     at, start = 1, len(program)
     for kinds, part in parts:
         for _ in kinds:
@@ -152,16 +157,18 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
 
 
 def accept_if(value: int) -> list[Instruction]:
-    """Let through if the word that was loaded is this."""
+    """Return instructions that accept the event if the loaded word has this value."""
     return [(EQUAL, 0, 1, value), ACCEPT]
 
 
 def of_links(event_filter: EventFilter) -> list[Instruction]:
-    """Interfaces by number, and by name: one that was gone comes back with another number."""
+    """Return instructions that accept interfaces by number and by name. An interface that is
+    created again has another number."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
-    # Were the name elsewhere, all would have to be read.
+    # If the name is not the first attribute, the event is accepted, since the program cannot search
+    # for it.
     program += [(LOAD_HALF, 0, 0, FIRST_ATTRIBUTE + 2), (EQUAL, 1, 0, swapped(IFNAME, "=H"))]
     program.append(ACCEPT)
     for name in event_filter.names:
@@ -177,7 +184,7 @@ def of_links(event_filter: EventFilter) -> list[Instruction]:
 
 
 def of_traffic(event_filter: EventFilter) -> list[Instruction]:
-    """What hangs on interfaces and in blocks."""
+    """Return instructions that accept events about objects at interfaces and in blocks."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
@@ -188,6 +195,7 @@ def of_traffic(event_filter: EventFilter) -> list[Instruction]:
 
 
 def of_actions() -> list[Instruction]:
-    """Actions of the kind that ours are; whose they are does not stand in an event."""
+    """Return instructions that accept actions of the kind that lasthop uses. An event does not show
+    who owns the action."""
     word = int.from_bytes(b"mirr", "big")
     return [(LOAD_WORD, 0, 0, FIRST_KIND + 4), *accept_if(word), REFUSE]

@@ -13,7 +13,7 @@ NETFILTER = 12
 """Protocol of the netlink socket (NETLINK_NETFILTER)."""
 NEWFLOWTABLE, GETFLOWTABLE = 10 << 8 | 22, 10 << 8 | 23
 HEADER = struct.Struct("=BBH")
-"""Family, version, resource (struct nfgenmsg)."""
+"""Layout of struct nfgenmsg: family, version, resource."""
 TABLE, NAME, HOOK, FLAGS = 1, 2, 3, 7
 DEVICES, DEVICE, PREFIX = 3, 1, 2
 HARDWARE = 1
@@ -21,13 +21,13 @@ FAMILIES = {1: "inet", 2: "ip", 5: "netdev", 7: "bridge", 10: "ip6"}
 
 
 class Flowtable(NamedTuple):
-    """A flowtable."""
+    """Flowtable of nftables."""
 
     family: str
     table: str
     name: str
     devices: tuple[str, ...]
-    """Names of its interfaces. A final `*` matches any rest of a name."""
+    """Names of the flowtable's interfaces. A final `*` matches any ending of a name."""
     is_hardware: bool
     """Whether the network card forwards packets without the kernel."""
 
@@ -45,7 +45,7 @@ class Flowtable(NamedTuple):
 
 
 def flowtables() -> list[Flowtable]:
-    """Return every flowtable of this network namespace; none if the kernel does not say."""
+    """Return every flowtable of this network namespace; none if the kernel does not report them."""
     try:
         with Socket(protocol=NETFILTER) as kernel:
             bodies = list(kernel.dump(GETFLOWTABLE, HEADER.pack(0, 0, 0)))

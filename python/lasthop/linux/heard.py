@@ -1,8 +1,8 @@
-"""Who sends what at an interface: MAC and source address, from packets that it has seen.
+"""Hosts that send at an interface: MAC and source addresses from captured packets.
 
-Behind the port of a bridge there are no neighbours of the machine: the kernel keeps them at the
-bridge, and hosts that only pass through never become any. Every ARP packet and neighbour
-solicitation or advertisement is looked at, and one other packet in 64.
+The kernel has no neighbours at the port of a bridge: it stores them at the bridge. A host whose
+packets are only forwarded never becomes a neighbour. This module therefore captures every ARP
+packet, every neighbour solicitation or advertisement, and one other packet in 64.
 """
 
 from collections.abc import Iterable
@@ -13,15 +13,15 @@ from lasthop.linux.packets import HEADER_BYTES, packet_socket, received, source_
 from lasthop.linux.tc import Address
 
 SAMPLED = 64
-"""Number of packets, neither ARP nor NDP, of which one is looked at."""
+"""Sampling ratio of packets that are neither ARP nor NDP: one of this many is captured."""
 ARP, IPV4, IPV6, ICMPV6 = 0x0806, 0x0800, 0x86DD, 58
 SENDER = slice(14, 18)
-"""The sender's address in an ARP packet about IPv4."""
+"""Position of the sender's address in an ARP packet about IPv4."""
 
 # Classic BPF; packets begin with the header after Ethernet. Codes are those of linux/filter.h.
 PROGRAM = (
     (0x20, 0, 0, 0xFFFFF004),  # packet type
-    (0x15, 13, 0, 4),  # outgoing: no
+    (0x15, 13, 0, 4),  # reject outgoing packets
     (0x20, 0, 0, 0xFFFFF000),  # Ethernet type
     (0x15, 10, 0, ARP),
     (0x15, 6, 0, IPV4),
@@ -29,8 +29,8 @@ PROGRAM = (
     (0x30, 0, 0, 6),
     (0x15, 0, 3, ICMPV6),
     (0x30, 0, 0, 40),
-    (0x15, 4, 0, 135),  # solicitation
-    (0x15, 3, 0, 136),  # advertisement
+    (0x15, 4, 0, 135),  # accept a solicitation
+    (0x15, 3, 0, 136),  # accept an advertisement
     (0x20, 0, 0, 0xFFFFF038),  # a random number
     (0x54, 0, 0, SAMPLED - 1),
     (0x15, 0, 1, 0),
@@ -40,7 +40,7 @@ PROGRAM = (
 
 
 class Heard:
-    """Hosts that send at interfaces.
+    """Capture of hosts that send at interfaces.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Heard:
             each.close()
 
     def look(self) -> set[tuple[str, Neighbour]]:
-        """Who has been heard since the last look, and at which interface."""
+        """Return the hosts whose packets were captured since the last call, with the interfaces."""
         results = set()
         for name, each in self.sockets.items():
             for header, (_, kind, _, _, mac) in received(each):
@@ -67,7 +67,8 @@ class Heard:
 
 
 def neighbour_of(header: bytes, kind: int, mac: bytes) -> Neighbour | None:
-    """The host that sent a packet of this Ethernet type; None if it does not say its address."""
+    """Return the host that sent a packet of this Ethernet type; None if the packet lacks its
+    address."""
     address: Address | None
     if kind == ARP:
         is_ipv4 = len(header) >= SENDER.stop and header[2:6] == b"\x08\x00\x06\x04"

@@ -1,7 +1,7 @@
-"""Which network namespace this thread is in: what one has must not be undone in another.
+"""Network namespace of this thread. Changes in one namespace must not be reverted in another one.
 
-The number of a namespace (`lsns -t net`) is given again once it is gone; its cookie never is, until
-the machine starts again (Linux 5.14, SO_NETNS_COOKIE).
+The kernel can reuse the number of a removed namespace (`lsns -t net`). It never reuses the cookie
+of a namespace before the next boot (Linux 5.14, SO_NETNS_COOKIE).
 """
 
 import os
@@ -16,26 +16,27 @@ from lasthop.linux.netns import OWN
 SO_NETNS_COOKIE = 71
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 FIRST_ALONE = Path("/proc/sys/net/core/netdev_max_backlog")
-"""What the kernel shows to the namespace that it started with, and to no other."""
+"""File that the kernel shows only in the network namespace that exists since boot."""
 
 Whose: TypeAlias = Literal["ours", "another's", "gone"]
 
 
 class Identity(NamedTuple):
-    """A network namespace."""
+    """Identity of a network namespace."""
 
     number: int
-    """Of its inode."""
+    """Inode number of the namespace."""
     cookie: int
-    """0 where the kernel has none."""
+    """Cookie of the namespace; 0 if the kernel does not support cookies."""
     boot: str
-    """Since which start of the machine."""
+    """Identifier of the boot after which the namespace was created."""
 
     def __str__(self) -> str:
         return f"{self.number} {self.cookie} {self.boot}"
 
     def whose(self, own: "Identity") -> Whose:
-        """Whether this is the one that we are in, another, or one that is no more."""
+        """Return whether this is the present namespace, another one, or one that no longer
+        exists."""
         if self.boot != own.boot:
             return "gone"
         if self.number != own.number:
@@ -44,7 +45,7 @@ class Identity(NamedTuple):
 
 
 def own_identity() -> Identity:
-    """The namespace of this thread."""
+    """Return the identity of this thread's namespace."""
     cookie, boot = 0, ""
     with socket.socket(socket.AF_UNIX) as any_socket, suppress(OSError):
         cookie = int.from_bytes(
@@ -56,7 +57,7 @@ def own_identity() -> Identity:
 
 
 def identity_of(text: str) -> Identity | None:
-    """A namespace from its text; None if it is none."""
+    """Return the identity in a text; None if the text has none."""
     words = text.split()
     if len(words) != 3 or not all(word.isdecimal() for word in words[:2]):
         return None
@@ -64,10 +65,11 @@ def identity_of(text: str) -> Identity | None:
 
 
 def is_first() -> bool:
-    """Whether this thread is in the namespace that the machine, or its container, started with."""
+    """Return whether this thread is in the namespace that exists since the boot of the machine or
+    container."""
     try:
         first = os.stat("/proc/1/ns/net")
-    except OSError:  # its rights are more than ours
+    except OSError:  # this process may not read the file
         return FIRST_ALONE.exists()
     own = os.stat(OWN)
     return (own.st_dev, own.st_ino) == (first.st_dev, first.st_ino)

@@ -1,7 +1,7 @@
-"""The queue of a leaf: first in, first out, or one of the kernel's that keep delay low.
+"""The queue of a leaf: a FIFO, or a discipline of the kernel that keeps the delay low.
 
-Attributes are those of linux/pkt_sched.h, words those of `tc`. CoDel (RFC 8289) and FQ-CoDel
-(RFC 8290) mark packets of senders that know ECN, and drop others.
+Attributes are those of linux/pkt_sched.h. Words are those of `tc`. CoDel (RFC 8289) and FQ-CoDel
+(RFC 8290) mark packets of senders that support ECN, and drop other packets.
 """
 
 import errno
@@ -13,28 +13,29 @@ from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import KernelError, Request, Socket
 
 BEST = ("fq_codel", "codel", "pfifo")
-"""The best first; the last is in every kernel."""
+"""Queueing disciplines, the best first. Every kernel has the last one."""
 MANAGED = ("fq_codel", "codel")
-"""Those that have CoDel's parameters, and drop what they hold already."""
+"""Disciplines with the parameters of CoDel. They can drop packets that are already queued."""
 TRIED_PACKETS = 10
 
 
 class Queue(NamedTuple):
-    """The queue of a leaf."""
+    """Settings of the queue of a leaf."""
 
     discipline: str
     packets: int
-    """Those that it holds."""
+    """Largest number of packets in the queue."""
     target_us: int = 5_000
-    """CoDel's target: delay that it lets stand. [us]"""
+    """CoDel's target: the queueing delay that it accepts permanently. [us]"""
     interval_us: int = 100_000
-    """Time for which the delay may be longer, about a round-trip time. [us]"""
+    """CoDel's interval: time for which the delay may exceed the target, about a round-trip time.
+    [us]"""
     flows: int = 1024
-    """Queues among which FQ-CoDel parts flows."""
+    """Number of queues to which FQ-CoDel assigns flows."""
 
     @property
     def kernel_discipline(self) -> Discipline:
-        """The discipline with its options; CoDel always marks packets."""
+        """Return the discipline with its options. CoDel always marks packets of ECN senders."""
         match self.discipline:
             case "sfq":
                 options = struct.pack("=IiIII", 0, 10, self.packets, 0, 0)
@@ -49,12 +50,13 @@ class Queue(NamedTuple):
 
 
 def add(device: tc.Device, parent: int, queue: Queue) -> Request:
-    """Return the request that gives a queue to a class, or to the root of an interface."""
+    """Return the request that adds a queue to a class, or to the root of an interface."""
     return queue.kernel_discipline.request(device, parent)
 
 
 def best(kernel: Socket, device: tc.Device, parent: int = tc.ROOT) -> str:
-    """The best discipline that the kernel has, found out by trying; nothing of it stays."""
+    """Return the best discipline that the kernel supports. It is found by adding and removing
+    each."""
     for discipline in BEST[:-1]:
         try:
             kernel.carry_out([add(device, parent, Queue(discipline, TRIED_PACKETS))])

@@ -1,4 +1,4 @@
-"""Network interfaces: making an IFB, and what the kernel has."""
+"""Network interfaces: creation of an IFB, and the interfaces that the kernel has."""
 
 import fcntl
 import socket
@@ -23,15 +23,15 @@ from lasthop.linux.netlink import (
 
 NEWLINK, DELLINK, GETLINK = 16, 17, 18
 INFO = struct.Struct("=BxHiII")
-"""Family, device type, index, flags, change mask."""
+"""Layout of struct ifinfomsg: family, device type, index, flags, change mask."""
 UP = 0x1
 IFNAME, ADDRESS, MASTER, TXQLEN, LINKINFO, KIND = 3, 1, 10, 13, 18, 1
 GSO_MAX_SEGS = 40
 LINK, LINK_NAMESPACE = 5, 37
 SIOCGIFMTU = 0x8921
-"""Asks for an interface's MTU (linux/sockios.h)."""
+"""Ioctl that returns the MTU of an interface (linux/sockios.h)."""
 ETHERNET = 1
-"""Hardware whose packets have an Ethernet header (linux/if_arp.h)."""
+"""Type of hardware with Ethernet headers (linux/if_arp.h)."""
 
 
 class Link(NamedTuple):
@@ -39,21 +39,22 @@ class Link(NamedTuple):
 
     number: int
     kind: str
-    """Name of its driver, such as ``ifb``; empty for hardware."""
+    """Name of the interface's driver, such as ``ifb``; empty for hardware."""
     mac: bytes
     is_up: bool
     master: int
-    """Number of the interface that it is a part of, such as a bridge; 0 if it is its own."""
+    """Number of the interface that this one is a port of, such as a bridge; 0 if there is none."""
     hardware: int = ETHERNET
-    """What its packets begin with (ARPHRD)."""
+    """Type of the header of the interface's packets (ARPHRD)."""
     segments: int = 0
-    """Most segments that a sender on this machine hands over as one packet; 0: not known."""
+    """Largest number of segments that senders on this machine merge into one packet; 0 if
+    unknown."""
     lower: int = 0
-    """Number of the interface below it, such as that of a VLAN; 0 if there is none here."""
+    """Number of the interface below this one, such as that of a VLAN; 0 if there is none here."""
 
 
 def index_of(name: str) -> int:
-    """The interface's number; `UserError` if there is none of this name."""
+    """Return the number of an interface. Raise `UserError` if no interface has this name."""
     try:
         return socket.if_nametoindex(name)
     except OSError:
@@ -63,7 +64,7 @@ def index_of(name: str) -> int:
 
 
 def longest_packet(name: str) -> int:
-    """The longest IP packet that the interface sends (its MTU). [bytes]"""
+    """Return the length of the longest IP packet that the interface sends (its MTU). [bytes]"""
     asked = struct.pack("16sI", name.encode(), 0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         answer = fcntl.ioctl(any_socket, SIOCGIFMTU, asked.ljust(40, b"\0"))
@@ -71,7 +72,7 @@ def longest_packet(name: str) -> int:
 
 
 def known_interfaces() -> str:
-    """A hint with the names of what there is."""
+    """Return a hint with the names of the existing interfaces."""
     names = [name for _, name in socket.if_nameindex()]
     return f"this machine has {', '.join(sorted(names))}"
 
@@ -85,7 +86,7 @@ def request(
 
 
 def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
-    """Return the request for an intermediate functional block, which is down."""
+    """Return the request for an intermediate functional block (IFB), which is not up yet."""
     more = attribute(LINKINFO, attribute(KIND, b"ifb"))
     more += attribute(ADDRESS, mac) + u32_attribute(TXQLEN, queue_packets)
     text = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
@@ -93,16 +94,17 @@ def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
 
 
 def set_up(name: str) -> Request:
-    """Return the request that takes an interface into service."""
+    """Return the request that sets an interface up."""
     return request(name, f"ip link set {name} up", is_up=UP)
 
 
 ONE_SEGMENT = 1
-"""Segments that a sender hands over as one packet, so that queues share bytes, not packets. [-]"""
+"""Number of segments in one packet of a sender, so that queues share bytes instead of merged
+packets. [-]"""
 
 
 def set_segments(name: str, segments: int) -> Request:
-    """Return the request that limits the segments that senders hand over as one packet."""
+    """Return the request that limits how many segments senders merge into one packet."""
     text = f"ip link set {name} gso_max_segs {segments}"
     return request(name, text, u32_attribute(GSO_MAX_SEGS, segments))
 
@@ -113,7 +115,7 @@ def remove_link(name: str) -> Request:
 
 
 def every_link(kernel: Socket) -> dict[str, Link]:
-    """All interfaces by name."""
+    """Return all interfaces by name."""
     results = {}
     for body in kernel.dump(GETLINK, INFO.pack(0, 0, 0, 0, 0)):
         _, hardware, index, flags, _ = INFO.unpack_from(body)
@@ -131,7 +133,7 @@ def every_link(kernel: Socket) -> dict[str, Link]:
 
 
 def below(lan: str, links: Mapping[str, Link]) -> list[str]:
-    """Return an interface, and the devices below it: ports of a bridge, a VLAN's device."""
+    """Return an interface and all devices below it: ports of a bridge, or the device of a VLAN."""
     results = [lan]
     for name in results:
         link = links.get(name)
@@ -144,7 +146,7 @@ def below(lan: str, links: Mapping[str, Link]) -> list[str]:
 
 
 def forwards(family: int) -> bool:
-    """Whether the machine forwards packets of this family at all."""
+    """Return whether the machine forwards packets of this address family."""
     path = "ipv4/ip_forward" if family == 4 else "ipv6/conf/all/forwarding"
     try:
         return Path("/proc/sys/net", path).read_text().strip() != "0"

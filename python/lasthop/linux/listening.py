@@ -1,4 +1,4 @@
-"""Sockets that wait for others to begin."""
+"""Sockets that wait for connections or datagrams of other hosts."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +9,7 @@ TABLES = {"tcp": LISTENS, "tcp6": LISTENS, "udp": BOUND, "udp6": BOUND}
 
 
 def listening() -> set[tuple[str, str]]:
-    """Protocol, address and port of each in the calling thread's network namespace."""
+    """Return protocol, address and port of each such socket in this thread's network namespace."""
     results = set()
     for table, state in TABLES.items():
         with suppress(OSError):

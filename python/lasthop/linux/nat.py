@@ -1,7 +1,7 @@
-"""Address translation by nf_tables, in tables that end with the socket that made them.
+"""Address translation by nf_tables, in tables that exist as long as the socket that created them.
 
-Every table has the flag `owner`: nobody else changes it, and the kernel removes it when its socket
-closes, however that comes about (Linux 5.12).
+Every table has the flag `owner`. No other process can change it, and the kernel removes it when its
+socket closes, even if the process was killed (Linux 5.12).
 """
 
 import errno
@@ -27,22 +27,22 @@ from lasthop.linux.netlink import (
 
 NETFILTER, BATCH_BEGIN, BATCH_END = 12, 16, 17
 SUBSYSTEM = 10
-"""nf_tables, in the upper byte of a message's type (linux/netfilter/nfnetlink.h)."""
+"""Number of nf_tables in the upper byte of a message type (linux/netfilter/nfnetlink.h)."""
 GENERIC = struct.Struct("=BBH")
-"""Family, version, resource."""
+"""Layout of struct nfgenmsg: family, version, resource."""
 NEWTABLE, NEWCHAIN, NEWRULE = 0, 3, 6
 APPEND = 0x800
 OWNER = 2
 FORWARD_HOOK, POSTROUTING_HOOK = 2, 4
 FILTER_PRIORITY, SOURCE_PRIORITY = 0, 100
-"""Where other tables' chains of these kinds stand (linux/netfilter_ipv4.h)."""
+"""Usual priorities of filter and source NAT chains (linux/netfilter_ipv4.h)."""
 DROP = 0
 IIFNAME, OIFNAME = 6, 7
 EQUAL, UNEQUAL = 0, 1
 REGISTER, VERDICT_REGISTER = 1, 0
 NETWORK_HEADER, SOURCE_OFFSET = 1, 12
 
-# linux/netfilter/nf_tables.h, in the order in which they are used
+# Constants of linux/netfilter/nf_tables.h, in the order in which they are used.
 TABLE_NAME, TABLE_FLAGS = 1, 2
 CHAIN_TABLE, CHAIN_NAME, CHAIN_HOOK, CHAIN_TYPE = 1, 3, 4, 7
 HOOK_NUMBER, HOOK_PRIORITY = 1, 2
@@ -57,23 +57,23 @@ NAME_BYTES = 16
 
 
 class Translation:
-    """A table of the calling thread's network namespace, until it is closed.
+    """Table in the calling thread's network namespace, which exists until it is closed.
 
     Parameters
     ----------
     name : str
-        What the table is called.
+        Name of the table.
     interface : str
-        Packets that leave by it have its address.
+        Interface whose address is the source address of all packets that leave by it.
     source : IPv4Address, optional
-        Packets from this address alone.
+        Only packets from this address are translated.
     inside : str, optional
-        An interface whose packets leave by `interface` or not at all.
+        Interface whose packets may leave only by `interface`. Other packets from it are dropped.
 
     Raises
     ------
     UserError
-        If the kernel cannot do that, or this process may not.
+        If the kernel does not support this, or this process lacks the permission.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Translation:
         self.socket.close()
 
     def carry_out(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
-        """One transaction: all of it or nothing."""
+        """Send messages as one transaction: the kernel applies all of them or none."""
         packed = [message(BATCH_BEGIN, 0, 0, b"")]
         packed += [
             message((SUBSYSTEM << 8) | kind, flags | ACK, number, body)
@@ -134,7 +134,7 @@ class Translation:
 
 
 def lacking(why: str, *, may: bool = True) -> UserError:
-    """What to say where there is no translation."""
+    """Return the error that address translation is not available."""
     if not may:
         return UserError(f"address translation: {why}", "are you root?")
     return UserError(
@@ -144,7 +144,8 @@ def lacking(why: str, *, may: bool = True) -> UserError:
 
 
 def message(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
-    """A message to nf_tables about IPv4; those around a transaction name the subsystem."""
+    """Return a message to nf_tables about IPv4. Messages that begin or end a transaction name the
+    subsystem instead."""
     is_around = kind in (BATCH_BEGIN, BATCH_END)
     family, resource = (0, socket.htons(SUBSYSTEM)) if is_around else (socket.AF_INET, 0)
     data = GENERIC.pack(family, 0, resource) + body
@@ -152,19 +153,19 @@ def message(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
 
 
 def number(kind: int, value: int) -> bytes:
-    """An attribute that is a number."""
+    """Return an attribute with a number."""
     return attribute(kind, struct.pack(">i", value))
 
 
 def table(name: str) -> tuple[int, int, bytes]:
-    """A table that ends with its socket."""
+    """Return the message for a table that is removed with its socket."""
     return NEWTABLE, CREATE, text_attribute(TABLE_NAME, name) + number(TABLE_FLAGS, OWNER)
 
 
 def chain(
     of: str, name: str, kind: bytes, hook: int, priority: int
 ) -> list[tuple[int, int, bytes]]:
-    """A chain that packets come to."""
+    """Return the message for a chain at a hook."""
     present = number(HOOK_NUMBER, hook) + number(HOOK_PRIORITY, priority)
     body = (
         text_attribute(CHAIN_TABLE, of)
@@ -175,42 +176,46 @@ def chain(
 
 
 def rule(of: str, in_chain: str, expressions: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
-    """A rule at the end of a chain."""
+    """Return the message for a rule at the end of a chain."""
     elements = b"".join(attribute(ELEMENT, item) for item in expressions)
     body = text_attribute(RULE_TABLE, of) + text_attribute(RULE_CHAIN, in_chain)
     return [(NEWRULE, CREATE | APPEND, body + attribute(RULE_EXPRESSIONS, elements))]
 
 
 def expression(name: str, data: bytes) -> bytes:
-    """A step of a rule."""
+    """Return an expression, which is one step of a rule."""
     return text_attribute(EXPRESSION_NAME, name) + attribute(EXPRESSION_DATA, data)
 
 
 def compared(operation: int, value: bytes) -> bytes:
-    """Go on if what is in the register compares so."""
+    """Return the expression that continues the rule if the register compares to a value as
+    stated."""
     data = number(CMP_REGISTER, REGISTER) + number(CMP_OPERATION, operation)
     return expression("cmp", data + attribute(CMP_DATA, attribute(VALUE, value)))
 
 
 def named(key: int, interface: str, operation: int) -> list[bytes]:
-    """Go on if an interface's name compares so."""
+    """Return the expressions that continue the rule if an interface's name compares as stated."""
     load = number(META_KEY, key) + number(META_REGISTER, REGISTER)
     name = interface.encode().ljust(NAME_BYTES, b"\0")
     return [expression("meta", load), compared(operation, name)]
 
 
 def enters(interface: str) -> list[bytes]:
-    """Go on if the packet has come by an interface."""
+    """Return the expressions that continue the rule if the packet arrived at an interface."""
     return named(IIFNAME, interface, EQUAL)
 
 
 def leaves(interface: str, operation: int = EQUAL) -> list[bytes]:
-    """Go on if the packet leaves by an interface, or with `UNEQUAL` by another."""
+    """Return the expressions that continue the rule if the packet leaves by an interface.
+
+    With `UNEQUAL`, the rule continues if the packet leaves by another interface.
+    """
     return named(OIFNAME, interface, operation)
 
 
 def comes_from(source: IPv4Address | None) -> list[bytes]:
-    """Go on if this is the packet's source."""
+    """Return the expressions that continue the rule if the packet has this source address."""
     if source is None:
         return []
     load = number(PAYLOAD_REGISTER, REGISTER) + number(PAYLOAD_BASE, NETWORK_HEADER)
@@ -219,7 +224,7 @@ def comes_from(source: IPv4Address | None) -> list[bytes]:
 
 
 def masquerade() -> bytes:
-    """Have the address of the interface by which the packet leaves."""
+    """Return the expression that sets the source address to that of the outgoing interface."""
     return expression("masq", b"")
 
 

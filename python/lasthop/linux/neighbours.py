@@ -1,4 +1,4 @@
-"""The kernel's table of neighbours: who has been heard of at an interface (ARP, NDP)."""
+"""The kernel's tables of neighbours (ARP, NDP) and forwarding tables of bridges."""
 
 import os
 import struct
@@ -13,17 +13,17 @@ from lasthop.linux.tc import Address, Subnet
 
 GETNEIGH, GETADDR = 30, 22
 ENTRY = struct.Struct("=BxxxiHBB")
-"""Family, interface, state, flags, type."""
+"""Layout of struct ndmsg: family, interface, state, flags, type."""
 DESTINATION, LINK_ADDRESS = 1, 2
 HEARD = 0x02 | 0x04 | 0x08 | 0x10 | 0x80
-"""States of a host that has been heard of: reachable, stale, delay, probe, permanent."""
+"""States of a host that the kernel has heard: reachable, stale, delay, probe, permanent."""
 STALE, PERMANENT = 0x04, 0x80
 BRIDGE, MASTER, SELF = 7, 9, 0x02
-"""Family of forwarding tables (PF_BRIDGE); the attribute with the bridge's number; the flag of
-entries that a driver keeps (linux/neighbour.h)."""
+"""Family of forwarding tables (PF_BRIDGE), attribute with the bridge's number, and flag of entries
+that a driver keeps (linux/neighbour.h)."""
 CACHE_INFO = 3
 AGES = struct.Struct("=III")
-"""Time since an entry was confirmed, used and updated. [1/USER_HZ]"""
+"""Layout of the times since an entry was confirmed, used and updated. [1/USER_HZ]"""
 USER_HZ = os.sysconf("SC_CLK_TCK")
 OWN = struct.Struct("=BBBBi")
 
@@ -38,9 +38,9 @@ class Neighbour(NamedTuple):
 def neighbours(
     kernel: Socket, interface: int, absence_s: float = inf, *, link_local: bool = False
 ) -> list[Neighbour]:
-    """Return hosts that the kernel has heard of at an interface.
+    """Return hosts that the kernel has heard at an interface.
 
-    A stale entry counts only if it was used, confirmed or updated within `absence_s`. [s]
+    A stale entry is included only if it was used, confirmed or updated within `absence_s`. [s]
     Link-local addresses are included only with `link_local`.
     """
     results = []
@@ -81,18 +81,18 @@ def idle_s(entry: bytes) -> float:
 
 
 def own_addresses(kernel: Socket) -> set[Address]:
-    """Addresses of this machine."""
+    """Return the addresses of this machine."""
     return {address for _, address in numbered_addresses(kernel)}
 
 
 def addresses_at(kernel: Socket, interface: int) -> set[Address]:
-    """Addresses of an interface of this machine; link-local ones are left out."""
+    """Return the addresses of an interface of this machine, without link-local addresses."""
     every = numbered_addresses(kernel)
     return {each for index, each in every if index == interface and not each.is_link_local}
 
 
 def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[Subnet]:
-    """Return the subnets of the addresses of these interfaces, without link-local ones."""
+    """Return the subnets of the addresses of these interfaces, without link-local subnets."""
     results = []
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
         _, length, _, _, index = OWN.unpack_from(body)
@@ -103,18 +103,18 @@ def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[Subnet]:
 
 
 def numbered_addresses(kernel: Socket) -> Iterator[tuple[int, Address]]:
-    """Addresses of this machine with the numbers of their interfaces."""
+    """Yield the addresses of this machine, with the numbers of their interfaces."""
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
         index = OWN.unpack_from(body)[4]
         has = dict(attributes(body, OWN.size))
-        for kind in (1, 2):  # peer or own address, local address
+        for kind in (1, 2):  # address (on a point-to-point link that of the peer), local address
             address = address_of(has.get(kind, b""))
             if address is not None:
                 yield index, address
 
 
 def address_of(raw: bytes) -> Address | None:
-    """An address from its bytes."""
+    """Return the address in some bytes; None if there is none."""
     match len(raw):
         case 4:
             return IPv4Address(raw)

@@ -1,7 +1,8 @@
-"""Network namespaces that have no name: they live as long as a descriptor or a socket of theirs.
+"""Network namespaces without a name, which exist as long as a descriptor or a socket refers to
+them.
 
-Nothing is left to clean up: when the process ends, however it ends, the kernel takes its
-descriptors, and with the last one the namespace and every interface in it.
+Nothing needs cleaning up. When the process ends, even if it is killed, the kernel closes its
+descriptors. With the last descriptor it removes the namespace and every interface in it.
 """
 
 import os
@@ -19,21 +20,21 @@ T = TypeVar("T")
 
 
 class Namespace:
-    """A network namespace of its own, entered by a thread at a time.
+    """New network namespace, which one thread at a time can enter.
 
     Raises
     ------
     UserError
-        If this process may not make one.
+        If this process may not create a namespace.
     """
 
     def __init__(self) -> None:
         self.descriptor = in_a_thread(_made)
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do `work` inside, in a thread of its own, and return what it returns.
+        """Run `work` in the namespace in a new thread, and return its result.
 
-        A socket or an interface that is made there stays there.
+        A socket or an interface that `work` creates stays in the namespace.
         """
 
         def inside() -> T:
@@ -43,7 +44,7 @@ class Namespace:
         return in_a_thread(inside)
 
     def close(self) -> None:
-        """Let go of it; the kernel removes it with the last socket in it."""
+        """Close the descriptor. The kernel removes the namespace with the last socket in it."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
@@ -62,7 +63,8 @@ def _made() -> int:
 
 
 def in_a_thread(work: Callable[[], T]) -> T:
-    """Do `work` in a thread of its own: namespaces are a thread's, and end with it."""
+    """Run `work` in a new thread. A namespace that the thread enters has no effect on other
+    threads."""
     done: list[T] = []
     failed: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""Who has just been heard of at an interface: the kernel tells of its table of neighbours."""
+"""New neighbours at interfaces, from the kernel's events about its table of neighbours."""
 
 from collections.abc import Collection, Iterator
 
@@ -19,7 +19,7 @@ from lasthop.linux.packets import Instruction, attach
 from lasthop.linux.tc import Address
 
 GROUP = 3
-"""Neighbours (RTNLGRP_NEIGH)."""
+"""Multicast group of events about neighbours (RTNLGRP_NEIGH)."""
 NEWNEIGH = 28
 STATE = INTERFACE + 4
 ANY_OF = 0x45
@@ -27,19 +27,20 @@ MOST_AT_ONCE = 1000
 
 
 class Newcomers:
-    """A connection that is told of neighbours.
+    """Connection that receives events about neighbours.
 
     Parameters
     ----------
     interfaces : collection of int
-        Numbers of the interfaces that count; a program that the kernel runs leaves the rest out.
+        Numbers of the interfaces. A filter program in the kernel rejects events of other
+        interfaces.
     """
 
     def __init__(self, interfaces: Collection[int]) -> None:
         self.socket = told_of((GROUP,), program_of(interfaces))
 
     def attend(self, interfaces: Collection[int]) -> None:
-        """Be told of neighbours at these interfaces from now on."""
+        """Receive only events about neighbours at these interfaces from now on."""
         attach(self.socket, program_of(interfaces))
 
     def close(self) -> None:
@@ -47,7 +48,8 @@ class Newcomers:
         self.socket.close()
 
     def read(self) -> set[Address]:
-        """Who has been heard of since the last time; what did not fit is left out."""
+        """Return the neighbours that were reported since the last call. Events that did not fit
+        into the buffer are lost."""
         results: set[Address] = set()
         for _ in range(MOST_AT_ONCE):
             try:
@@ -55,19 +57,19 @@ class Newcomers:
             except BlockingIOError:
                 break
             except OSError:
-                continue  # some are lost; who is there is asked for now and then anyway
+                continue  # some events are lost; neighbours are also read periodically
         return results
 
 
 def addresses_in(data: bytes) -> Iterator[Address]:
-    """The address in a message about a neighbour."""
+    """Yield the address in a message about a neighbour."""
     for kind, payload in attributes(data, HEADER.size + ENTRY.size):
         if kind == DESTINATION and (address := address_of(payload)) is not None:
             yield address
 
 
 def program_of(interfaces: Collection[int]) -> list[Instruction]:
-    """Let through who has been heard of at these interfaces."""
+    """Return the program that accepts events about neighbours at these interfaces."""
     program: list[Instruction] = [
         (LOAD_HALF, 0, 0, TYPE),
         (EQUAL, 1, 0, swapped(NEWNEIGH, "=H")),

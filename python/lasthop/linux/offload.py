@@ -1,4 +1,4 @@
-"""Receive offload (GRO): off, packets enter the queues one by one as they came over the wire."""
+"""Receive offload (GRO). If it is off, packets enter the queues one by one, as they arrived."""
 
 import array
 import fcntl
@@ -27,7 +27,7 @@ def shell_command(name: str, on: bool) -> str:
 
 
 def ethtool(name: str, command: int, value: int = 0) -> int:
-    """One question or order of `ethtool`."""
+    """Read or set a value by an ioctl of `ethtool`."""
     data = array.array("B", struct.pack("=II", command, value))
     address, _ = data.buffer_info()
     request = struct.pack("16sP", name.encode(), address)

@@ -1,11 +1,11 @@
-"""Stations that do not answer pings, heard by their flows: looks at the packets of an interface.
+"""Round-trip times of stations that do not answer pings, from captured segments of their flows.
 
 Packets are captured after every queue of the gateway, with time stamps of the kernel. For each
-station a look takes a few segments, then waits for the ACKs that cover them; the kernel's filter
-lets nothing else through: up to `MOST_SEEN` packets until segments are taken, then as many of what
-covers them or is sent again. With one look each 100 ms that is 640 packets a second, whatever the
-rate of the flow; what passes between two readings finds a buffer of 1 MB. Where nobody is listened
-to the filter lets nothing through, and after a while the socket is closed.
+station, a probe first records a few segments. It then waits for the ACKs that cover them. The
+kernel's filter program accepts no other packets: at most `MOST_SEEN` packets until segments are
+recorded, then at most this many ACKs or retransmissions. With one probe every 100 ms these are 640
+packets per second, for any rate of the flow. Packets between two reads fit into a buffer of 1 MB.
+While no station is observed the filter accepts no packets. After some time the socket is closed.
 """
 
 import errno
@@ -19,21 +19,22 @@ from lasthop.linux.segments import LARGEST_WINDOW, MOST_SEEN, RoundTrip, RoundTr
 from lasthop.linux.tc import Address
 
 OUTGOING = 4
-"""Type of a packet that leaves (linux/if_packet.h)."""
+"""Type of an outgoing packet (linux/if_packet.h)."""
 HEADERS_BYTES = 128
-"""Part of a packet that is read: the longest headers of IP and TCP."""
+"""Number of bytes of a packet that are read: the longest headers of IP and TCP."""
 BUFFER_BYTES = 1 << 20
 MOST_INSTRUCTIONS = 4096
-"""The longest program that the kernel takes (BPF_MAXINSNS)."""
+"""Length of the longest program that the kernel accepts (BPF_MAXINSNS)."""
 KEPT_S = 10.0
-"""A socket that nobody needs is kept for so long, since closing one waits for the kernel. [s]"""
+"""Time for which an unused socket stays open, since closing a socket has to wait for the kernel.
+[s]"""
 
 # Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
 REFUSE: Instruction = (0x06, 0, 0, 0)
 TAKE: Instruction = (0x06, 0, 0, HEADERS_BYTES)
 TYPE, PROTOCOL = 0xFFFFF004, 0xFFFFF000
 NEXT, YES = -1, -2
-"""Jumps to the end of a block, and to its last instruction, which accepts the packet."""
+"""Jump to the end of a block, and jump to its last instruction, which accepts the packet."""
 Block = list[tuple[int, int, int, int]]
 
 
@@ -49,13 +50,14 @@ class Overhearing:
     def __init__(self, interface: str, clock: Clock | None = None) -> None:
         self.clock = Clock() if clock is None else clock
         self.looks: dict[str, RoundTripProbe] = {}
-        """Looks by station."""
+        """Probe of each observed station."""
         self.addresses: dict[str, Collection[Address]] = {}
         self.needed_s = time.monotonic()
-        """When it was last needed, on the clock that never jumps."""
+        """Time of the last use on the monotonic clock. [s]"""
         self.program: list[Instruction] = [REFUSE]
         self.most = MOST_INSTRUCTIONS
-        """Instructions that the kernel takes: it bounds their memory too (net.core.optmem_max)."""
+        """Largest number of instructions. The kernel also limits their memory
+        (net.core.optmem_max)."""
         self.socket = packet_socket(interface, self.program, BUFFER_BYTES)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 
@@ -64,10 +66,10 @@ class Overhearing:
         self.socket.close()
 
     def listen(self, stations: Mapping[str, Collection[Address]]) -> None:
-        """Take segments to these stations from now on, and to no others; what has been taken is
-        waited for.
+        """Record segments to exactly these stations from now on. Probes of recorded segments
+        continue.
         """
-        now_s = time.time()  # as the kernel's stamps are
+        now_s = time.time()  # the clock of the kernel's time stamps
         for name, look in list(self.looks.items()):
             if name not in stations:
                 look.close()
@@ -79,7 +81,8 @@ class Overhearing:
         self.attach()
 
     def attach(self) -> None:
-        """Let the kernel hand over what is waited for, and no other packet."""
+        """Set the filter program, so that the kernel delivers only packets that a probe waits
+        for."""
         if self.looks:
             self.needed_s = time.monotonic()
         while (program := program_for(self.looks, self.addresses, self.most)) != self.program:
@@ -94,13 +97,14 @@ class Overhearing:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody has needed it for a while."""
+        """Return whether the socket has been unused for a while."""
         return not self.looks and time.monotonic() - self.needed_s > KEPT_S
 
     def heard(self) -> Iterator[tuple[str, RoundTrip]]:
-        """Round trips that have been completed, by station, on the clock that never jumps.
+        """Yield the completed round trips by station, with times of the monotonic clock.
 
-        None counts if the clock has been set since the last look: which stamps are before that?
+        If the wall clock was set since the last look, all are discarded: it is unknown which time
+        stamps are from before the change.
         """
         by_address = {a: name for name, each in self.addresses.items() for a in each}
         results = []
@@ -108,7 +112,7 @@ class Overhearing:
             try:
                 packet, ancillary, _, (_, _, kind, *_) = self.socket.recvmsg(HEADERS_BYTES, 64)
             except OSError:
-                break  # empty, or the interface is gone; the gateway finds out by itself
+                break  # empty, or the interface was removed, which the gateway notices elsewhere
             if (segment := parsed(packet)) is None:
                 continue
             leaves = kind == OUTGOING
@@ -134,7 +138,7 @@ def program_for(
     addresses: Mapping[str, Collection[Address]],
     most: int = MOST_INSTRUCTIONS,
 ) -> list[Instruction]:
-    """What lets through the packets that these looks wait for, as many as the kernel takes."""
+    """Return the program that accepts the packets of these probes, as long as the kernel allows."""
     program: list[Instruction] = []
     for name, look in looks.items():
         if look.is_over or look.seen >= 2 * MOST_SEEN:
@@ -164,7 +168,8 @@ def placed(block: Block) -> list[Instruction]:
 
 
 def of_tcp(address: Address) -> Block:
-    """Whether a packet is a TCP segment of this family, and no fragment."""
+    """Return the test whether a packet is a TCP segment of this address family and not a
+    fragment."""
     if address.version == 4:
         return [
             (0x20, 0, 0, PROTOCOL),
@@ -183,7 +188,7 @@ def of_tcp(address: Address) -> Block:
 
 
 def is_address(address: Address, at: int) -> Block:
-    """Whether the address at an offset is this one."""
+    """Return the test whether the address at an offset is this address."""
     words = [address.packed[k : k + 4] for k in range(0, len(address.packed), 4)]
     block: Block = []
     for k, word in enumerate(words):
@@ -192,7 +197,8 @@ def is_address(address: Address, at: int) -> Block:
 
 
 def all_of(address: Address) -> Block:
-    """Whether a packet is of TCP from this address, or to it if it leaves."""
+    """Return the test whether a packet is an incoming TCP packet from this address, or an outgoing
+    one to it."""
     source, destination = (12, 16) if address.version == 4 else (8, 24)
     from_it, to_it = is_address(address, source), is_address(address, destination)
     return [
@@ -206,7 +212,8 @@ def all_of(address: Address) -> Block:
 
 
 def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
-    """Whether a packet is of a look's flow, and its direction this one; X is where TCP begins."""
+    """Return the test whether a packet belongs to a probe's flow, in one direction. X is then the
+    offset of the TCP header."""
     assert look.flow is not None
     station, station_port, _, other_port = look.flow
     at, ports = 8 if station.version == 6 else 12, [station_port, other_port]
@@ -226,7 +233,7 @@ def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
 
 
 def ack_of(look: RoundTripProbe) -> Block:
-    """Whether a packet covers the first segment that is waited for."""
+    """Return the test whether a packet acknowledges the first recorded segment of a probe."""
     return [
         *is_flow(look, leaves=False),
         (0x40, 0, 0, 8),
@@ -236,7 +243,7 @@ def ack_of(look: RoundTripProbe) -> Block:
 
 
 def again_of(look: RoundTripProbe) -> Block:
-    """Whether a packet of the flow is sent again."""
+    """Return the test whether a packet is a retransmission in a probe's flow."""
     return [
         *is_flow(look, leaves=True),
         (0x40, 0, 0, 4),

@@ -18,17 +18,18 @@ SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE = 33
 ETH_P_ALL = 0x0003
 HEADER_BYTES = 40
-"""Part of a packet that is read, from its IP header on."""
+"""Number of bytes of a packet that are read, from its IP header on."""
 MOST_AT_ONCE = 5000
-"""Most packets of one look: a flood must not keep the gateway from its work."""
+"""Largest number of packets in one look. A flood of packets must not stop the gateway's other
+work."""
 
 
 def packet_socket(
     interface: str, program: Sequence[Instruction], buffer_bytes: int | None = None
 ) -> socket.socket:
-    """A socket for the packets of an interface that a classic BPF program lets through.
+    """Return a socket for the packets of an interface that a classic BPF program accepts.
 
-    Packets that wait to be read may take `buffer_bytes`; if None, what the kernel allows.
+    Packets in the receive buffer may take `buffer_bytes`; with None, as much as the kernel allows.
     """
     each = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, 0)
     attach(each, program)
@@ -39,9 +40,10 @@ def packet_socket(
 
 
 def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
-    """Yield the packets that wait at a socket, from their IP headers on, with their senders.
+    """Yield the packets in a socket's buffer, from their IP headers on, with their senders.
 
-    It ends when the socket is empty, or its interface is gone. The gateway detects the latter.
+    The iteration ends when the buffer is empty, or if the interface was removed. The gateway
+    detects a removed interface elsewhere.
     """
     with suppress(OSError):
         for _ in range(MOST_AT_ONCE):
@@ -49,7 +51,7 @@ def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
 
 
 def attach(connection: socket.socket, program: Sequence[Instruction]) -> None:
-    """Let the kernel run this program for all that is to be queued at a socket, and no other."""
+    """Replace the filter program of a socket. Packets of the old program are discarded."""
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code)
     total = struct.pack("HP", len(program), ctypes.addressof(buffer))
@@ -57,9 +59,10 @@ def attach(connection: socket.socket, program: Sequence[Instruction]) -> None:
 
 
 def first_packet(interface: str) -> socket.socket | None:
-    """A socket that has something to read once the interface has seen a packet.
+    """Return a socket that becomes readable when a packet passes the interface; None without
+    interface.
 
-    Whoever reads it closes it: it takes a byte of each packet. None if there is no such interface.
+    The reader must close the socket, which stores one byte of each packet.
     """
     try:
         return packet_socket(interface, (EVERY_FIRST_BYTE,))
@@ -68,7 +71,7 @@ def first_packet(interface: str) -> socket.socket | None:
 
 
 def source_and_length(header: bytes) -> tuple[Address | None, int]:
-    """Source address and length of an IP packet. [bytes]"""
+    """Return the source address and the length of an IP packet. [bytes]"""
     if len(header) >= 20 and header[0] >> 4 == 4:
         return IPv4Address(header[12:16]), int(struct.unpack_from("!H", header, 2)[0])
     if len(header) >= 40 and header[0] >> 4 == 6:
@@ -77,7 +80,7 @@ def source_and_length(header: bytes) -> tuple[Address | None, int]:
 
 
 def ends(header: bytes) -> tuple[Address, ...]:
-    """Source and destination of an IP packet; nothing if it is something else."""
+    """Return the source and destination of an IP packet; nothing for other packets."""
     if len(header) >= 20 and header[0] >> 4 == 4:
         return IPv4Address(header[12:16]), IPv4Address(header[16:20])
     if len(header) >= 40 and header[0] >> 4 == 6:

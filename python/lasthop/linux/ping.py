@@ -1,11 +1,11 @@
 """ICMP echo requests: round-trip times to stations, without the queues of the gateway.
 
-The kernel stamps the answers on arrival, so that a busy machine does not make them late. An answer
-counts if it comes from the address that was asked and holds what only that address has been told: a
-station can neither answer for others nor before it has been asked.
+The kernel stamps the replies on arrival, so a busy machine does not delay the measurement. A reply
+is accepted if it comes from the pinged address and contains a secret that only this address
+received. A station can therefore neither reply for another station nor before it was pinged.
 
-The kernel's stamps are on the clock that shows the time of day, which may be set at any moment;
-answers carry times on the one that never jumps.
+The kernel's time stamps are from the wall clock, which may be set at any moment. Replies are
+reported with times of the monotonic clock.
 """
 
 import hashlib
@@ -26,20 +26,22 @@ from lasthop.linux.tc import Address
 REQUEST = {4: 8, 6: 128}
 REPLY = {4: 0, 6: 129}
 HEADER = struct.Struct("!BBHHH")
-"""Type, code, checksum, identifier, sequence number."""
+"""Layout of the ICMP header: type, code, checksum, identifier, sequence number."""
 STAMP = struct.Struct("=qq")
-"""Seconds and nanoseconds (SCM_TIMESTAMPNS)."""
+"""Layout of a time stamp: seconds and nanoseconds (SCM_TIMESTAMPNS)."""
 SO_TIMESTAMPNS = 35
 NONCE = struct.Struct("!Q")
 DIGEST_BYTES = 16
 FILLER = bytes(range(24))
 REMEMBERED = 60_000
-"""Pings after which an answer is too old: sequence numbers return after 65,536."""
+"""Number of further pings after which a reply is too old, since sequence numbers repeat after
+65,536."""
 STEP_S = 1e-3
-"""The clock has been set if it has moved by more than this against the one that never jumps, [s]"""
+"""The wall clock was set if its offset to the monotonic clock changed by more than this time,
+[s]"""
 SLEW = 0.1
-"""and by more than this share of the time between: it may run faster or slower by a twelfth while
-it is corrected (chrony). [-]"""
+"""and by more than this fraction of the time between the readings. During a correction the wall
+clock may run faster or slower by a twelfth (chrony). [-]"""
 
 
 class Answer(NamedTuple):
@@ -47,11 +49,12 @@ class Answer(NamedTuple):
 
     sequence: int
     at_s: float
-    """Time at which the kernel took it in, on the clock of `time.monotonic`. [s]"""
+    """Arrival time at the kernel, on the clock of `time.monotonic`. [s]"""
 
 
 def both_clocks() -> tuple[float, float]:
-    """`time.time` and `time.monotonic` at one moment: the tightest of three readings. [s]"""
+    """Return `time.time` and `time.monotonic` at the same moment: the closest pair of three
+    readings. [s]"""
     readings = []
     for _ in range(3):
         before_s, clock_s, after_s = time.monotonic(), time.time(), time.monotonic()
@@ -61,12 +64,12 @@ def both_clocks() -> tuple[float, float]:
 
 
 class Clock:
-    """What the clock that may be set is ahead of the one that never jumps.
+    """Offset of the wall clock, which may be set, from the monotonic clock.
 
     Parameters
     ----------
     read : callable
-        Reads both. [s]
+        Reads both clocks. [s]
     """
 
     def __init__(self, read: Callable[[], tuple[float, float]] = both_clocks) -> None:
@@ -75,32 +78,33 @@ class Clock:
         self.look()
 
     def look(self) -> bool:
-        """Read both; whether the one has been set since the last look."""
+        """Read both clocks. Return whether the wall clock was set since the last look."""
         clock_s, now_s = self.read()
         moved_s, passed_s = clock_s - now_s - self.ahead_s, now_s - self.looked_s
         self.ahead_s, self.looked_s = clock_s - now_s, now_s
         return abs(moved_s) > STEP_S + SLEW * passed_s
 
     def monotonic_s(self, stamp_s: float) -> float:
-        """A time since the last look but one, on the clock that never jumps. [s]"""
+        """Return a time stamp of the wall clock, from after the last look but one, as monotonic
+        time. [s]"""
         return stamp_s - self.ahead_s
 
 
 class Secret:
-    """What pings hold, so that nobody can make up an answer."""
+    """Secret in the payload of pings, so that no station can forge a reply."""
 
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)
         self.sent = 0
 
     def payload(self, address: Address, sequence: int) -> bytes:
-        """What the next ping holds."""
+        """Return the payload of the next ping."""
         self.sent += 1
         nonce = NONCE.pack(self.sent)
         return nonce + self.digest(nonce, address, sequence) + FILLER
 
     def knows(self, payload: bytes, address: Address, sequence: int) -> bool:
-        """Whether an answer from an address holds what a ping to it held, not long ago."""
+        """Return whether a reply has the payload of a recent ping to this address."""
         nonce = payload[: NONCE.size]
         digest = payload[NONCE.size : NONCE.size + DIGEST_BYTES]
         if not hmac.compare_digest(digest, self.digest(nonce, address, sequence)):
@@ -108,24 +112,25 @@ class Secret:
         return self.sent - int(NONCE.unpack(nonce)[0]) < REMEMBERED
 
     def digest(self, nonce: bytes, address: Address, sequence: int) -> bytes:
-        """What only this process can compute."""
+        """Return a digest that only this process can compute."""
         text = nonce + sequence.to_bytes(2) + address.packed
         return hashlib.blake2s(text, key=self.key, digest_size=DIGEST_BYTES).digest()
 
 
 class Pinger:
-    """Raw sockets for both families; answers to others are told apart by identifier and secret.
+    """Raw sockets for both address families. Replies to other programs are rejected by identifier
+    and secret.
 
     Parameters
     ----------
     sockets : mapping, optional
-        By family; raw ones by default.
+        Sockets by family. Default: raw sockets.
     clock : Clock, optional
 
     Raises
     ------
     UserError
-        If this process may not have raw sockets.
+        If this process may not create raw sockets.
     """
 
     def __init__(
@@ -142,14 +147,14 @@ class Pinger:
             raw.close()
 
     def send(self, address: Address, sequence: int) -> bool:
-        """Send a request; return whether the kernel took it."""
+        """Send a request. Return whether the kernel accepted it."""
         raw = self.sockets.get(address.version)
         if raw is None:
             return False
         kind = REQUEST[address.version]
         payload = self.secret.payload(address, sequence)
         packet = HEADER.pack(kind, 0, 0, self.identifier, sequence) + payload
-        if address.version == 4:  # the kernel sees to IPv6's
+        if address.version == 4:  # the kernel fills in the checksum for IPv6
             packet = HEADER.pack(kind, 0, checksum(packet), self.identifier, sequence) + payload
         self.clock.look()
         try:
@@ -159,9 +164,11 @@ class Pinger:
         return True
 
     def answers(self) -> list[Answer]:
-        """Yield replies that have arrived; of a flood only a part, so that other work continues.
+        """Return the replies that have arrived. In a flood, their number is limited, so that other
+        work continues.
 
-        None counts if the clock has been set since the last look: which stamps are before that?
+        If the wall clock was set since the last look, all replies are discarded: it is unknown
+        which time stamps are from before the change.
         """
         results = []
         for version, raw in self.sockets.items():
@@ -171,7 +178,7 @@ class Pinger:
                 except (BlockingIOError, InterruptedError):
                     break
                 except OSError:
-                    continue  # an ICMP error, which is no answer
+                    continue  # an ICMP error, which is no reply
                 if version == 4:
                     data = data[(data[0] & 0xF) * 4 :]
                 if len(data) < HEADER.size:
@@ -188,7 +195,7 @@ class Pinger:
 
 
 def raw_sockets() -> dict[int, socket.socket]:
-    """Raw sockets for ICMP, by family."""
+    """Return raw sockets for ICMP, by family."""
     sockets = {}
     for version, family, protocol in (
         (4, socket.AF_INET, socket.IPPROTO_ICMP),
@@ -199,14 +206,14 @@ def raw_sockets() -> dict[int, socket.socket]:
         except OSError as error:
             if version == 4:
                 raise UserError(f"raw sockets, for pings: {error.strerror}") from None
-            continue  # a kernel without IPv6
+            continue  # this kernel has no IPv6
         raw.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         sockets[version] = raw
     return sockets
 
 
 def arrival_s(ancillary: list[tuple[int, int, bytes]]) -> float:
-    """Time at which the kernel took a packet in, on the clock of `time.time`. [s]"""
+    """Return the time at which the kernel received a packet, on the clock of `time.time`. [s]"""
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
             seconds, nanoseconds = STAMP.unpack_from(data)
@@ -215,7 +222,7 @@ def arrival_s(ancillary: list[tuple[int, int, bytes]]) -> float:
 
 
 def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071) of data of even length."""
+    """Return the Internet checksum (RFC 1071) of data of even length."""
     total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)

@@ -1,6 +1,6 @@
-"""What stays in the kernel when its process ends: files in a bpf file system of our own.
+"""BPF objects that stay in the kernel after their process ends: pins in lasthop's bpf file system.
 
-Its place is mounted with the first file and unmounted with the last.
+The file system is mounted with the first pin and unmounted with the last one.
 """
 
 import errno
@@ -15,12 +15,12 @@ PLACE = Path("/run/lasthop-congestion")
 
 
 def keep(descriptor: int, name: str) -> None:
-    """Keep what a descriptor stands for.
+    """Keep the object of a descriptor in the kernel.
 
     Raises
     ------
     UserError
-        If the place cannot be made.
+        If the file system cannot be mounted.
     """
     try:
         PLACE.mkdir(mode=0o700, exist_ok=True)
@@ -33,7 +33,7 @@ def keep(descriptor: int, name: str) -> None:
 
 
 def let_go(name: str) -> bool:
-    """Let go of what was kept under this name; whether there was anything."""
+    """Remove the pin of this name. Return whether it existed."""
     try:
         (PLACE / name).unlink()
     except FileNotFoundError:
@@ -46,12 +46,13 @@ def let_go(name: str) -> bool:
 
 
 def pinned() -> list[str]:
-    """Names of what is kept; none where this process may not know."""
+    """Return the names of all pins; none if this process may not read them."""
     try:
         names = [each.name for each in PLACE.iterdir()]
     except OSError:
         return []
-    return sorted(name for name in names if "." not in name)  # those with a dot are the kernel's
+    # names with a dot are reserved by the kernel
+    return sorted(name for name in names if "." not in name)
 
 
 def _leave_if_empty() -> None:

@@ -1,4 +1,5 @@
-"""What this machine lets us do, found out by trying it in a network namespace of our own."""
+"""Permissions and features of this machine, determined by trials in a temporary network
+namespace."""
 
 import errno
 import os
@@ -12,9 +13,9 @@ from lasthop.linux.syscalls import call
 
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 FORBIDDEN = "forbidden: "
-"""With which the answer of a trial begins that was not let begin."""
+"""Prefix of the result of a trial that was not permitted to start."""
 WELL = "well: "
-"""With which the answer of one begins that lacked nothing; the queue of leaves follows."""
+"""Prefix of the result of a successful trial. The queueing discipline of leaves follows."""
 STEPS = (
     "a network namespace",
     "an IFB device (module ifb)",
@@ -27,7 +28,7 @@ STEPS = (
 
 
 def lacking() -> str | None:
-    """The capability that a gateway needs and this process has not, found out by trying."""
+    """Return the capability that a gateway needs and this process lacks, determined by a trial."""
     from lasthop.linux import links
     from lasthop.linux.netlink import KernelError, Socket
 
@@ -69,7 +70,8 @@ def bpf_refused() -> str | None:
 
 
 def refuse_to_lack() -> None:
-    """Refuse to begin what this process may not end."""
+    """Raise `UserError` if this process lacks a capability, since it could not revert its
+    changes."""
     if (what := lacking()) is not None:
         is_root = os.geteuid() == 0
         hint = "whatever contains this root must let it have that" if is_root else "are you root?"
@@ -77,27 +79,28 @@ def refuse_to_lack() -> None:
 
 
 class Trial(NamedTuple):
-    """What came of trying."""
+    """Result of a trial."""
 
     untried: str | None
-    """Why nothing could be tried, in words."""
+    """Reason why nothing could be tried, in words."""
     missing: str | None
-    """What is missing, in words."""
+    """Missing feature, in words."""
     discipline: str | None = None
-    """Queue of leaves that was tried, the best of the kernel's if that was asked for."""
+    """Queueing discipline of leaves that was tried; with "best", the best that the kernel has."""
 
 
 def missing(discipline: str = "pfifo") -> str | None:
-    """What a gateway needs and cannot have here, or why nobody knows, in words; else None."""
+    """Return the feature that a gateway needs and that is missing, or why this is unknown; None if
+    complete."""
     trial = tried(discipline)
     return trial.untried or trial.missing
 
 
 def tried(discipline: str = "pfifo") -> Trial:
-    """Try everything that a gateway needs of the kernel; the leaf's `discipline` is tried too,
-    or with "best" found out.
+    """Try every feature of the kernel that a gateway needs, and the `discipline` of leaves; "best"
+    finds it.
 
-    Where a network namespace is not to be had, one in a user namespace of our own will do.
+    Without permission for a network namespace, a user namespace is created for it.
     """
     if not sys.platform.startswith("linux"):
         return Trial(None, f"needs Linux, this is {sys.platform}")
@@ -112,7 +115,7 @@ def tried(discipline: str = "pfifo") -> Trial:
 
 
 def in_a_process(discipline: str, kinds: int) -> str:
-    """What comes of trying in a process that ends with it, in namespaces of these kinds."""
+    """Return the result of a trial in a separate process, in new namespaces of these kinds."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -129,7 +132,7 @@ def in_a_process(discipline: str, kinds: int) -> str:
 
 
 def try_everything(discipline: str, kinds: int) -> str:
-    """Try each step in a namespace that ends with this process."""
+    """Try each step in a namespace that ends with this process, and return the result."""
     from lasthop.linux import leaf_queue, links, tc
     from lasthop.linux.netlink import KernelError, Socket
 

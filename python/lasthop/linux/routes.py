@@ -16,12 +16,13 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 NEWROUTE, GETROUTE = 24, 26
 ROUTE = struct.Struct("=BBBBBBBBI")
-"""Family, bits of the destination and of the source, TOS, table, protocol, scope, type, flags."""
+"""Layout of struct rtmsg: family, bits of the destination and of the source, TOS, table, protocol,
+scope, type, flags."""
 MAIN, STATIC, ON_LINK, UNICAST = 254, 4, 253, 1
 LOCAL_TABLE, HOST, LOCAL = 255, 254, 2
 DST, OIF, GATEWAY, METRICS, MULTIPATH, VIA = 1, 4, 5, 8, 9, 18
 NEXT_HOP = struct.Struct("=HBBi")
-"""Length, flags, hops, interface of one of several paths."""
+"""Layout of struct rtnexthop: length, flags, hops, interface of one of several paths."""
 INITCWND, QUICKACK = 11, 15
 """Metrics of linux/rtnetlink.h."""
 UNIVERSE = 0
@@ -31,15 +32,15 @@ EVERYTHING = IPv4Network("0.0.0.0/0")
 
 @dataclass(frozen=True)
 class RouteMetrics:
-    """How TCP behaves towards an address."""
+    """Metrics of a route, which change how TCP behaves towards its addresses."""
 
     acknowledges_each: bool = False
-    """Whether segments from there are acknowledged one by one."""
+    """Whether every segment from these addresses is acknowledged separately."""
     initial_window: int | None = None
-    """Segments that are sent there at first; None: the kernel's ten."""
+    """Initial window of connections to these addresses [segments]; None for the kernel's ten."""
 
     def metrics(self) -> Iterator[tuple[str, int, int]]:
-        """As metrics of a route: name, number and value."""
+        """Yield the metrics of a route: name, number and value."""
         if self.acknowledges_each:
             yield "quickack", QUICKACK, 1
         if self.initial_window is not None:
@@ -47,7 +48,7 @@ class RouteMetrics:
 
 
 def habits_towards(address: str, interface: str, habits: RouteMetrics) -> Request:
-    """A route to an IPv4 address."""
+    """Return the request for a route to an IPv4 address, with metrics."""
     metrics = list(habits.metrics())
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN, STATIC, ON_LINK, UNICAST, 0)
     body += attribute(DST, socket.inet_aton(address))
@@ -60,7 +61,7 @@ def habits_towards(address: str, interface: str, habits: RouteMetrics) -> Reques
 
 
 def all_local(addresses: IPv4Network, interface: str) -> Request:
-    """A route that makes all these addresses the machine's own."""
+    """Return the request for a route that makes all these addresses local."""
     bits = addresses.prefixlen
     body = ROUTE.pack(socket.AF_INET, bits, 0, 0, LOCAL_TABLE, STATIC, HOST, LOCAL, 0)
     body += attribute(DST, addresses.network_address.packed)
@@ -70,13 +71,14 @@ def all_local(addresses: IPv4Network, interface: str) -> Request:
 
 
 def through(addresses: IPv4Network, interface: str) -> Request:
-    """A route to all these addresses, whose hosts are at the interface itself."""
+    """Return the request for a route to all these addresses, whose hosts are directly at the
+    interface."""
     text = f"ip route add {addresses} dev {interface}"
     return _route(addresses, ON_LINK, interface, text)
 
 
 def by_way_of(gateway: IPv4Address, interface: str) -> Request:
-    """A route to whatever has no other, by way of a host at the interface."""
+    """Return the request for a default route through a router at the interface."""
     text = f"ip route add default via {gateway} dev {interface}"
     return _route(EVERYTHING, UNIVERSE, interface, text, attribute(GATEWAY, gateway.packed))
 
@@ -98,7 +100,7 @@ def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address,
 
 
 def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
-    """Return the routers of a route with the numbers of their interfaces."""
+    """Yield the routers of a route, with the numbers of their interfaces."""
     interface = int.from_bytes(has.get(OIF, b""), sys.byteorder)
     for raw in (has.get(GATEWAY, b""), has.get(VIA, b"")[2:]):
         if (address := address_of(raw)) is not None:
@@ -115,7 +117,7 @@ def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
 def _route(
     addresses: IPv4Network, scope: int, interface: str, text: str, more: bytes = b""
 ) -> Request:
-    """A route of the main table."""
+    """Return the request for a route of the main table."""
     bits = addresses.prefixlen
     body = ROUTE.pack(socket.AF_INET, bits, 0, 0, MAIN, STATIC, scope, UNICAST, 0)
     body += attribute(DST, addresses.network_address.packed)

@@ -1,4 +1,4 @@
-"""Who gets a processor when there are too few: threads whose lateness looks like a network's."""
+"""Scheduling priority of threads whose delay would look like a delay of the network."""
 
 import os
 from collections.abc import Iterator
@@ -6,20 +6,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FIRST = 10
-"""Priority among real-time threads (sched(7)); hardly anything else is one."""
+"""Priority among real-time threads (sched(7)). Few other threads are real-time threads."""
 MOST_NICE = -20
 
 
 def real_time() -> None:
-    """The calling thread gets a processor before all others, where the system allows it."""
+    """Run the calling thread as a real-time thread, if the system permits it."""
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIRST))
 
 
 @contextmanager
 def preferred() -> Iterator[None]:
-    """Meanwhile the calling thread gets a processor before others that are not real-time, where the
-    system allows it; processes and threads that it starts do not.
+    """Run the calling thread before other normal threads in this context, if the system permits it.
+
+    Processes and threads that it starts are not preferred.
     """
     before = os.getpriority(os.PRIO_PROCESS, 0)
     with suppress(OSError):
@@ -34,7 +35,8 @@ def preferred() -> Iterator[None]:
 
 
 def waited_s() -> float | None:
-    """How long the calling thread has waited for a processor; None where nobody tells. [s]"""
+    """Return how long the calling thread has waited for a processor; None if the kernel does not
+    report it. [s]"""
     try:
         _, waited_ns, _ = Path("/proc/thread-self/schedstat").read_text().split()
     except OSError:

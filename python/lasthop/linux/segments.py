@@ -1,9 +1,9 @@
 """Round-trip times of TCP segments that pass, from departure to the first ACK that covers them.
 
-Nothing here asks the kernel. The first few segments of one flow are taken, and the least of their
-round-trip times: an ACK may be delayed until the next segment. What is sent again is no sample,
-since nobody could say which one an ACK is for (Karn and Partridge, 1987), unless timestamps tell
-(RFC 7323).
+This module does not use the kernel. It records the first few segments of one flow, and uses the
+smallest of their round-trip times, since an ACK may be delayed until the next segment. A
+retransmitted segment gives no sample, since it is unknown which transmission an ACK is for (Karn
+and Partridge, 1987). With timestamps (RFC 7323) this is known.
 """
 
 import struct
@@ -17,16 +17,18 @@ TCP = 6
 ACK, RST = 0x10, 0x04
 NOP, END, TIMESTAMPS = 1, 0, 8
 HEAD = struct.Struct("!HHIIBB")
-"""Ports, sequence and acknowledgement number, length of the header, flags (RFC 9293)."""
+"""Layout of the TCP header: ports, sequence and acknowledgement number, header length, flags (RFC
+9293)."""
 
 TAKEN = 4
-"""Segments that are taken of a flow."""
+"""Number of segments of a flow that are recorded."""
 MOST_SEEN = 32
-"""Packets of a station that are looked at, before it is let alone."""
+"""Largest number of packets of a station that one probe examines."""
 PATIENCE_S = 3.0
-"""What has not been acknowledged for so long will tell nothing. [s]"""
+"""Time after which an unacknowledged segment is given up. [s]"""
 LARGEST_WINDOW = 1 << 30
-"""An ACK that is further ahead covers what cannot have been sent (RFC 7323). [bytes]"""
+"""Largest distance of an ACK from known data. A larger one covers data that cannot have been sent
+(RFC 7323). [bytes]"""
 
 
 class Flow(NamedTuple):
@@ -39,31 +41,31 @@ class Flow(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """What a TCP segment says."""
+    """Fields of a TCP segment."""
 
     source: Address
     source_port: int
     destination: Address
     destination_port: int
     start: int
-    """Sequence number of its first byte."""
+    """Sequence number of the segment's first byte."""
     end: int
-    """Sequence number after its last byte."""
+    """Sequence number after the segment's last byte."""
     ack: int | None
-    """The next byte that its sender expects."""
+    """Next byte that the segment's sender expects; None without the flag ACK."""
     stamp: int | None
-    """Its timestamp, TSval."""
+    """Timestamp of the segment, TSval."""
     echo: int | None
-    """The timestamp that it answers, TSecr."""
+    """Timestamp that the segment echoes, TSecr."""
 
     @property
     def to_station(self) -> Flow:
-        """Its flow, where it goes to the station."""
+        """Return the flow of a segment that goes to the station."""
         return Flow(self.destination, self.destination_port, self.source, self.source_port)
 
     @property
     def from_station(self) -> Flow:
-        """Its flow, where it comes from the station."""
+        """Return the flow of a segment that comes from the station."""
         return Flow(self.source, self.source_port, self.destination, self.destination_port)
 
 
@@ -71,13 +73,13 @@ class RoundTrip(NamedTuple):
     """A segment, and the ACK that covers it."""
 
     sent_s: float
-    """When the segment left. [s]"""
+    """Departure time of the segment. [s]"""
     rtt_s: float
-    """From then to the ACK. [s]"""
+    """Time from the departure to the ACK. [s]"""
 
 
 class Taken(NamedTuple):
-    """A segment that has left."""
+    """Segment that has left and is recorded."""
 
     end: int
     stamp: int | None
@@ -90,7 +92,8 @@ def before(number: int, other: int) -> bool:
 
 
 def parsed(packet: bytes) -> Segment | None:
-    """A TCP segment, of which at least the headers are there; None if it is something else."""
+    """Return the TCP segment in a packet, of which at least the headers are present; None for other
+    packets."""
     source, length = source_and_length(packet)
     if source is None:
         return None
@@ -121,7 +124,7 @@ def parsed(packet: bytes) -> Segment | None:
 
 
 def timestamps(options: bytes) -> tuple[int | None, int | None]:
-    """TSval and TSecr of a header's options."""
+    """Return TSval and TSecr from the options of a header."""
     at = 0
     while at < len(options) and (kind := options[at]) != END:
         if kind == NOP:
@@ -138,31 +141,31 @@ def timestamps(options: bytes) -> tuple[int | None, int | None]:
 
 @dataclass
 class RoundTripProbe:
-    """A look at a station's segments: some are taken, then their ACKs are waited for.
+    """Probe of one station: it records some segments, then waits for the ACKs that cover them.
 
     ``open --TAKEN segments, or `close`--> waits --all covered, or too late--> over``
     """
 
     is_open: bool = True
-    """Whether segments are still taken."""
+    """Whether the probe still records segments."""
     is_over: bool = False
     flow: Flow | None = None
     taken: list[Taken] = field(default_factory=list)
-    """Segments that are not covered yet."""
+    """Recorded segments that are not acknowledged yet."""
     seen: int = 0
-    """Packets so far."""
+    """Number of packets examined so far."""
     highest: int = 0
-    """Number after the last byte that has left, while segments are captured."""
+    """Sequence number after the last byte that has left, while segments are recorded."""
     least: RoundTrip | None = None
 
     def close(self) -> None:
-        """Take no more segments."""
+        """Record no more segments."""
         self.is_open = False
         if not self.taken:
             self.is_over = True
 
     def leaves(self, segment: Segment, at_s: float) -> None:
-        """A segment has left for the station."""
+        """Process a segment that has left for the station."""
         self.count()
         if segment.start == segment.end:
             return
@@ -170,7 +173,7 @@ class RoundTripProbe:
             self.flow, self.highest = segment.to_station, segment.start
         if segment.to_station != self.flow:
             return
-        if before(segment.start, self.highest):  # sent again
+        if before(segment.start, self.highest):  # a retransmission
             self.taken, self.least = [], None
             if segment.stamp is None or not self.is_open:
                 self.is_open, self.is_over = False, True
@@ -183,13 +186,14 @@ class RoundTripProbe:
             self.is_open = False
 
     def returns(self, segment: Segment, at_s: float) -> RoundTrip | None:
-        """A segment has come from the station; the least round trip, once all is covered."""
+        """Process a segment from the station. Return the smallest round trip once all recorded
+        segments are acknowledged."""
         self.count()
         if self.flow is None or segment.from_station != self.flow or segment.ack is None:
             return None
         ahead = (segment.ack - self.highest) & 0xFFFFFFFF
         if 0 < ahead <= (1 << 31) and (self.is_open or ahead > LARGEST_WINDOW):
-            return None  # it covers what has not been sent
+            return None  # the ACK covers data that was never sent
         while self.taken and not before(segment.ack, self.taken[0].end):
             first = self.taken[0]
             if (
@@ -197,7 +201,7 @@ class RoundTripProbe:
                 and segment.echo is not None
                 and before(segment.echo, first.stamp)
             ):
-                break  # it answers what was sent before
+                break  # the ACK answers an earlier transmission
             trip = RoundTrip(first.at_s, max(at_s - first.at_s, 0.0))
             if self.least is None or trip.rtt_s < self.least.rtt_s:
                 self.least = trip
@@ -208,11 +212,11 @@ class RoundTripProbe:
         return self.least
 
     def count(self) -> None:
-        """Count a packet; after too many nothing more is taken."""
+        """Count a packet. After too many packets the probe records no more segments."""
         self.seen += 1
         if self.seen >= MOST_SEEN and self.is_open:
             self.close()
 
     def is_late(self, now_s: float) -> bool:
-        """Whether nothing will come of it."""
+        """Return whether the probe can no longer give a result."""
         return bool(self.taken) and now_s - self.taken[-1].at_s > PATIENCE_S

@@ -1,7 +1,6 @@
 """The first timeout of TCP connections, which a BPF program of a control group sets.
 
-The process is in its own control group as long as this is in force, as are all sockets that it
-makes meanwhile.
+Meanwhile, the process and all sockets that it creates are in a new control group.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ from lasthop.linux.netns import Namespace
 from lasthop.linux.tun import open_tun
 
 SOCK_OPS = 13
-"""Type of a program that TCP calls (linux/bpf.h)."""
+"""Type of a program that TCP calls on its events (linux/bpf.h)."""
 GROUP_SOCK_OPS = 3
 """Type of its attachment to a control group."""
 TIMEOUT_INIT = 1
@@ -34,7 +33,8 @@ PROBE_ADDRESS, PROBE_MASK, NOWHERE = "10.0.0.1", "255.0.0.0", "10.0.0.2"
 
 @contextlib.contextmanager
 def first_timeouts(seconds: float) -> Iterator[None]:
-    """Let connections of this process start with this timeout, until their first sample.
+    """Set the first timeout of connections of this process, which is used until the first RTT
+    sample.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def remove(group: Path) -> None:
 
 @contextlib.contextmanager
 def answering(group: Path, ticks: int) -> Iterator[None]:
-    """Let all sockets of a group start with a timeout."""
+    """Set the first timeout of all sockets of a control group."""
     directory = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
     try:
         program = load_program(
@@ -117,7 +117,7 @@ def answering(group: Path, ticks: int) -> Iterator[None]:
 
 
 def instructions(ticks: int) -> bytes:
-    """Return the program that replies only to requests for the first timeout."""
+    """Return the program, which replies only to requests for the first timeout."""
 
     def instruction(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:
         return struct.pack("=BBhi", code, of << 4 | to, offset, value)
@@ -137,7 +137,7 @@ def instructions(ticks: int) -> bytes:
 
 
 def timeout_of_a_syn() -> float:
-    """Return the timeout of a connection without a reply. [s]"""
+    """Return the timeout of a connection's SYN without the program. [s]"""
     namespace = Namespace()
 
     def ask() -> float:

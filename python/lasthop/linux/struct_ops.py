@@ -1,8 +1,8 @@
-"""Congestion controls as BPF objects: from a compiled file to an algorithm in force.
+"""Congestion controls as BPF objects: loading of a compiled file into the kernel.
 
-An object (`bpf_object`) has a section for each operation and one with the structure of operations,
-which names them. The kernel itself relocates the members of its structures (CO-RE). Only the
-structure of operations must be laid out here as in the kernel.
+An object (`bpf_object`) has a section for each operation and one section with the structure of
+operations, which refers to them. The kernel itself relocates the members of its structures (CO-RE).
+This module only has to arrange the structure of operations as in the running kernel.
 """
 
 import errno
@@ -21,10 +21,11 @@ from lasthop.linux.btf import Btf
 KERNEL_TYPES = Path("/sys/kernel/btf/vmlinux")
 OPERATIONS = "tcp_congestion_ops"
 ENTRY = f"bpf_struct_ops_{OPERATIONS}"
-"""Type of a map's entry in the kernel: the operations, and their use."""
+"""Kernel type of the map's entry: the operations, and their reference count."""
 SECTION = ".struct_ops.link"
 NAME_BYTES = 16
-"""Room for the name of a congestion control (linux/tcp.h), with a zero at its end."""
+"""Size of the field with the name of a congestion control (linux/tcp.h), including a zero at its
+end."""
 
 
 @cache
@@ -50,14 +51,14 @@ def kernel_types() -> Btf:
 
 
 def load(data: bytes, name: str, law: str) -> int:
-    """Put a congestion control into force under a name.
+    """Register a congestion control under a name.
 
     Parameters
     ----------
     data : bytes
-        The object.
+        Content of the object file.
     name : str
-        At most 15 letters.
+        Name in the kernel; at most 15 characters.
     law : str
         Name of the algorithm in messages.
 
@@ -70,7 +71,7 @@ def load(data: bytes, name: str, law: str) -> int:
     Raises
     ------
     UserError
-        If this process may not, the kernel cannot, or another one has the name.
+        If this process lacks the permission, the kernel lacks support, or the name is in use.
     """
     kernel = kernel_types()
     try:

@@ -1,4 +1,4 @@
-"""Settings of the kernel's network that each namespace has (sysctl)."""
+"""Network settings of the kernel that each network namespace has (sysctl)."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from lasthop.errors import UserError
 
 ROOT = Path("/proc/sys")
 ALLOWED = "net."
-"""Prefix of these settings; others belong to the whole machine."""
+"""Prefix of these settings. Settings with other prefixes belong to the whole machine."""
 
 
 def write(name: str, value: str) -> None:
@@ -21,7 +21,7 @@ def write(name: str, value: str) -> None:
     Raises
     ------
     UserError
-        If the kernel has no such setting there, or not with this value.
+        If the namespace has no such setting, or if the kernel refuses the value.
     """
     text = f"sysctl {name}={value}"
     words = name.split(".")

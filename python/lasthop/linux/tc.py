@@ -24,20 +24,20 @@ from lasthop.linux.netlink import (
 Address: TypeAlias = IPv4Address | IPv6Address
 Subnet: TypeAlias = IPv4Network | IPv6Network
 Key: TypeAlias = str | Address | Subnet
-"""A MAC address, an IP address or a subnet."""
+"""Key of a table: a MAC address, an IP address or a subnet."""
 
 NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45
 TCMSG = struct.Struct("=BxxxiIII")
-"""Family, interface, handle, parent, info."""
+"""Layout of struct tcmsg: family, interface, handle, parent, info."""
 KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
-"""Number of our hierarchies: "lh"."""
+"""Major number of lasthop's hierarchies: "lh"."""
 SPLITTER = 0x6C67
-"""Number of the discipline that splits merged packets, in front of a hierarchy."""
+"""Major number of the discipline that splits merged packets, in front of a hierarchy."""
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
-"""Number in the place of the interface in messages about a shared block."""
+"""Number that replaces the interface number in messages about a shared block."""
 
 RATESPEC = struct.Struct("=BBHhHI")
 ETHERNET = 1
@@ -46,20 +46,19 @@ TICK_NS = 64
 LARGEST_BUCKET = 0x7FFFFFFF
 
 PACKET_BYTES = 1514
-"""A full Ethernet frame; the quantum of a class with weight 1."""
+"""Length of a full Ethernet frame, and quantum of a class with weight 1."""
 BURST_S = 0.001
-"""Depth of a shaper's bucket, at its rate; at least one packet: so much may leave back to back when
-a timer is late. [s]
-"""
+"""Depth of a shaper's bucket: this time at the shaper's rate, and at least one packet. If a timer
+is late, this much may leave back to back. [s]"""
 DIRECT_PACKETS = 1000
-"""Packets that may wait in a hierarchy outside of all classes."""
+"""Largest number of packets that may wait in a hierarchy outside all classes."""
 SPLIT_BPS = 100_000_000_000
 """Rate of the splitter, above that of any interface: it never delays a packet. [bit/s]"""
 SPLIT_LIMIT_BYTES = 1 << 20
 TBF_PARMS, TBF_RATE64, TBF_BURST = 1, 4, 6
 HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
 LARGEST_RATE32 = 0xFFFFFFFF
-"""Largest rate that needs no attribute of its own. [byte/s]"""
+"""Largest rate that fits into 32 bits and needs no 64-bit attribute. [byte/s]"""
 U32_CLASSID, U32_HASH, U32_LINK, U32_DIVISOR, U32_SEL, U32_ACT = 1, 2, 3, 4, 5, 7
 U32_TERMINAL = 1
 U32_ROOT_TABLE = 0x80000000
@@ -69,7 +68,7 @@ NESTED = 0x8000
 STOLEN, EGRESS_REDIRECT = 4, 1
 
 ANY = 0
-"""Value of a family that matches frames of every protocol."""
+"""Address family that matches frames of every protocol."""
 ETH_P_ALL = 0x0003
 EVERY_PACKET = 1 << 16 | socket.htons(ETH_P_ALL)
 """Preference 1, and packets of every protocol (`filter_info`)."""
@@ -91,7 +90,7 @@ class Device(NamedTuple):
         return TCMSG.pack(0, self.number, handle, parent, info)
 
     def words(self) -> str:
-        """Return its words for `tc`."""
+        """Return the device in words of `tc`."""
         return f"dev {self.name}"
 
 
@@ -101,7 +100,7 @@ class Block(NamedTuple):
     number: int
 
     def words(self) -> str:
-        """Return its words for `tc`."""
+        """Return the block in words of `tc`."""
         return f"block {self.number}"
 
 
@@ -145,7 +144,8 @@ def add_qdisc(
 
 
 def hooks(device: Device, incoming: int, outgoing: int) -> Request:
-    """Return the request by which packets in both directions meet filters of shared blocks."""
+    """Return the request that attaches shared blocks of filters to both directions of an
+    interface."""
     body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, "clsact")
     body += u32_attribute(INGRESS_BLOCK, incoming) + u32_attribute(EGRESS_BLOCK, outgoing)
     text = f"tc qdisc add {device.words()} ingress_block {incoming} egress_block {outgoing} clsact"
@@ -153,7 +153,8 @@ def hooks(device: Device, incoming: int, outgoing: int) -> Request:
 
 
 def del_hooks(device: Device, kind: str = "clsact") -> Request:
-    """Return the request that removes hooks; the filters of a block go with its last user."""
+    """Return the request that removes hooks. The kernel removes a block's filters with its last
+    user."""
     body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, kind)
     return Request(DELQDISC, 0, body, f"tc qdisc del {device.words()} {kind}")
 
@@ -209,10 +210,10 @@ def htb_class(
     cburst_bytes: int | None = None,
     change: bool = False,
 ) -> Request:
-    """Return the request for a class of a hierarchy of token buckets, or for another rate of it.
+    """Return the request for an HTB class, or for a change of its rate. [bit/s]
 
-    The kernel keeps rates in whole bytes per second. [bit/s] By default, the ceiling and its bucket
-    are those of the rate.
+    The kernel stores rates in whole bytes per second. By default, the ceiling and its bucket are
+    equal to the rate and its bucket.
     """
     ceil_bps = rate_bps if ceil_bps is None else ceil_bps
     rate, ceil = max(rate_bps // 8, 1), max(ceil_bps // 8, 1)
@@ -236,7 +237,7 @@ def htb_class(
 def ticks(size: int, rate: int) -> int:
     """Return the time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
 
-    It is in whole microseconds, by the arithmetic of `tc`, as for its commands.
+    The time is a number of whole microseconds, computed with the arithmetic of `tc`.
     """
     whole_us = int(1e6 * (size / rate))
     return min(whole_us * 1000 // TICK_NS, LARGEST_BUCKET)
@@ -248,7 +249,7 @@ def del_class(device: Device, number: int) -> Request:
     return Request(DELCLASS, 0, device.header(number), text)
 
 
-# Filters in hash tables. The header of a frame begins 14 bytes before that of its packet.
+# Filters in hash tables. The header of a frame begins 14 bytes before the header of its packet.
 
 
 def mac_bytes(mac: str) -> bytes:
@@ -297,7 +298,7 @@ def echo_matches(family: int, kind: int) -> list[Match]:
 
 
 def bucket(key: Key) -> int:
-    """Return the bucket of an address, its last byte; all subnets are in the first bucket."""
+    """Return the bucket of an address, its last byte. All subnets are in the first bucket."""
     if isinstance(key, str):
         return mac_bytes(key)[-1]
     return key.packed[-1] if isinstance(key, IPv4Address | IPv6Address) else 0
@@ -335,7 +336,7 @@ def u32_link(
 ) -> Request:
     """Return the request for a filter that looks packets up in a hash table.
 
-    The bucket is in the bits of the mask, in the word of the packet at `offset`. [bytes]
+    The bucket number is in the bits of `mask` in the word of the packet at `offset`. [bytes]
     """
     selector = selector_of([match], flags=0, hash_mask=mask, hash_offset=offset)
     options = u32_attribute(U32_LINK, table << 20) + selector
@@ -356,8 +357,8 @@ def u32_filter(
 ) -> Request:
     """Return the request for a filter that classifies packets, or redirects them to a device.
 
-    With a `handle` it is an entry of a hash table. `words` are the matches for `tc`, if they have
-    words of their own.
+    With a `handle`, the filter is an entry of a hash table. `words` are the words of `tc` for the
+    matches, if they differ from the numeric form.
     """
     options = selector_of(matches, flags=U32_TERMINAL)
     words, name = words or " ".join(map(match_said, matches)), "u32"
@@ -433,7 +434,8 @@ def mirred(device: Device) -> bytes:
 def selector_of(
     matches: Sequence[Match], *, flags: int, hash_mask: int = 0, hash_offset: int = 0
 ) -> bytes:
-    """Return a u32 selector; masks and values are in network order, offsets in the machine's."""
+    """Return a u32 selector. Masks and values are in network byte order, offsets in host byte
+    order."""
     data = struct.pack("=BBBxHHhh", flags, 0, len(matches), 0, 0, 0, hash_offset)
     data += struct.pack("!I", hash_mask)
     for match in matches:
@@ -462,7 +464,7 @@ def u32(
     *,
     order: int,
 ) -> Request:
-    """Return the request for a u32 filter; without options, for its removal."""
+    """Return the request for a u32 filter. Without options, return the request for its removal."""
     name, protocol = PROTOCOLS[family]
     parent = at.number if isinstance(at, Block) else classid(major, 0)
     where = at.words() if isinstance(at, Block) else f"{at.words()} parent {major:x}:"
@@ -475,7 +477,7 @@ def u32(
 
 
 def add_filter(header: bytes, kind: str, options: bytes, words: str) -> Request:
-    """Return the request for a filter; `words` are its place and its options for `tc`."""
+    """Return the request for a filter. `words` are its place and its options in words of `tc`."""
     body = header + text_attribute(KIND, kind) + attribute(OPTIONS, options)
     return Request(NEWFILTER, CREATE | EXCL, body, f"tc filter add {words}")
 

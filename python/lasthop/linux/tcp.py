@@ -24,7 +24,7 @@ TELL_ACKNOWLEDGED = 1 << 4 | 1 << 9 | 1 << 11
 """SOF_TIMESTAMPING_SOFTWARE, _TX_ACK and _OPT_TSONLY of linux/net_tstamp.h."""
 
 TCP_INFO = struct.Struct("=68xI8xI16xI")
-"""tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
+"""Layout of tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
 
 
 class TcpInfo(NamedTuple):
@@ -37,7 +37,7 @@ class TcpInfo(NamedTuple):
 
 
 def set_congestion(connection: socket.socket, name: str) -> None:
-    """Choose the congestion control of a connection; name those of the kernel in an error."""
+    """Set the congestion control of a connection. An error message names those of the kernel."""
     try:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     except OSError as error:
@@ -48,8 +48,10 @@ def set_congestion(connection: socket.socket, name: str) -> None:
 
 
 def prefer_congestion(name: str) -> bool:
-    """Have connections of the calling thread's namespace use a control if they choose none; whether
-    the kernel lets them: of what only root may use, no other namespace can have any as its own.
+    """Set the default congestion control of the calling thread's namespace. Return whether it was
+    permitted.
+
+    Only the first namespace may use a control that is restricted to root as its default.
     """
     try:
         PREFERRED.write_text(name)
@@ -72,7 +74,7 @@ def has_congestion(name: str) -> bool:
         try:
             item.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
         except PermissionError:
-            return True  # It exists, for other users.
+            return True  # The kernel has it, but restricts it to root.
         except OSError:
             return False
     return True
@@ -81,16 +83,16 @@ def has_congestion(name: str) -> bool:
 def clamp_window(connection: socket.socket, size: int) -> None:
     """Limit the window that the receiver announces to `size` bytes.
 
-    Set before the connection begins, and again when the first data has come: with the first
-    segment of a new size the kernel sets the clamp to what the buffer holds (tcp_measure_rcv_mss,
-    since Linux 6.11).
+    Call this before the connection begins, and again when the first data has arrived. With the
+    first segment of a new size, the kernel sets the clamp to the size of the buffer
+    (tcp_measure_rcv_mss, since Linux 6.11).
     """
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * size)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, size)
 
 
 def limit_segment(connection: socket.socket, size: int) -> None:
-    """Limit segments of both directions to `size` bytes; call it before the connection starts."""
+    """Limit segments of both directions to `size` bytes. Call this before the connection starts."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, size)
 
 
@@ -100,12 +102,12 @@ def limit_unsent(connection: socket.socket, size: int) -> None:
 
 
 def forbid_quick_acks(connection: socket.socket) -> None:
-    """Acknowledge every second segment. Repeat this, since a delayed ACK ends it."""
+    """Acknowledge every second segment. Repeat this call, since a delayed ACK cancels it."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
 
 def tell_when_acknowledged(connection: socket.socket) -> None:
-    """Make a socket ready, by its error queue, when its next data is acknowledged."""
+    """Make the error queue of a socket readable when the next data is acknowledged."""
     connection.setsockopt(socket.SOL_SOCKET, TIMESTAMPING, TELL_ACKNOWLEDGED)
 
 
@@ -117,15 +119,17 @@ def empty_error_queue(connection: socket.socket) -> None:
 
 
 def is_acknowledged(connection: socket.socket) -> bool:
-    """Return whether all data of a connection that was shut down is acknowledged."""
+    """Return whether all data of a connection was acknowledged after its shutdown."""
     (outstanding,) = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))
     return bool(outstanding <= 1)  # Its FIN counts as a byte.
 
 
 def abort(connection: socket.socket) -> None:
-    """Close a socket, if it is open, and forget its unsent data. Otherwise the kernel tries for
-    minutes to send it to a host that is gone, keeps the namespace that long, and counts it as the
-    memory of TCP, of which all namespaces have one.
+    """Close a socket, if it is open, and discard its unsent data.
+
+    Otherwise the kernel tries for minutes to send this data to a host that no longer exists. Until
+    then it keeps the namespace. The data also counts towards the memory limit of TCP, which all
+    namespaces share.
     """
     if connection.fileno() < 0:
         return
@@ -141,7 +145,8 @@ def tcp_info(connection: socket.socket) -> TcpInfo:
 
 
 def without_timestamps() -> bool:
-    """Turn off TCP timestamps in the calling thread's namespace; return whether it is allowed."""
+    """Turn off TCP timestamps in the calling thread's namespace. Return whether this is
+    permitted."""
     try:
         Path(TIMESTAMPS).write_text("0")
     except OSError:

@@ -38,7 +38,8 @@ class Timer:
         return self.descriptor
 
     def set(self, when_s: float) -> None:
-        """Set the timer to a time of `time.monotonic`; it is not readable before. [s]"""
+        """Set the timer to a time of `time.monotonic`. The timer is not readable before this time.
+        [s]"""
         seconds, ns = divmod(max(1, round(when_s * 1e9)), 1_000_000_000)
         wanted = Itimerspec(Timespec(0, 0), Timespec(seconds, ns))
         to = ctypes.byref(wanted)

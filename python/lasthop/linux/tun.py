@@ -1,4 +1,4 @@
-"""TUN interfaces: packets of the kernel are read from a descriptor, and written to it."""
+"""TUN interfaces, whose packets a process reads from a descriptor and writes to it."""
 
 import contextlib
 import errno
@@ -11,7 +11,7 @@ from lasthop.errors import UserError
 
 DEVICE = "/dev/net/tun"
 
-# linux/if_tun.h and linux/sockios.h
+# Constants of linux/if_tun.h and linux/sockios.h.
 TUNSETIFF = 0x400454CA
 TUNSETOFFLOAD = 0x400454D0
 IFF_TUN, IFF_NO_PI, IFF_VNET_HDR = 0x0001, 0x1000, 0x4000
@@ -22,7 +22,8 @@ SIOCSIFMTU, SIOCSIFTXQLEN = 0x8922, 0x8943
 IFF_UP, IFF_RUNNING = 0x1, 0x40
 
 QUEUE_PACKETS = 10_000
-"""Packets that wait for a late reader: as many as the windows of any scenario."""
+"""Length of the interface's queue, if the reader is late. It holds the windows of any scenario.
+[packets]"""
 
 
 def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = False) -> int:
@@ -66,7 +67,8 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
             number = control.fileno()
             _request(number, SIOCSIFMTU, name, struct.pack("=i", mtu))
-            with contextlib.suppress(PermissionError):  # Needs root outside of namespaces, too.
+            # Outside user namespaces this needs root, too.
+            with contextlib.suppress(PermissionError):
                 _request(number, SIOCSIFTXQLEN, name, struct.pack("=i", QUEUE_PACKETS))
             _request(number, SIOCSIFADDR, name, _inet(address))
             _request(number, SIOCSIFNETMASK, name, _inet(mask))
@@ -90,7 +92,7 @@ def address_of(interface: str) -> str | None:
 
 
 def _inet(address: str) -> bytes:
-    """struct sockaddr_in."""
+    """Return a struct sockaddr_in."""
     return struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
 
 

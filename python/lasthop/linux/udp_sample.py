@@ -1,9 +1,9 @@
 """Uplink UDP by station, from one packet in eight that a packet socket sees.
 
-Such packets must not be redirected, and a filter that counts them needs an action that not every
-kernel has. A sample is enough to detect stations that send much. The kernel draws it, which reduces
+Uplink UDP must not be redirected, and a filter that counts it needs an action that some kernels
+lack. A sample is enough to detect stations that send much UDP. The kernel draws it, which reduces
 the load of this process to an eighth. The kernel also counts packets for which the buffer has no
-room. The totals of the sample are scaled by them.
+room. The totals of the sample are scaled up to include these packets.
 """
 
 import socket
@@ -16,14 +16,15 @@ from lasthop.linux.packets import packet_socket, received, source_and_length
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Number of packets of which one is sampled."""
+"""Sampling ratio: one of this many packets is sampled."""
 SOL_PACKET = 263
 PACKET_STATISTICS = 6
 STATISTICS = struct.Struct("=II")
-"""Packets that passed the filter, and those of them that were dropped. A read resets both."""
+"""Layout of the statistics: packets that passed the filter, and how many of these were dropped. A
+read resets both."""
 BUFFER_BYTES = 1 << 21
-"""Requested size of the buffer; the kernel doubles it. A full frame takes 2304 bytes: 1800
-frames, or 170 Mbit/s."""
+"""Requested size of the buffer, which the kernel doubles. It holds 1800 full frames of 2304 bytes,
+enough for 170 Mbit/s. [bytes]"""
 UDP = 17
 
 # Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
@@ -53,7 +54,8 @@ class Counted(NamedTuple):
 
 
 class UdpSample:
-    """Estimates of the UDP that has arrived at interfaces since the start, by source address."""
+    """Estimates of the UDP traffic that has arrived at interfaces since the start, by source
+    address."""
 
     def __init__(self, interfaces: Iterable[str]) -> None:
         self.total: dict[Address, Counted] = {}
@@ -84,7 +86,7 @@ class UdpSample:
 
 
 def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address, Counted]:
-    """Return the packets in a socket from known addresses."""
+    """Read all packets in a socket; return the totals of known addresses."""
     result: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
     for header, _ in received(packets):
         source, length = source_and_length(header)
@@ -95,7 +97,8 @@ def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address
 
 
 def statistics(packets: socket.socket) -> tuple[int, int]:
-    """Return the packets that passed a socket's filter since the last call, and those dropped."""
+    """Return how many packets passed a socket's filter since the last call, and how many were
+    dropped."""
     try:
         text = packets.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
     except OSError:

@@ -1,7 +1,7 @@
-"""The undo log: the inverse of each change, on the disk before the change is made.
+"""The undo log: the inverse of each change, written to the disk before the change is made.
 
-Each record is a line with a checksum. A line that was being written at a power failure is detected;
-its change was never made.
+Each record is a line with a checksum. A power failure can leave an incomplete line. Such a line is
+detected, and its change was never made.
 """
 
 import json
@@ -15,7 +15,7 @@ from lasthop.errors import UserError
 from lasthop.linux.own_file import open_own
 
 Record: TypeAlias = Mapping[str, Any]
-"""An inverse: `kind` names the change, and the other keys are its parameters."""
+"""Inverse of a change. `kind` names the change, and the other keys are its parameters."""
 
 
 class UndoLog:
@@ -39,7 +39,7 @@ class UndoLog:
         Raises
         ------
         UserError
-            If the disk does not accept it. No readable line of it remains.
+            If the record cannot be written. No readable line of the record remains.
         """
         text = json.dumps(record, sort_keys=True)
         line = f"{zlib.crc32(text.encode()):08x} {text}\n".encode()

@@ -1,6 +1,6 @@
-"""Cables between network namespaces: a pair of Ethernet interfaces, their addresses, forwarding.
+"""Virtual cables between network namespaces: pairs of Ethernet interfaces, addresses, forwarding.
 
-A pair is removed with either of its namespaces, and the settings of its interfaces with it.
+A pair is removed together with either of its namespaces, with all settings of its interfaces.
 """
 
 import socket
@@ -12,15 +12,15 @@ from lasthop.linux.netlink import CREATE, EXCL, Request, attribute, text_attribu
 
 NEWADDR = 20
 ADDRESS = struct.Struct("=BBBBI")
-"""Family, bits of the prefix, flags, scope, interface."""
+"""Layout of struct ifaddrmsg: family, bits of the prefix, flags, scope, interface."""
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 INFO_DATA, VETH_PEER, NET_NS_FD = 2, 1, 28
 AF_SPEC, INET_CONF, FORWARDING = 26, 1, 1
-"""Position of the IPv4 settings of an interface, and the setting that forwards packets."""
+"""Attributes with the IPv4 settings of an interface, and the setting that forwards packets."""
 
 
 def add_pair(name: str, peer: str, namespace: int) -> Request:
-    """Return the request for two interfaces, the other one in the namespace of a descriptor."""
+    """Return the request for a pair of interfaces. The peer is in the namespace of a descriptor."""
     other = (
         INFO.pack(0, 0, 0, 0, 0)
         + text_attribute(IFNAME, peer)
@@ -32,7 +32,7 @@ def add_pair(name: str, peer: str, namespace: int) -> Request:
 
 
 def address(interface: str, own: IPv4Interface) -> Request:
-    """Return the request that adds an IPv4 address to an interface, with its network."""
+    """Return the request that adds an IPv4 address and its network to an interface."""
     number = socket.if_nametoindex(interface)
     body = ADDRESS.pack(socket.AF_INET, own.network.prefixlen, 0, 0, number)
     body += attribute(IFA_LOCAL, own.ip.packed) + attribute(IFA_ADDRESS, own.ip.packed)
@@ -40,7 +40,7 @@ def address(interface: str, own: IPv4Interface) -> Request:
 
 
 def forward(interface: str) -> Request:
-    """Return the request that forwards IPv4 packets from an interface to others."""
+    """Return the request that forwards IPv4 packets from an interface to other interfaces."""
     setting = attribute(INET_CONF, u32_attribute(FORWARDING, 1))
     text = f"sysctl -w net.ipv4.conf.{interface}.forwarding=1"
     return request(interface, text, attribute(AF_SPEC, attribute(socket.AF_INET, setting)))

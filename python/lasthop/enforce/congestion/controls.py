@@ -16,13 +16,13 @@ class Control(NamedTuple):
     """A congestion control of the engine as an object for the kernel."""
 
     name: str
-    """Its name in scenarios."""
+    """Name of the congestion control in scenarios."""
     kernel_name: str
-    """Its name in the kernel if a user loads it."""
+    """Name of the congestion control in the kernel if a user loads it."""
     short: str
-    """Beginning of its name if an emulation loads it for itself."""
+    """Beginning of the congestion control's kernel name while an emulation uses it."""
     is_everyones: bool
-    """Whether the kernel can have its own control of that name."""
+    """Whether the kernel may already have a congestion control of this name."""
     line: str
 
     @property
@@ -32,7 +32,7 @@ class Control(NamedTuple):
 
     @property
     def own_name(self) -> str:
-        """Its name while only this process uses it; at most 15 letters."""
+        """Return the kernel name that only this process uses; at most 15 characters."""
         return f"{self.short}_{os.getpid()}"
 
 
@@ -46,12 +46,12 @@ CONTROLS = {
 
 
 def control(name: str) -> Control:
-    """Return the control of this name, in scenarios or in the kernel.
+    """Return the congestion control with this name in scenarios or in the kernel.
 
     Raises
     ------
     UserError
-        If there is none.
+        If no congestion control has this name.
     """
     for each in CONTROLS.values():
         if name in (each.name, each.kernel_name):

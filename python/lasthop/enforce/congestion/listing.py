@@ -15,26 +15,28 @@ LINK = "anon_inode:bpf"
 
 
 class Holder(NamedTuple):
-    """A process whose end removes a control."""
+    """Process that holds a congestion control. The kernel removes the control when the process
+    ends."""
 
     number: int
     program: str
 
 
 class Listed(NamedTuple):
-    """A congestion control that the kernel has."""
+    """Congestion control that is registered in the kernel."""
 
     name: str
     law: str | None
-    """Its name in scenarios, if it is one of lasthop."""
+    """Name of the congestion control in scenarios; None if lasthop does not provide it."""
     origin: str | None
-    """``kernel`` or ``BPF``; None without permission."""
+    """Origin of the congestion control: ``kernel`` or ``BPF``; None without permission to read
+    it."""
     stays: bool
     processes: list[Holder]
 
 
 def listed() -> list[Listed]:
-    """Return all controls that the kernel has now, in its order."""
+    """Return all congestion controls that the kernel has now, in the kernel's order."""
     try:
         links = links_by_name()
     except bpf.BpfError:
@@ -50,7 +52,7 @@ def listed() -> list[Listed]:
 
 
 def law_of(name: str) -> str | None:
-    """Return the control of the engine with this name in the kernel."""
+    """Return the engine's congestion control that has this name in the kernel."""
     for each in CONTROLS.values():
         if name == each.kernel_name or name.rpartition("_")[0] == each.short:
             return each.name
@@ -72,7 +74,7 @@ def links_by_name() -> dict[str, list[int]]:
     kernel = struct_ops.kernel_types()
     ours = kernel.structure(struct_ops.ENTRY).number
     for link, operations in pairs:
-        with contextlib.suppress(bpf.BpfError):  # It is gone meanwhile.
+        with contextlib.suppress(bpf.BpfError):  # The link was removed meanwhile.
             kind, value = bpf.value_of(operations)
             if kind == ours:
                 results.setdefault(struct_ops.named(value, kernel), []).append(link)
@@ -80,7 +82,7 @@ def links_by_name() -> dict[str, list[int]]:
 
 
 def holders(name: str) -> list[Holder]:
-    """Return the processes that hold the control of this name, if this one has permission."""
+    """Return the processes that hold the control of this name, if this process may read them."""
     try:
         return held_by(links_by_name().get(name, ()))
     except bpf.BpfError:

@@ -1,4 +1,4 @@
-"""Loading and unloading, for a process or until it is requested."""
+"""Loading and unloading of congestion controls, for one process or until a user unloads them."""
 
 import contextlib
 import os
@@ -48,12 +48,13 @@ def load(control: Control, *, stays: bool = False) -> int:
 
 
 def unload(control: Control) -> None:
-    """Remove a control that stays.
+    """Remove a control that stays after its process ends.
 
     Raises
     ------
     UserError
-        If there is none, or a process holds it, whose end removes it.
+        If the control is not loaded, or if a process holds it. The kernel removes such a control
+        when the process ends.
     """
     name = control.kernel_name
     if pins.let_go(name):
@@ -66,13 +67,14 @@ def unload(control: Control) -> None:
 
 
 def held(name: str) -> str:
-    """Return the processes that hold a control, in words."""
+    """Return a text that names the processes that hold a control."""
     names = [f"process {holder.number} ({holder.program})" for holder in holders(name)]
     return f"held by {', '.join(names)}" if names else ""
 
 
 def wait_until_gone(name: str) -> None:
-    """Wait until the kernel has removed a name, which it does after the call that released it."""
+    """Wait until the kernel has removed a name. The kernel does so after the releasing call
+    returns."""
     end_s = time.monotonic() + PATIENCE_S
     while name in available_congestion():
         if time.monotonic() > end_s:
@@ -92,12 +94,13 @@ def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
     Yields
     ------
     dict
-        The kernel's name of names. Controls of the kernel itself keep their names.
+        Kernel name of each control by its name in scenarios. The kernel's own controls keep
+        their names.
 
     Raises
     ------
     UserError
-        If one cannot be loaded.
+        If a control cannot be loaded.
     """
     results: dict[str, str] = {}
     with contextlib.ExitStack() as stack:
@@ -113,9 +116,9 @@ def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
 
 
 def missing() -> str | None:
-    """Why nothing can be loaded here; None if it can. Found out by trying.
+    """Return why no control can be loaded here, or None if loading works. The function tries it.
 
-    The trial's name is this process's own.
+    Only this process uses the name of the trial's control.
     """
     name, law = f"try_{os.getpid()}", CONTROLS["compound"]
     try:

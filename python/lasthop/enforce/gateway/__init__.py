@@ -1,5 +1,6 @@
 """Per-station fairness on a real hot-spot: a virtual shared bottleneck on a Linux gateway.
 
-`config` reads the file, `layout` turns it into classes and filters, `shaper` carries that out with
-an undo log, `service` keeps it going: it finds stations, pings them, and sets the rate.
+`config` reads the file and `layout` turns it into classes and filters. `shaper` sets them up in the
+kernel with an undo log. `service` runs the gateway: it finds stations, pings them and sets the
+rate.
 """

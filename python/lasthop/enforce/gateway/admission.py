@@ -19,7 +19,7 @@ from lasthop.errors import UserError
 from lasthop.linux.tc import Address
 
 QUARANTINE_S = 10.0
-"""Time that a new MAC address stays without a leaf of its own. [s]"""
+"""Time that a new MAC address waits before it gets a leaf that it does not share. [s]"""
 MAX_NEW_LEAVES = 30
 """Largest number of MAC addresses that get a leaf within one minute. [-]"""
 WINDOW_S = 60.0
@@ -27,14 +27,15 @@ FILE = "stations"
 """Name of the file of the state directory that keeps MAC addresses."""
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 MOST_KNOWN = 1 << 14
-"""Largest number of admitted MAC addresses. Beyond it, those absent for longest wait again."""
+"""Largest number of admitted MAC addresses. Above it, the MAC addresses that have been absent for
+longest are forgotten and wait again."""
 
 
 class Memory:
-    """What outlives the process: nothing is kept, unless a subclass does."""
+    """Storage for MAC addresses across restarts. This class stores nothing; subclasses may."""
 
     def read(self) -> "StoredState":
-        """Return what the last run has kept."""
+        """Return the state that the last run stored."""
         return StoredState()
 
     def write(self, stored_state: "StoredState") -> None:
@@ -42,7 +43,7 @@ class Memory:
 
 
 class StoredState(NamedTuple):
-    """What one run keeps for the next."""
+    """State that one run stores for the next run."""
 
     admitted: Collection[str] = ()
     """MAC addresses that were admitted."""
@@ -65,7 +66,7 @@ class Remembered(Memory):
     """Why the file could not be written, in words."""
 
     def read(self) -> StoredState:
-        """Return what the last run has kept."""
+        """Return the state that the last run stored."""
         admitted, ignored = [], {}
         lines = self.state.read(FILE).splitlines()
         for line in lines:
@@ -81,7 +82,7 @@ class Remembered(Memory):
         return StoredState(admitted[-MOST_KNOWN:], ignored)
 
     def write(self, stored_state: StoredState) -> None:
-        """Keep this, if it has changed."""
+        """Store this state, if it has changed."""
         lines = [
             *stored_state.admitted,
             *(f"{mac} {address}" for address, mac in stored_state.ignored.items()),
@@ -98,20 +99,20 @@ class Remembered(Memory):
 
 @dataclass
 class Admission:
-    """Decides which MAC addresses may have a leaf of their own.
+    """Decides which MAC addresses may have a leaf that they do not share.
 
     Parameters
     ----------
     known : dict of str to None
-        MAC addresses that need no quarantine: those of the last run.
+        MAC addresses that need no quarantine: those that the last run admitted.
     quarantine_s : float
-        Time that others wait. [s]
+        Time that all other MAC addresses wait. [s]
     max_new_leaves : int
-        Number of others that are admitted within one minute.
+        Largest number of other MAC addresses that are admitted within one minute.
     """
 
     known: dict[str, None] = field(default_factory=dict)
-    """Admitted MAC addresses, in the order in which they were last present."""
+    """Admitted MAC addresses, ordered by the time at which they were last present."""
     quarantine_s: float = QUARANTINE_S
     max_new_leaves: int = MAX_NEW_LEAVES
     first_s: dict[str, float] = field(default_factory=dict)
@@ -120,10 +121,10 @@ class Admission:
     """Times of the admissions of the last minute. [s]"""
 
     def see(self, macs: Iterable[str], now_s: float) -> set[str]:
-        """Return those of the present MAC addresses that may have a leaf.
+        """Return the present MAC addresses that may have a leaf.
 
-        A MAC address that is not present any more loses its place in the queue, but stays known
-        once it is admitted.
+        A waiting MAC address that is absent loses its place in the queue. An admitted MAC address
+        stays admitted.
         """
         present = dict.fromkeys(macs)
         self.first_s = {mac: since for mac, since in self.first_s.items() if mac in present}
@@ -157,5 +158,5 @@ class Admission:
 
     @property
     def waiting(self) -> int:
-        """Number of MAC addresses without a leaf. [-]"""
+        """Return the number of MAC addresses that wait for a leaf. [-]"""
         return len(self.first_s)

@@ -20,20 +20,21 @@ class Binding:
     last_s: float
     """Time at which it was last seen. [s]"""
     claimant: str | None = None
-    """Another MAC address that claims the address."""
+    """Another MAC address that claims the same IP address."""
 
 
 @dataclass
 class Bindings:
-    """Bindings of the addresses of the file: a pure function of sightings and time.
+    """Bindings of IP addresses in the file to MAC addresses. They depend only on sightings and
+    time.
 
     Parameters
     ----------
     absence_s : float
         Time after which a binding ends if its MAC address was not seen with the address. [s]
     lasting : collection of addresses
-        Addresses whose bindings never end, since packets of their machines are not shaped. A guest
-        that sends ARP replies faster than the machine itself makes that seem absent.
+        Addresses with permanent bindings, since packets of their machines are not shaped.
+        Otherwise a guest could make such a machine seem absent by sending ARP replies faster.
     """
 
     absence_s: float
@@ -51,7 +52,7 @@ class Bindings:
             known.claimant = mac
 
     def restore(self, macs: Mapping[Address, str], now_s: float) -> None:
-        """Take lasting bindings of the last run."""
+        """Restore the permanent bindings of the last run."""
         for address, mac in macs.items():
             if address in self.lasting:
                 self.by_address[address] = Binding(mac, now_s)

@@ -1,4 +1,7 @@
-"""Detection of traffic that can bypass the classifier: flowtables, stations known by IP address."""
+"""Detection of traffic that can bypass the classifier.
+
+Traffic bypasses it through flowtables, or by IP addresses if a station is known only by those.
+"""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -23,7 +26,8 @@ class Bypasses(NamedTuple):
     """Messages about flowtables that contain an interface towards access points."""
 
     faults: list[str]
-    """Messages about hardware flowtables, whose packets neither filters nor counters see."""
+    """Messages about hardware flowtables. Filters and counters do not see packets of such a
+    flowtable."""
     warnings: list[str]
     """Messages about other flowtables."""
 
@@ -40,7 +44,8 @@ def bypasses(gateway: Gateway) -> Bypasses:
 def among(
     tables: Iterable[Flowtable], lans: Iterable[str], present: Mapping[str, Link]
 ) -> Bypasses:
-    """Return messages about the flowtables that contain an interface or a device below it."""
+    """Return messages about flowtables that contain an interface, or a device below an
+    interface."""
     result = Bypasses([], [])
     devices = [name for lan in lans for name in links.below(lan, present)]
     for table in tables:
@@ -72,12 +77,12 @@ class Known(NamedTuple):
 
 
 def known(gateway: Gateway) -> Known:
-    """Return what the tables of neighbours and of bridges show now. Change nothing."""
+    """Return the contents of the neighbour and bridge tables now. Change nothing in the kernel."""
     roster, layout = Roster(gateway), Layout(gateway, Device("lh", 0))
     seen: list[Sighting] = [*of_neighbours(gateway), *of_bridges(gateway)]
     roster.see(seen, 0.0)
     for station in roster.stations():
-        with suppress(UserError):  # there are no numbers left
+        with suppress(UserError):  # no numbers are left
             layout.join(station)
     with Socket() as kernel:
         present = links.every_link(kernel)

@@ -1,4 +1,4 @@
-"""What to mind about a gateway though it can be set up: warnings of `check`, `up` and `status`."""
+"""Warnings of `check`, `up` and `status` about a gateway that can be set up."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,13 +12,13 @@ from lasthop.linux.netlink import Socket
 from lasthop.linux.tc import PACKET_BYTES
 
 MAX_PACKET_BYTES = PACKET_BYTES - 14
-"""Longest packet of which a leaf sends one per turn, without its Ethernet header. [bytes]"""
+"""Longest packet that a leaf can send in one turn, without the Ethernet header. [bytes]"""
 NAMED = 3
 """Largest number of stations that a warning names."""
 
 
 def cautions(gateway: Gateway) -> list[str]:
-    """What to mind, in words; the machine is looked at, and may be without the interfaces."""
+    """Return warnings about a gateway, in words. Interfaces of this machine may be missing."""
     with Socket() as kernel:
         present = links.every_link(kernel)
         return [
@@ -31,7 +31,7 @@ def cautions(gateway: Gateway) -> list[str]:
 
 
 def caps_by_default(gateway: Gateway) -> list[str]:
-    """Access points whose rate is held under a value that nobody has chosen."""
+    """Return warnings about access points whose rate is limited by the default `max`."""
     results = []
     for ap in gateway.aps:
         if ap.rate_bps is None and ap.max_by_default:
@@ -44,7 +44,7 @@ def caps_by_default(gateway: Gateway) -> list[str]:
 
 
 def out_of_service(gateway: Gateway, present: dict[str, Link]) -> list[str]:
-    """Interfaces that are down."""
+    """Return warnings about interfaces that are down."""
     ours = [name for name in (gateway.wan, *gateway.lans) if name in present]
     return [
         f"interface {name} is down: ip link set {name} up"
@@ -54,8 +54,9 @@ def out_of_service(gateway: Gateway, present: dict[str, Link]) -> list[str]:
 
 
 def not_forwarding(gateway: Gateway, present: dict[str, Link], kernel: Socket) -> list[str]:
-    """Warnings if the machine neither routes nor bridges between the two sides; IPv6 counts where
-    the access points' interfaces have such addresses.
+    """Return warnings if the machine neither routes nor bridges between the two sides.
+
+    IPv6 is checked only if the interfaces towards access points have IPv6 addresses.
     """
     across = bridge_of(gateway.wan, present)
     if across and all(bridge_of(name, present) == across for name in gateway.lans):
@@ -73,7 +74,8 @@ def not_forwarding(gateway: Gateway, present: dict[str, Link], kernel: Socket) -
 
 
 def without_address(gateway: Gateway, present: dict[str, Link], kernel: Socket) -> list[str]:
-    """Interfaces, or bridges that they are ports of, from which no ping can be sent."""
+    """Return warnings about interfaces, or their bridges, that have no address to send pings
+    from."""
     results = []
     for ap in gateway.aps:
         bridge = bridge_of(ap.interface, present)
@@ -88,10 +90,10 @@ def without_address(gateway: Gateway, present: dict[str, Link], kernel: Socket) 
 
 
 def with_long_frames(gateway: Gateway, present: dict[str, Link]) -> list[str]:
-    """Return warnings about interfaces whose packets are longer than a turn of a leaf."""
+    """Return warnings about interfaces whose packets are longer than one turn of a leaf."""
     results = []
     for name in gateway.lans:
-        with suppress(OSError):  # it is gone by now
+        with suppress(OSError):  # the interface was removed meanwhile
             if name in present and (longest := links.longest_packet(name)) > MAX_PACKET_BYTES:
                 results.append(
                     f"interface {name} has an MTU of {longest} bytes: shares are equal up to "
@@ -127,7 +129,7 @@ def without_programs(why: str | None) -> list[str]:
 
 
 def bridge_of(name: str, present: dict[str, Link]) -> str | None:
-    """The bridge of which an interface is a port."""
+    """Return the bridge of which an interface is a port, or None."""
     link = present.get(name)
     for other, bridge in present.items():
         if link is not None and bridge.number == link.master and bridge.kind == "bridge":
@@ -136,7 +138,7 @@ def bridge_of(name: str, present: dict[str, Link]) -> str | None:
 
 
 def refuse_unsuitable(gateway: Gateway, present: dict[str, Link]) -> None:
-    """Refuse interfaces at which frames cannot be classified by MAC address, or would be twice."""
+    """Refuse interfaces at which frames have no MAC address or would be counted twice."""
     for name in gateway.lans:
         link = present.get(name)
         if link is not None and link.hardware != links.ETHERNET:
@@ -155,7 +157,8 @@ def refuse_unsuitable(gateway: Gateway, present: dict[str, Link]) -> None:
 
 
 def refuse_bridges(gateway: Gateway, present: dict[str, Link]) -> None:
-    """Refuse a bridge where packets go through it without ever being its own."""
+    """Refuse a bridge if its packets are forwarded without being received by the bridge
+    interface."""
     for item, other in [(gateway.wan, lan) for lan in gateway.lans]:
         for bridge, port in ((item, other), (other, item)):
             if bridge_of(port, present) == bridge:

@@ -1,12 +1,13 @@
 """Classification of frames at `lan` by MAC address: the BPF program, its maps, its counters.
 
-The program is `crates/bpf/stations.bpf.c`. It runs at both hooks of `lan`, sets the class of every
-packet and lets exempt packets pass. The filter that runs it redirects all others to the IFB.
+The program is `crates/bpf/stations.bpf.c`. It runs at both hooks of `lan` and sets the class of
+every packet. Exempt packets pass. The filter that runs the program redirects all other packets to
+the IFB.
 
-A frame belongs to the station whose MAC address is its source (coming in) or destination (going
-out). If several stations share a MAC address, such as that of a router between `lan` and the
-stations, the frame belongs to the station of its IP address. All other frames are unclassified, and
-pass through the leaf of the access point for such packets.
+A frame belongs to the station whose MAC address is the frame's source (ingress) or destination
+(egress). If several stations share a MAC address, such as that of a router between `lan` and the
+stations, the frame belongs to the station of its IP address. All other frames are unclassified.
+They pass through the access point's leaf for unclassified packets.
 """
 
 import struct
@@ -32,7 +33,7 @@ class Kind(IntEnum):
     STATION = 0
     """Redirected to the leaf of its station."""
     UNCLASSIFIED = 1
-    """Redirected to the leaf for packets of no station."""
+    """Redirected to the leaf for packets that belong to no station."""
     MULTICAST = 2
     """Redirected to the leaf for multicast and broadcast packets."""
     ARP = 3
@@ -49,7 +50,8 @@ class Kind(IntEnum):
     UNMATCHED = 10
     """Passed without any classification."""
     FORGED = 11
-    """ARP or neighbour discovery that names another MAC address than its frame has; made void."""
+    """ARP or neighbour discovery packet that names another MAC address than its frame has. The
+    program makes it invalid."""
 
 
 EXEMPT = (
@@ -75,18 +77,21 @@ ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
 }
 """Rate [bit/s] and burst [bytes] that each station may send, and receive, of each exempt kind.
 
-That of STATION is for the sum of all kinds but multicast, and that of UNCLASSIFIED for the sum over
-the stations of a group. Packets beyond that go through the leaf of the station."""
+The entry STATION limits the sum of all kinds except multicast. The entry UNCLASSIFIED limits the
+sum of all stations of a group. Packets above the allowance go through the station's leaf.
+"""
 
 BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
 """Flags of a station (stations.h)."""
 STATION = struct.Struct("=HHHHIII")
-"""Class to it, class from it, access point, flags, number of its allowances, interface at which it
-was last seen, number of changes of that interface (struct station)."""
+"""Layout of `struct station`: class of packets to it, class of packets from it, access point,
+flags, number of its allowances, interface at which it was last seen, number of changes of this
+interface."""
 ACCESS = struct.Struct("=HHI")
-"""Leaves for unclassified and multicast packets, number of their allowances (struct access)."""
+"""Layout of `struct access`: leaves for unclassified and multicast packets, number of their
+allowances."""
 GROUP = struct.Struct("=HH")
-"""Class of a group, and number of the hierarchy inside it (struct group)."""
+"""Layout of `struct group`: class of a group, and number of the hierarchy inside the group."""
 PREFIX = struct.Struct("=IB16s3x")
 COUNT = struct.Struct("=QQ")
 DIRECTIONS = 2
@@ -94,7 +99,7 @@ COUNTS_BYTES = DIRECTIONS * len(Kind) * COUNT.size
 SECTIONS = {"from": "at_ingress", "to": "at_egress", "leaf": "at_ifb", "inside": "at_group"}
 
 Table: TypeAlias = dict[tuple[str, bytes], bytes]
-"""Entries that the maps are to have, by map and key."""
+"""Wanted entries of the BPF maps, by map and key."""
 
 
 class Place(NamedTuple):
@@ -104,7 +109,7 @@ class Place(NamedTuple):
     from_class: int
     ap: int
     number: int
-    """The number under which its allowances are counted."""
+    """Number under which the allowances of the station are counted."""
     udp_passes: bool = False
 
     def packed(self, flags: int = 0) -> bytes:
@@ -115,10 +120,10 @@ class Place(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """MAC addresses at `lan` other than those of single stations."""
+    """MAC addresses at `lan` other than those that belong to one station."""
 
     ignored: Mapping[Address, str] = {}
-    """MAC addresses of machines that are no stations, by the addresses that the file ignores."""
+    """MAC addresses of the machines that the file ignores, by IP address."""
     routers: Mapping[str, Collection[Subnet]] = {}
     """Subnets that this machine reaches through each MAC address."""
     waiting: Mapping[str, str] = {}
@@ -147,7 +152,7 @@ def prefix_key(address: Address | Subnet) -> bytes:
 
 
 def own_key(address: Address) -> bytes:
-    """Return the key of an address of this machine, IPv4 as a mapped address."""
+    """Return the key of an address of this machine. An IPv4 address is mapped to IPv6."""
     raw = address.packed
     return raw if len(raw) == 16 else bytes(10) + b"\xff\xff" + raw
 
@@ -212,11 +217,11 @@ class Programs:
         self.close()
 
     def close(self) -> None:
-        """Close programs and maps; those that are attached stay in force."""
+        """Close programs and maps. Attached programs continue to run."""
         self.files.close()
 
     def apply(self, wanted: Table) -> None:
-        """Let the maps have exactly these entries."""
+        """Make the maps contain exactly these entries."""
         for (name, key), value in wanted.items():
             if self.table.get((name, key)) != value:
                 bpf.update(self.maps[name], key, value)
@@ -231,7 +236,8 @@ class Programs:
                     bpf.delete(self.maps[name], key)
 
     def counts(self, ap: int) -> list[dict[Kind, Counted]]:
-        """Return what was counted at an access point, from stations and to stations."""
+        """Return the counters of an access point: packets from stations, and packets to
+        stations."""
         value = bpf.entry(self.maps["counters"], struct.pack("=I", ap), COUNTS_BYTES)
         every = [Counted(*each) for each in COUNT.iter_unpack(value)]
         size = len(Kind)
@@ -265,6 +271,6 @@ class Programs:
 
 
 def words_of(at: Block | Device, name: str, parent: str = "", program: str = "") -> str:
-    """Return the place and the program of a filter, as words of `tc`."""
+    """Return the place and the program of a filter, in words of the `tc` command."""
     program = program or f"object-file stations.o section {SECTIONS[name]}"
     return f"{at.words()}{parent} protocol all pref 1 handle 1 bpf {program}"

@@ -1,4 +1,4 @@
-"""The gateway as the engine's grammar checked it."""
+"""Settings of the gateway, which the engine has checked."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ ShapedUdp: TypeAlias = Literal["down", "both"]
 
 
 def addresses_of(texts: Sequence[str]) -> tuple[Address, ...]:
-    """Addresses in JSON."""
+    """Return the addresses of a list of JSON."""
     return tuple(map(ip_address, texts))
 
 
 def address_set(texts: Sequence[str]) -> frozenset[Address]:
-    """Addresses in JSON, in no order."""
+    """Return the addresses of a list of JSON as a set."""
     return frozenset(addresses_of(texts))
 
 
@@ -46,7 +46,7 @@ def contains(subnet: Subnet, address: Address | Subnet) -> bool:
 
 
 def path_of(text: str | None) -> Path | None:
-    """A file in JSON."""
+    """Return the path of a file named in JSON, or None."""
     return Path(text) if text else None
 
 
@@ -56,72 +56,73 @@ def estimator_settings_of(tree: Mapping[str, Any]) -> EstimatorSettings:
 
 
 def endpoint_of(tree: Mapping[str, Any] | None) -> tuple[str, int] | None:
-    """An address to listen at, in JSON."""
+    """Return the address and port to listen on, or None."""
     return (tree["host"], tree["port"]) if tree else None
 
 
 @dataclass(frozen=True)
 class KnownStation:
-    """A station that is known beforehand, or that was found."""
+    """Station that the file lists, or that a source has reported."""
 
     name: str
     ap: str | None
-    """Its access point; None where discovery is to tell."""
+    """Access point of the station; None if discovery is to find it."""
     addresses: Annotated[tuple[Address, ...], addresses_of]
     mac: str | None = None
     rate_bps: int | None = None
-    """Rate of its frames, for fairness "rate"."""
+    """Data rate of frames to the station, for fairness "rate"."""
     group: str | None = None
-    """Its group; None if it has a share of its own."""
+    """Group of the station; None if the station has a share that it does not divide."""
     subnets: Annotated[tuple[Subnet, ...], subnets_of] = ()
-    """Subnets that belong to it."""
+    """Subnets that belong to the station."""
 
     @property
     def can_be_placed(self) -> bool:
-        """Whether it can have a leaf: its access point and an address or a subnet are known."""
+        """Return whether the station can have a leaf: its access point and an address or subnet are
+        known."""
         return self.ap is not None and bool(self.addresses or self.subnets)
 
     def owns(self, address: Address) -> bool:
-        """Return whether an address is one of its own."""
+        """Return whether an address belongs to the station."""
         return address in self.addresses or is_in(address, self.subnets)
 
     def is_in(self, subnet: Subnet) -> bool:
-        """Return whether one of its addresses, or part of its subnets, is in a subnet."""
+        """Return whether an address or subnet of the station is in, or overlaps, this subnet."""
         if any(address in subnet for address in self.addresses):
             return True
         return any(subnet.overlaps(own) for own in self.subnets)
 
 
 UNLISTED = "unlisted"
-"""The group of the stations that the file does not name."""
+"""Name of the group of all stations that the file does not name."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group of stations with one share."""
+    """Group of stations that divide one share."""
 
     name: str
     share: float
-    """Share, relative to other groups; a station without a group has a share of 1."""
+    """Share relative to other groups. A station without a group has a share of 1."""
     max_bps: int | None
-    """Its largest rate at an access point."""
+    """Largest rate of the group at one access point."""
     macs: Annotated[frozenset[str], frozenset]
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
-    """Subnets of its stations."""
+    """Subnets of the group's stations."""
 
 
 @dataclass(frozen=True)
 class Snmp:
-    """How an access point is asked for its stations."""
+    """Settings for reading the stations of an access point by SNMP."""
 
     host: str
     port: int
     community: str
     table: str
     rates: str | None = None
-    """Column of data rates; None: they are not read."""
+    """Column of data rates; None if data rates are not read."""
     rates_unit_bps: int = 500_000
-    """Data rate that the value 1 stands for. [bit/s]"""
+    """Data rate that the value 1 in the column represents. [bit/s]"""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class RateSource:
 
     kind: Literal["iw", "hostapd"]
     at: str
-    """Interface, or path of the control socket."""
+    """Interface of the access point, or path of its control socket."""
 
 
 @dataclass(frozen=True)
@@ -144,40 +145,40 @@ class AccessPoint:
     udp: ShapedUdp
     """Whether UDP from stations is shaped too."""
     rate_bps: int | None
-    """A fixed rate; None: estimated."""
+    """Fixed rate; None if the rate is estimated."""
     wce: Annotated[EstimatorSettings, estimator_settings_of]
     """Settings of the estimator."""
     max_by_default: bool
-    """Whether the largest rate is the paper's, since the file says none."""
+    """Whether the largest rate is that of the paper, because the file sets none."""
     snmp: Snmp | None
     station_rates: tuple[RateSource, ...] = ()
-    """Sources of its stations' data rates, in addition to `snmp.rates`."""
+    """Sources of the stations' data rates, in addition to `snmp.rates`."""
 
     @property
     def reads_rates(self) -> bool:
-        """Whether the data rates of its stations are read from it, since they have an effect."""
+        """Return whether the stations' data rates are read from the access point and used."""
         by_snmp = self.snmp is not None and self.snmp.rates is not None
         return self.fairness == "rate" and (by_snmp or bool(self.station_rates))
 
     @property
     def has_leaf_each(self) -> bool:
-        """Whether each station has a leaf that is nobody else's."""
+        """Return whether each station has a leaf that it does not share."""
         return self.fairness in ("station", "rate")
 
     @property
     def first_rate_bps(self) -> int:
-        """Rate before anything is known of the WLAN."""
+        """Return the rate before anything is known about the WLAN."""
         return self.rate_bps or self.max_bps
 
     @property
     def max_bps(self) -> int:
-        """The largest rate that the estimator may set."""
+        """Return the largest rate that the estimator may set."""
         return self.wce.max_bps
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """Where stations are looked for."""
+    """Settings of discovery: the sources that report stations."""
 
     neighbours: bool
     leases: Annotated[Path | None, path_of]
@@ -185,7 +186,7 @@ class Discovery:
     interval_s: float
     absence_s: float
     quarantine_s: float
-    """Time that a new MAC address waits for a leaf of its own. [s]"""
+    """Time that a new MAC address waits before it gets a leaf that it does not share. [s]"""
     new_per_minute: int
     """Largest number of new MAC addresses that get a leaf within one minute."""
 
@@ -199,7 +200,7 @@ class Gateway:
     lan: str
     queue_packets: int
     discipline: str
-    """Queue of leaves; "best": the kernel decides."""
+    """Queueing discipline of leaves; "best" if the kernel decides."""
     flow_leaves: int
     udp_uplink_bps: int
     metrics: Annotated[tuple[str, int] | None, endpoint_of]
@@ -210,17 +211,18 @@ class Gateway:
 
     @property
     def lans(self) -> tuple[str, ...]:
-        """Interfaces towards access points, each once."""
+        """Return the interfaces towards access points, without duplicates."""
         return tuple(dict.fromkeys(ap.interface for ap in self.aps))
 
     @property
     def finds_stations(self) -> bool:
-        """Whether stations may come that the file does not list."""
+        """Return whether stations can appear that the file does not list."""
         asked = any(ap.snmp for ap in self.aps)
         return self.discovery.neighbours or self.discovery.leases is not None or asked
 
     def group_of(self, station: KnownStation, *, is_listed: bool) -> str | None:
-        """Return the group of a station: its own key, else by its MAC address, else by an address.
+        """Return the group of a station: its `group` key, else its MAC address, else an address
+        decides.
 
         A station that the file does not list is in the group `unlisted`, if there is one.
         """
@@ -240,7 +242,7 @@ class Gateway:
         return any(mac in group.macs for group in self.groups)
 
     def ap(self, name: str) -> AccessPoint:
-        """The access point of this name."""
+        """Return the access point of this name."""
         return next(ap for ap in self.aps if ap.name == name)
 
 

@@ -1,6 +1,7 @@
-"""Times at which counters are read: every second during traffic or for a view, else rarely.
+"""Times at which counters are read: every second during traffic or while someone watches, else
+rarely.
 
-If pings are sent, the first packet that leaves the bottlenecks ends an idle time. The stations to
+If pings are sent, the first packet that leaves the bottlenecks ends an idle period. The stations to
 ping are then known immediately.
 """
 
@@ -19,7 +20,7 @@ from lasthop.linux.udp_sample import UdpSample
 
 COUNTED_EVERY_S = 1.0
 IDLE_S = SLOW_S
-"""Time between two readings without traffic and without a view. [s]"""
+"""Time between two readings of counters if there is no traffic and nobody watches. [s]"""
 STILL_LOOKS = 3
 """Number of readings without traffic after which the gateway is idle."""
 
@@ -48,9 +49,9 @@ class Counting:
         self.is_watched = False
         """Whether the status is read every second."""
         self.still = 0
-        """Readings since the last traffic."""
+        """Number of readings since the last traffic."""
         self.tap: socket.socket | None = None
-        """Socket that receives the first packet after an idle time."""
+        """Socket that receives the first packet after an idle period."""
 
     def close(self) -> None:
         """Close all sockets."""
@@ -59,19 +60,19 @@ class Counting:
         self.remove_tap()
 
     def listen_anew(self, interfaces: Iterable[str]) -> None:
-        """Listen for uplink UDP at the interfaces that exist now."""
+        """Listen for uplink UDP again, at the interfaces that exist now."""
         self.udp.close()
         self.udp = UdpSample(interfaces)
         self.stop_sampling()
         self.remove_tap()
 
     def until_count(self) -> float:
-        """Time until counters are read again. [s]"""
+        """Return the time until counters are read again. [s]"""
         return IDLE_S if self.is_idle and not self.is_watched else COUNTED_EVERY_S
 
     @property
     def is_idle(self) -> bool:
-        """Whether there has been no traffic for some time."""
+        """Return whether there has been no traffic for some time."""
         return self.still >= STILL_LOOKS
 
     def count(self) -> None:
@@ -101,7 +102,7 @@ class Counting:
                 self.loop.watch(self.tap, self.wake)
 
     def met(self, layout: Layout, known: Collection[Address]) -> Collection[Address]:
-        """Return addresses whose packets have left the bottlenecks, if leaves do not show them."""
+        """Return addresses whose packets have left the bottlenecks, if each station has no leaf."""
         if all(ap.has_leaf_each for ap in self.shaping.gateway.aps):
             return ()
         if self.addresses is None or self.addresses.interface != layout.ifb.name:
@@ -109,7 +110,7 @@ class Counting:
             try:
                 self.addresses = AddressSample(layout.ifb.name)
             except OSError:
-                return ()  # The interface is gone, which the gateway notices by itself.
+                return ()  # The interface was removed. The gateway notices this elsewhere.
         return self.addresses.look(known)
 
     def stop_sampling(self) -> None:
@@ -125,7 +126,7 @@ class Counting:
             self.count()
 
     def wake(self) -> None:
-        """Count from now on, since traffic has begun."""
+        """Read counters every second from now on, since traffic has begun."""
         self.remove_tap()
         self.still = 0
         self.loop.at(time.monotonic(), self.again)

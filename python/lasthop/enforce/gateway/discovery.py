@@ -19,7 +19,7 @@ from lasthop.linux.netlink import Socket
 from lasthop.linux.routes import routes_through
 
 LARGEST_LEASES = 1 << 24
-"""Largest part of a leases file that is read. [bytes]"""
+"""Largest amount of a leases file that is read. [bytes]"""
 
 
 def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:

@@ -1,7 +1,8 @@
-"""Entries that the maps of the classifier's programs are to have, for a layout.
+"""Wanted entries of the maps of the classifier's programs, for a layout.
 
-A member has one entry by its MAC address. It has entries by its IP addresses only where frames of
-that MAC address can be those of other stations, or where its own frames have another one.
+A member is a station with a leaf. It has one entry by its MAC address. It also has entries by its
+IP addresses if other stations can send frames with this MAC address, or if its own frames can have
+another MAC address.
 """
 
 import struct
@@ -32,16 +33,16 @@ from lasthop.enforce.gateway.layout import MAJOR, Layout, Member
 from lasthop.linux.tc import Address, Subnet
 
 FIRST_AP_NUMBER = 1 << 17
-"""First number of allowances of packets of no station, at the first access point."""
+"""First number of allowances of packets that belong to no station, at the first access point."""
 STRANGERS = 16
-"""Numbers of each access point, over which MAC addresses of no station are spread. [-]"""
+"""Numbers per access point over which MAC addresses of no station are distributed. [-]"""
 FIRST_IGNORED_NUMBER = 1 << 18
 """First number of allowances of machines in `discover.ignore`."""
 NO_SURROUNDINGS = Surroundings()
 NOWHERE = Place(0, 0, 0, 0)
 """Map value of a MAC address or an IP address without a leaf."""
 MOST_WAITING = 4096
-"""Largest number of waiting MAC addresses whose access points the program knows."""
+"""Largest number of waiting MAC addresses whose access points are passed to the program."""
 UNKNOWN_MAC = "no MAC address is known"
 SHARED_MAC = "several stations have one MAC address"
 ROUTED_MAC = "the MAC address is that of a router"
@@ -57,9 +58,9 @@ class Entries:
     ----------
     layout : Layout
     on_link : collection of networks
-        Subnets of the interfaces towards access points. Frames of other addresses have the MAC
-        address of a router, so they are classified by IP address. Without subnets, as at the port
-        of a bridge, all addresses are on the link.
+        Subnets of the interfaces towards access points. An address outside these subnets is
+        reached through a router, whose MAC address its frames have. Such frames are classified by
+        IP address. Without subnets, as at the port of a bridge, all addresses are on the link.
     others : Surroundings
     """
 
@@ -75,7 +76,7 @@ class Entries:
         interfaces : mapping of str to int
             Numbers of the interfaces towards access points that exist now.
         own : iterable of Address
-            Addresses of this machine, whose pings are exempt.
+            Addresses of this machine, Pings from these addresses are exempt.
         """
         table: Table = {("own", own_key(address)): struct.pack("=I", 1) for address in own}
         table |= self.access_points(interfaces)
@@ -105,7 +106,7 @@ class Entries:
                 table["interfaces", interface_key(interfaces[name])] = struct.pack("=I", k)
         table["setup", bytes(4)] = settings(self.layout.ifb.number)
         if len(first_at) < len(aps):
-            # The interface does not identify the access point, so addresses do.
+            # The interface does not identify the access point, so addresses identify it.
             for ap in aps:
                 for subnet in ap.subnets:
                     table["prefixes", prefix_key(subnet)] = places[ap.name].packed(UNCLASSIFIED_AT)
@@ -141,7 +142,7 @@ class Entries:
         return table | {("prefixes", prefix_key(key)): place.packed() for key in keys}
 
     def groups(self) -> Table:
-        """Return the groups of leaves that are inside one."""
+        """Return the entries of groups whose leaves are in a hierarchy inside the group."""
         table: Table = {}
         leaves = [each.leaf for each in self.layout.members.values()]
         leaves += [unclassified for unclassified, _ in self.layout.shared.values()]
@@ -152,12 +153,12 @@ class Entries:
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """Numbers of access points in the programs."""
+        """Return the numbers of access points in the programs, by name."""
         return {ap.name: k for k, ap in enumerate(self.layout.gateway.aps)}
 
     @cached_property
     def ignored_numbers(self) -> dict[str, int]:
-        """Numbers of allowances of machines to ignore, by MAC address."""
+        """Return the numbers of allowances of machines to ignore, by MAC address."""
         layout = self.layout
         owner_of = {m.station.mac: name for name, m in layout.members.items() if m.station.mac}
         return {
@@ -166,12 +167,12 @@ class Entries:
         }
 
     def ignored_flag(self, mac: str) -> int:
-        """Return the flag of a MAC address that machines to ignore have."""
+        """Return the flag of a MAC address that is shared with machines to ignore."""
         return HAS_IGNORED * (mac in self.ignored_numbers)
 
     @cached_property
     def by_address(self) -> dict[str, str]:
-        """The members that are classified by IP address, with the reasons."""
+        """Return the members that are classified by IP address, with the reasons."""
         members = self.layout.members
         owners = Counter(each.station.mac for each in members.values() if each.station.mac)
         reasons = {}
@@ -192,10 +193,10 @@ class Entries:
 
     @cached_property
     def shared_routers(self) -> set[str]:
-        """MAC addresses of routers through which this machine reaches other stations.
+        """Return MAC addresses of routers through which this machine reaches other stations.
 
-        A router that reaches no other station is not one of them: all its frames belong to it. An
-        example is a router with a delegated prefix.
+        A router through which no other station is reached is left out: all its frames belong to it.
+        An example is a router with a delegated prefix.
         """
         return {
             mac

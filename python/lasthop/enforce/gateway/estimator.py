@@ -1,11 +1,11 @@
-"""Rate of a bottleneck from pings: which stations to ping, and how to use their answers.
+"""Rate of a bottleneck, estimated from pings: stations to ping, and processing of their answers.
 
 The decisions are those of `lasthop.control.CapacityEstimator`, which the simulator runs too. This
 module adds names, addresses, numbers of pings, and messages about stations. Pings go only to
 stations with traffic, since only they show the queue in front of them. An idle station may sleep
 for longer than any queue lasts, and should not be woken. If no station has traffic, no pings are
-sent and the rate does not change. Stations that send much UDP are not pinged (paper 002,
-appendix IV). If a station does not answer pings, the segments of its flows are timed.
+sent and the rate does not change. Stations that send much UDP are not pinged (paper 002, appendix
+IV). If a station does not answer pings, the segments of its flows are timed.
 """
 
 import time
@@ -94,17 +94,17 @@ class Estimator:
         self.unused = count()
         self.under_way: dict[int, Sent] = {}
         self.rtt_s: float | None = None
-        """The last round-trip time; `answered` is its station."""
+        """Last round-trip time. `answered` is the station that it belongs to."""
         self.answered: str | None = None
         self.pings = self.answers = 0
         self.unanswered: dict[str, Unanswered] = {}
-        """Pings that stations have not answered."""
+        """Number and time of pings that stations have not answered, by station."""
         self.nobody: Unanswered | None = None
-        """Pings since the last answer or segment of any station."""
+        """Pings since the last answer or timed segment of any station."""
         self.passed: deque[tuple[float, int]] = deque()
-        """Bytes that had left the bottleneck at recent times of the monotonic clock."""
+        """Number of bytes that had left the bottleneck at recent times of the monotonic clock."""
         self.turns: dict[str, int] = {}
-        """Number of the address of each station that is pinged. It changes if no answer comes."""
+        """Index of the pinged address of each station. It changes if no answer comes."""
         self.refused: Address | None = None
         """Address of the last ping, if the kernel refused to send it."""
         self.interval_s = ap.wce.interval_s
@@ -112,7 +112,7 @@ class Estimator:
         """Time of the next tick on the monotonic clock. [s]"""
 
     def tick(self, candidates: Iterable[Candidate]) -> int:
-        """Send the pings of an interval; return the rate. [bit/s]"""
+        """Send the pings of one interval, and return the rate. [bit/s]"""
         now_s = self.clock()
         for sequence, sent in list(self.under_way.items()):
             if sent.at_s < now_s - LATEST_S:
@@ -224,7 +224,8 @@ class Estimator:
             del self.known[number]
 
     def heard(self, name: str) -> str | None:
-        """Return the source of a station's delays, "pings" or "flows"; None without any."""
+        """Return the source of a station's delays: "pings" or "flows"; None if there are no
+        delays."""
         number = self.stations.get(name)
         return None if number is None else self.controller.heard(number)
 
@@ -233,7 +234,7 @@ class Estimator:
         return lasts(self.unanswered.get(name), now_s)
 
     def faults(self, now_s: float) -> list[str]:
-        """Yield messages if the rate follows no station, or only one."""
+        """Yield messages if the rate depends on no station, or on only one station."""
         c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
         where = f"access point {self.ap.name}"
         if lasts(self.nobody, now_s):
@@ -254,12 +255,12 @@ class Estimator:
 
 
 def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
-    """Count one more ping without an answer."""
+    """Return the count with one more ping that has no answer yet."""
     return Unanswered(1, now_s) if before is None else before._replace(pings=before.pings + 1)
 
 
 def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
-    """Return whether pings have been without an answer for so long that none will come."""
+    """Return whether a station has not answered pings for longer than any answer takes."""
     if unanswered is None:
         return False
     return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

@@ -1,7 +1,8 @@
-"""A classic BPF program that hashes flows into leaves, both directions of a flow into the same.
+"""A classic BPF program that hashes flows into leaves. Both directions of a flow have the same
+leaf.
 
-Addresses are combined by exclusive or, and so are ports: a segment and its ACK, whose addresses
-and ports are exchanged, have the same hash.
+The two addresses are combined by exclusive or, and so are the two ports. A segment and its ACK have
+exchanged addresses and ports, so they have the same hash.
 """
 
 from typing import TypeAlias
@@ -11,7 +12,7 @@ from lasthop.linux.packets import Instruction
 __all__ = ["Instruction", "program"]
 
 Marked: TypeAlias = tuple[int, int | str, int | str, int]
-"""An instruction whose jumps go by names."""
+"""Instruction whose jump targets are names."""
 
 LOAD_WORD, LOAD_HALF, LOAD_BYTE = 0x20, 0x28, 0x30
 LOAD_WORD_X, LOAD_MEMORY, STORE = 0x40, 0x60, 0x02
@@ -20,16 +21,18 @@ JUMP, JUMP_EQUAL, JUMP_SET = 0x05, 0x15, 0x45
 XOR_X, AND, SHIFT_RIGHT, MULTIPLY, MODULO, ADD = 0xAC, 0x54, 0x74, 0x24, 0x94, 0x04
 RETURN, RETURN_A = 0x06, 0x16
 NETWORK = 0xFFF00000
-"""Offsets from here on count from the network header (SKF_NET_OFF)."""
+"""First offset that is relative to the network header (SKF_NET_OFF)."""
 PROTOCOL = 0xFFFFF000
-"""Here stands the Ethernet type (SKF_AD_OFF + SKF_AD_PROTOCOL)."""
+"""Offset of the Ethernet type (SKF_AD_OFF + SKF_AD_PROTOCOL)."""
 IPV4, IPV6, TCP, UDP = 0x0800, 0x86DD, 6, 17
 MULTIPLIER = 0x9E3779B1
-"""Odd and close to 2^32 over the golden ratio: neighbouring keys fall far apart (Knuth)."""
+"""Odd number close to 2^32 divided by the golden ratio. Neighbouring keys get distant hashes
+(Knuth)."""
 
 
 def program(first: int, leaves: int) -> list[Instruction]:
-    """The program that returns the class of a packet: one of `leaves` from `first` on."""
+    """Return the program that computes the class of a packet: one of `leaves` classes from `first`
+    on."""
     v4: list[Marked] = [
         *words(12, 16),
         (STORE, 0, 0, 0),
@@ -86,7 +89,8 @@ def program(first: int, leaves: int) -> list[Instruction]:
 
 
 def words(*offsets: int) -> list[Marked]:
-    """Load words of the network header, combined by exclusive or."""
+    """Return instructions that load words of the network header and combine them by exclusive
+    or."""
     loads: list[Marked] = [(LOAD_WORD, 0, 0, NETWORK + offsets[0])]
     for offset in offsets[1:]:
         loads += [(TO_X, 0, 0, 0), (LOAD_WORD, 0, 0, NETWORK + offset), (XOR_X, 0, 0, 0)]
@@ -94,7 +98,7 @@ def words(*offsets: int) -> list[Marked]:
 
 
 def resolved(at: int, instruction: Marked, marks: dict[str, int]) -> Instruction:
-    """An instruction whose jumps go by numbers, not by names."""
+    """Return an instruction whose jump targets are numbers instead of names."""
     code, yes, no, operand = instruction
     near = {"next": 0, "skip": 1}
 

@@ -7,9 +7,10 @@ access point, rate C --+-- leaf of a station of no group
                                                                    +-- leaf of a station
 ```
 
-Classes of one HTB hierarchy that borrow from an ancestor take turns one by one, so that a group of
-nine would have nine turns. The queue of a group's leaf is therefore an HTB hierarchy by itself,
-which never holds a packet back: the group has one turn, and its stations take turns inside it.
+In an HTB hierarchy, each class that borrows from an ancestor has one turn per round. A group of
+nine stations would therefore have nine turns. To avoid this, the queue of a group's leaf is another
+HTB hierarchy, which never delays a packet. The group has one turn, and its stations take turns
+inside the group.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,11 +22,11 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 FIRST_MAJOR = 1
-"""Number of the first hierarchy inside a group, on the IFB, where all numbers are ours."""
+"""Number of the first hierarchy inside a group. On the IFB only the gateway uses numbers."""
 INSIDE_MINOR = 1
 """Minor number of the class above the leaves inside a group."""
 INSIDE_BPS = 1_000_000_000_000
-"""Rate inside a group, beyond that of any interface: it never holds a packet back. [bit/s]"""
+"""Rate inside a group. It exceeds that of any interface, so it never delays a packet. [bit/s]"""
 INSIDE_BURST_BYTES = 1 << 20
 
 
@@ -36,15 +37,16 @@ class Bundle(NamedTuple):
     leaf: int
     """Class of the group below that of the access point."""
     major: int
-    """Number of the hierarchy inside it."""
+    """Number of the hierarchy inside the group."""
 
     @property
     def inside(self) -> int:
-        """The class above its stations' leaves."""
+        """Return the class above the leaves of the group's stations."""
         return tc.classid(self.major, INSIDE_MINOR)
 
     def hierarchy(self, ifb: Device, direct_packets: int, default: int) -> Iterator[Request]:
-        """Yield the hierarchy inside it, without stations; other packets are in class `default`."""
+        """Yield the hierarchy inside the group, without stations. Unclassified packets use class
+        `default`."""
         yield tc.htb_qdisc(ifb, self.major, direct_packets, default, parent=self.leaf)
         yield tc.htb_class(
             ifb,

@@ -1,4 +1,4 @@
-"""Looks at what the kernel has of a gateway, part by part: what is not as it ought to be."""
+"""Comparison of the kernel's state with the layout of a gateway, part by part."""
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
@@ -17,10 +17,11 @@ from lasthop.linux.tc import TCMSG
 
 
 class Part(Enum):
-    """What is looked at as a whole."""
+    """Part of a gateway's state that is inspected as a whole."""
 
     INTERFACES = auto()
-    """IFB, WAN and LANs: there and up, with our hooks, without receive offload."""
+    """IFB, WAN and LAN interfaces: present, up, with the gateway's hooks, without receive
+    offload."""
     CLASSES = auto()
     """Queueing disciplines and classes of the IFB."""
     FILTERS = auto()
@@ -34,7 +35,7 @@ BLOCKS = frozenset({Part.TO_BLOCK, Part.FROM_BLOCK})
 
 
 def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
-    """What is to be looked at after these events; everything if nobody knows what they were."""
+    """Return the parts to inspect after these events, or all parts if events were lost."""
     if events is None:
         return set(ALL)
     results: set[Part] = set()
@@ -44,7 +45,7 @@ def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
 
 
 def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
-    """What is to be looked at after an event."""
+    """Return the parts to inspect after one event."""
     kind, interface, parent = event
     if kind in OF_ACTIONS:
         return BLOCKS
@@ -62,9 +63,10 @@ def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
 def look(
     kernel: Socket, layout: Layout, rates: Mapping[str, int], parts: Set[Part] = ALL
 ) -> list[Difference]:
-    """What of these parts is not as it ought to be, access points having these rates. [bit/s]
+    """Return the differences of these parts, if access points have these rates. [bit/s]
 
-    What goes with something else is looked at with it. Of an IFB that is gone nothing else is said.
+    Objects that are removed together are inspected together. If the IFB is missing, only this is
+    reported.
     """
     parts, result, gateway = set(parts), [], layout.gateway
     if parts & {Part.INTERFACES, *BLOCKS}:
@@ -78,7 +80,7 @@ def look(
             result += wrongs
             by_kind = {each.name[0]: each for each in wrongs}
             if "hooks" in by_kind:
-                parts |= BLOCKS  # the filters of a block go with its last user
+                parts |= BLOCKS  # the kernel removes the filters of a block with its last user
             if "absence" not in by_kind and ("hooks" not in by_kind or by_kind["hooks"].repair):
                 is_reached = True
         if wrong is not None and not wrong.repair:
@@ -93,7 +95,7 @@ def look(
         has += bodies
         remaining = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
         if not {tc.classid(major, 0) for major in layout.majors} <= remaining:
-            parts.add(Part.FILTERS)  # filters are removed with their hierarchy
+            parts.add(Part.FILTERS)  # the kernel removes filters with their hierarchy
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
         Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),
@@ -110,16 +112,17 @@ def look(
 def state_of(
     kernel: Socket, name: str, present: Mapping[str, Link]
 ) -> tuple[Link | None, list[Qdisc], bool]:
-    """An interface, what hangs on it, and whether it merges what it receives."""
+    """Return an interface, the queueing disciplines at it, and whether it merges received
+    packets."""
     link, merges = present.get(name), False
     hang = [] if link is None else qdiscs(kernel, link.number)
-    with suppress(UserError):  # it is gone by now, as the next event tells
+    with suppress(UserError):  # the interface was removed; the next event reports this
         merges = link is not None and offload.merges(name)
     return link, hang, merges
 
 
 def questions(layout: Layout, part: Part) -> list[bytes]:
-    """Return the questions for the filters of the IFB, or of a block."""
+    """Return the requests that ask for the filters of the IFB, or of a block."""
     if part is Part.FILTERS:
         hierarchies = [tc.classid(major, 0) for major in layout.majors]
         parents = [*hierarchies, *layout.ap_class.values()]

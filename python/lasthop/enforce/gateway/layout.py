@@ -12,11 +12,11 @@ IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's
 A station's leaf holds its packets of both directions. Every packet passes a leaf, unless it is
 exempt (`classification`). Uplink UDP bypasses the leaves with `udp = "down"`.
 
-Only the access point's class has the rate C. A leaf has a small constant rate, a ceiling of the
-largest C and a quantum, so that a change of C is one message whatever the number of stations. The
-paper's leaves have C/M. As the tests show, TCP gets the same shares.
+Only the access point's class has the rate C. A leaf has a small constant rate, a quantum, and the
+largest C as its ceiling. A change of C therefore takes one message for any number of stations. In
+the paper, leaves have the rate C/M. Tests show that TCP gets the same shares in both cases.
 
-Everything here is a pure function of the stations so far. It returns requests and sends none.
+This module is a pure function of the stations so far. It returns requests and sends none.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -64,7 +64,7 @@ FIRST_LEAF = 0x100
 LAST_LEAF = 0xFFFF
 MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1
 LEAF_RATE_BPS = 96
-"""Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
+"""Guaranteed rate of a leaf: one full packet in two minutes. [bit/s]"""
 LEAF_BURST_BYTES = 1600
 MULTICAST_BPS = 1_000_000
 """Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
@@ -93,24 +93,24 @@ def blocks_of(lan: str) -> tuple[Block, Block]:
 
 @dataclass(frozen=True)
 class Member:
-    """A station that has a place."""
+    """Station that has classes in the layout."""
 
     station: KnownStation
     ap: AccessPoint
     leaf: int
-    """Class of packets to it; with fairness "direction" shared by all."""
+    """Class of packets to the station. With fairness "direction" all stations share it."""
     uplink: int
-    """Class of packets from it."""
+    """Class of packets from the station."""
     addresses: tuple[Address, ...]
 
     @property
     def keys(self) -> tuple[Address | Subnet, ...]:
-        """Its addresses and subnets."""
+        """Return the addresses and subnets of the station."""
         return (*self.addresses, *self.station.subnets)
 
     @property
     def has_own_leaf(self) -> bool:
-        """Whether it does not share its leaf."""
+        """Return whether the station has a leaf that it does not share."""
         return self.ap.has_leaf_each
 
 
@@ -123,9 +123,9 @@ class Layout:
     ifb : Device
         The gateway's IFB; a plan has one without a number.
     discipline : str, optional
-        Queue of leaves. Without it, that of the file, or the best of all.
+        Queueing discipline of leaves. Default: that of the file, or the best one.
     programs : Attachable, optional
-        BPF programs that classify. Without them filters do.
+        BPF programs that classify packets. Default: filters classify them.
     """
 
     def __init__(
@@ -150,14 +150,15 @@ class Layout:
         self.next_leaf = FIRST_LEAF
         self.bundles = bundles_of(gateway, LAST_LEAF)
         self.last_leaf = LAST_LEAF - len(self.bundles)
-        """Last number for leaves of stations. Higher numbers are for groups and for no station."""
+        """Largest number for leaves of stations. Higher numbers are for groups and unclassified
+        packets."""
         self.programs = programs
         self.shared: dict[str, tuple[int, int]] = {}
         """Leaves of each access point for unclassified and for multicast packets."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
         for ap in gateway.aps:
             self.last_leaf -= 2
-            # Packets of no station have the share of the group `unlisted`.
+            # Packets of no station use the share of the group `unlisted`.
             strangers = self.bundle(ap, UNLISTED)
             major = MAJOR if strangers is None else strangers.major
             self.shared[ap.name] = (
@@ -187,7 +188,7 @@ class Layout:
 
     @property
     def hooks(self) -> tuple[int, int]:
-        """Numbers of the blocks that packets meet at the LANs, coming in and going out."""
+        """Return the numbers of the ingress block and the egress block of the LANs."""
         return self.from_block.number, self.to_block.number
 
     def bundle(self, ap: AccessPoint, group: str | None) -> Bundle | None:
@@ -233,7 +234,7 @@ class Layout:
 
     @property
     def majors(self) -> list[int]:
-        """Numbers of all hierarchies: that of the access points, and those inside groups."""
+        """Return the numbers of all hierarchies: that of access points, and those inside groups."""
         return [MAJOR, *self.by_leaf]
 
     # Requests before any station exists.
@@ -289,7 +290,8 @@ class Layout:
         yield leaf_queue.add(self.ifb, self.echoes, leaf_queue.Queue("pfifo", ECHO_PACKETS))
 
     def outer(self, leaf: int) -> int:
-        """Return the class of a leaf below that of its access point: the leaf, or its group's."""
+        """Return the class that has a leaf below its access point's class: the leaf, or its group's
+        leaf."""
         bundle = self.by_leaf.get(leaf >> 16)
         return leaf if bundle is None else bundle.leaf
 
@@ -297,7 +299,7 @@ class Layout:
         """Yield the class of a group, and the hierarchy inside it."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
-        # Its `max` must allow it a whole turn after a round of all others.
+        # The ceiling of the group must allow a full turn after each other leaf had its turn.
         yield self.leaf_class(
             bundle.leaf,
             self.ap_class[ap.name],
@@ -371,7 +373,8 @@ class Layout:
     def add_leaf(
         self, ap: AccessPoint, leaf: int, quantum_bytes: int, most_bps: int | None = None
     ) -> Iterator[Request]:
-        """Yield a leaf and its queue. The ceiling is the largest C, or `most_bps` if lower."""
+        """Yield a leaf and its queue. The ceiling is the smaller of the largest C and
+        `most_bps`."""
         bundle = self.by_leaf.get(leaf >> 16)
         group = None if bundle is None else bundle.group
         parent = self.ap_class[ap.name] if bundle is None else bundle.inside
@@ -394,9 +397,10 @@ class Layout:
         *,
         change: bool = False,
     ) -> Request:
-        """Return the request for a class below `parent`, with a ceiling, or for its change. [bit/s]
+        """Return the request for a class below `parent`, with a ceiling [bit/s], or for a change of
+        the class.
 
-        At its ceiling it can send `burst_bytes` at once.
+        At its ceiling the class can send `burst_bytes` in one burst.
         """
         return tc.htb_class(
             self.ifb,
@@ -411,7 +415,8 @@ class Layout:
         )
 
     def join(self, station: KnownStation) -> list[Request]:
-        """Return the requests that give a station its place. Filters for its packets are last."""
+        """Return the requests that set up a station's classes. Filters for its packets come
+        last."""
         assert station.ap is not None
         assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
@@ -438,15 +443,16 @@ class Layout:
             raise
 
     def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
-        """Return the bytes of a station's turn: equal, or in proportion to its rate."""
+        """Return the quantum of a station: equal for all stations, or in proportion to its rate.
+        [bytes]"""
         if ap.fairness != "rate":
             return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
         return round(PACKET_BYTES * self.weights.quantum_packets(ap, station))
 
     def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
-        """Weigh members by rates that were read from access points, by their names.
+        """Set the weights of members from rates that were read from access points, by name.
 
-        The requests change the turns that differ now. Packets in queues stay there.
+        The requests change the quanta that differ now. Packets in queues stay there.
         """
 
         def turns() -> dict[str, int]:
@@ -504,17 +510,18 @@ class Layout:
         return requests
 
     def is_by_mac_only(self, name: str) -> bool:
-        """Return whether only frames of a MAC address belong to a station, as the file lists it.
+        """Return whether a station owns only frames with the MAC address that the file lists for
+        it.
 
-        Without a listed MAC address, its subnets also are its own if the frame has the MAC address
-        of no station.
+        If no MAC address is listed, the station also owns frames from its subnets, unless their MAC
+        address belongs to another station.
         """
         listed = self.listed_macs.get(name)
         owners = self.owners.get(listed, set())
         return listed is not None and len(owners) == 1
 
     def leave(self, name: str) -> list[Request]:
-        """Return the requests that remove the place of a station."""
+        """Return the requests that remove the classes and filters of a station."""
         member = self.members.pop(name)
         requests = [] if self.tables is None else self.tables.leave(name)
         owners = self.owners.get(member.station.mac, set())

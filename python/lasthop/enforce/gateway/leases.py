@@ -43,11 +43,11 @@ class Lease(NamedTuple):
     address: Address
     mac: str
     name: str | None
-    """Name that the host reports, if it has only plain characters."""
+    """Name that the host reports, if the name has only plain characters."""
 
 
 def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Lease]:
-    """Return the valid leases of a file of either server; `now_s` is that of `time.time`. [s]
+    """Return the valid leases of a file of either server. `now_s` is the current `time.time`. [s]
 
     A lease whose end cannot be read is left out, and reported in `wrong`.
     """
@@ -62,7 +62,7 @@ def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Leas
 
 
 def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
-    """Yield leases of dnsmasq; an expiry of 0 means never."""
+    """Yield leases of dnsmasq. An expiry of 0 means that the lease never expires."""
     for line in text.split("\n"):
         words = line.split()
         if len(words) < 4 or not words[0].isdecimal() or not MAC.fullmatch(words[1]):
@@ -116,7 +116,8 @@ def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def end_of(text: str) -> float:
-    """Return the end of a lease of dhcpd as for `time.time` [s]; `ValueError` for no time."""
+    """Return the end of a lease of dhcpd as in `time.time` [s]. Raise `ValueError` if the text is
+    no time."""
     words = text.split()
     if words == ["never"]:
         return math.inf
@@ -146,7 +147,8 @@ def plain(name: str) -> str | None:
 
 
 def open_leases(path: Path) -> BinaryIO:
-    """Open a leases file; `UserError` for everything else, such as a FIFO, which may block."""
+    """Open a leases file. Raise `UserError` if it is no regular file; a FIFO, for example, may
+    block."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         file = os.fdopen(handle, "rb")

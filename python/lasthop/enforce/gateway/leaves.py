@@ -8,15 +8,17 @@ C, and at least 5 ms. RFC 8290, section 5.2, asks for at least one packet at the
 target does not follow C or the number of stations: there is no time to change thousands of leaves.
 If the share is smaller than that of ten leaves at the largest C, CoDel drops more than necessary.
 If it is larger, a download waits a little longer for its own packets. With FQ-CoDel, other flows of
-its station do not.
+the same station do not wait longer.
 
 If C is estimated, a queue up to the estimator's threshold is downstream of the bottleneck, and is
-part of every round trip. The window of a CUBIC download falls to 0.7. A single download therefore
-empties its leaf unless the leaf holds 3/7 of the rest of the round trip. Otherwise it loses part of
-its share to stations with many flows. The target of FQ-CoDel delays only the download itself. It is
-at least 3/7 of the threshold and of a path of 30 ms.
+part of every round trip. After a loss, CUBIC reduces its window by a factor of 0.7. A single
+download then empties its leaf unless the queueing time in the leaf is 3/7 of the rest of the
+round-trip time. While the leaf is empty, stations with many flows take part of the download's
+share. The target of FQ-CoDel delays only the download itself. It is at least 3/7 of the sum of the
+threshold and 30 ms, the round-trip time of the path.
 
-**Interval.** The target and 95 ms: a round-trip time of 100 ms with the smallest target.
+**Interval.** The interval is the target plus 95 ms. With the smallest target it is 100 ms, a
+typical round-trip time.
 """
 
 import math
@@ -29,15 +31,15 @@ ACTIVE_LEAVES = 10
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""Queue that CUBIC needs so that it does not run empty, over the rest of its round trip:
-0.7 (1 + 3/7) = 1."""
+"""Ratio of queueing time to the rest of the round-trip time at which CUBIC's queue does not run
+empty: 0.7 (1 + 3/7) = 1. [-]"""
 NEAR_S = 0.03
-"""Round-trip time of a path that is added to the threshold. [s]"""
+"""Round-trip time of the path, which is added to the threshold. [s]"""
 FLOWS = 128
-"""Queues of the leaf of one station. They take 9 kB of memory. With 12 further flows, a flow shares
-its queue with another one in 9 % of cases."""
+"""Number of FQ-CoDel queues in the leaf of one station. They take 9 kB of memory. A flow shares its
+queue with one of 12 other flows in 9 % of cases."""
 SHARED_FLOWS = 1024
-"""Queues of a leaf that all stations share."""
+"""Number of FQ-CoDel queues in a leaf that all stations share."""
 MOST_SHARED = 2
 """Largest number of leaves of an access point that all stations share."""
 
@@ -48,17 +50,17 @@ def is_chosen(gateway: Gateway) -> bool:
 
 
 def assumed(gateway: Gateway) -> str:
-    """Return the queue of leaves if no kernel is asked."""
+    """Return the queueing discipline of leaves if no kernel is asked."""
     return BEST[0] if is_chosen(gateway) else gateway.discipline
 
 
 def why(gateway: Gateway) -> str:
-    """Return the reason for the queue of leaves."""
+    """Return the reason for the choice of the leaves' queueing discipline."""
     return "the best that this kernel has" if is_chosen(gateway) else "set by `gateway.discipline`"
 
 
 def unmanaged(gateway: Gateway, discipline: str) -> list[str]:
-    """Return a warning if leaves are FIFOs because the kernel has no better queue."""
+    """Return a warning if leaves are FIFOs because the kernel has no better discipline."""
     if not is_chosen(gateway) or discipline in MANAGED:
         return []
     return [
@@ -91,7 +93,7 @@ def queue_of(
         A full packet. [bytes]
     """
     sharing = min(leaves or ACTIVE_LEAVES, ACTIVE_LEAVES)
-    # No queue is longer than its limit, whatever the turns are.
+    # No queue is longer than the limit of the file, for any quantum.
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
     least_s = LEAST_TARGET_S
     if discipline == "fq_codel" and ap.rate_bps is None:

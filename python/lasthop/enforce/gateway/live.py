@@ -1,4 +1,4 @@
-"""Status for people: tables, and a view that follows."""
+"""Status of the gateway for people: tables, and a view that is updated."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
 MOST_ROWS = 40
-"""Number of stations of the live view: those with the largest rates."""
+"""Largest number of stations in the live view. It shows the stations with the largest rates."""
 
 
 def address(row: Row) -> str:
@@ -20,7 +20,7 @@ def address(row: Row) -> str:
 
 
 def pinged(row: Row) -> str:
-    """Return whether a station is pinged, and how it answers."""
+    """Return whether a station is pinged, and whether it answers."""
     match row:
         case {"silent": silent, "pinged": True, "late_s": late_s, "heard": heard}:
             if late_s is not None:
@@ -105,7 +105,7 @@ FILTERS = (
 def tables(status: Row, most: int | None = None, width: int | None = None) -> "Group":
     """Return the status of a gateway as tables.
 
-    `most` limits the number of stations, and `width` is that of the terminal.
+    `most` limits the number of stations. `width` is the width of the terminal.
     """
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, only on this machine."""
+"""Metrics of the gateway for Prometheus, which are served only to this machine."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -51,7 +51,7 @@ OF_FILTERS = (
 ALIKE = ("unclassified", "multicast", "forged")
 """Kinds of redirected packets that do not go to the leaf of a station."""
 STATION = {"station": "name", "ap": "ap"}
-"""Labels of stations, with the keys of their rows."""
+"""Labels of station metrics, with the keys of the status rows."""
 
 
 def kinds_of(row: Row) -> Iterator[tuple[str, int]]:
@@ -111,7 +111,7 @@ def serve_metrics(
 
 
 def pages(status: Callable[[], dict[str, Any]]) -> Callable[[], bytes]:
-    """Return the function that makes a page of metrics, once for each status."""
+    """Return a function that renders a page of metrics, once for each new status."""
     latest: dict[str, Any] = {}
     content = b""
     make = page_of(lambda: metrics_of(latest))

@@ -1,4 +1,4 @@
-"""Rates, active stations, and stations that send UDP, from counters."""
+"""Rates, active stations, and stations that send UDP, computed from counters."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,12 @@ from lasthop.linux.tc import Address
 from lasthop.linux.udp_sample import Counted
 
 ACTIVE_BYTES = 3000
-"""A station is active if its leaf has sent more than this since the last look: two packets.
-With fairness "flow" or "direction" the class of its access point must have sent more, and the
-sample of one packet in eight must have a packet of the station."""
+"""Number of bytes above which a station is active: two packets. The leaf of an active station has
+sent more since the last reading. With fairness "flow" or "direction", the class of its access point
+must have sent more. The sample of one packet in eight must also contain a packet of the station.
+[bytes]"""
 UDP_MEMORY = 5
-"""Number of looks for which a station that has sent much UDP is not pinged."""
+"""Number of readings for which a station that has sent much UDP is not pinged."""
 
 
 NOTHING = Counted(0, 0)
@@ -27,7 +28,7 @@ NO_BUNDLES: Bundles = MappingProxyType({})
 def rate_since(
     before: Counters | None, now: Counters | None, passed_s: float
 ) -> tuple[float, Counters | None]:
-    """Return the rate since the last look [bit/s], and the counters of this one."""
+    """Return the rate since the last reading [bit/s], and the counters of this reading."""
     if now is None or before is None or passed_s <= 0:
         return 0.0, now
     return 8 * (now.sent_bytes - before.sent_bytes) / passed_s, now
@@ -47,7 +48,7 @@ class Seen:
     udp: Counted = NOTHING
     udp_bps: float = 0.0
     udp_looks: int = 0
-    """Number of further looks for which it is not pinged."""
+    """Number of further readings for which the station is not pinged."""
 
 
 @dataclass
@@ -61,9 +62,9 @@ class SeenGroup:
 
 @dataclass
 class Observed:
-    """State of all stations and groups, from the counters so far.
+    """State of all stations and groups, computed from the counters so far.
 
-    With fairness "flow" or "direction" stations have no counters of their own.
+    With fairness "flow" or "direction", stations have no separate counters.
     """
 
     gateway: Gateway
@@ -72,7 +73,8 @@ class Observed:
     """Groups by the names of access point and group."""
     active: set[str] = field(default_factory=set)
     udp_senders: set[str] = field(default_factory=set)
-    """Stations whose answers wait for their own UDP, which is not shaped here."""
+    """Stations that are not pinged because their own uplink UDP, which is not shaped here, delays
+    their answers."""
     last_s: float | None = None
     sent_bytes: dict[str, int] = field(default_factory=dict)
     """Bytes that have left the class of each access point."""
@@ -87,10 +89,10 @@ class Observed:
         met: Collection[Address] = (),
         bundles: Bundles = NO_BUNDLES,
     ) -> None:
-        """Process counters of the kernel at a time of the monotonic clock. [s]
+        """Process counters of the kernel, read at a time of the monotonic clock. [s]
 
-        `classes` are those of access points, and `met` the addresses of sampled packets if leaves
-        are not by station.
+        `classes` are the classes of access points. `met` are the addresses of sampled packets,
+        which are used if stations have no separate leaves.
         """
         passed = now_s - self.last_s if self.last_s is not None else 0.0
         self.last_s = now_s
@@ -122,7 +124,7 @@ class Observed:
                 self.udp_senders.add(name)
 
     def busy_aps(self, counters: Mapping[int, Counters], classes: Mapping[str, int]) -> set[str]:
-        """Return the access points with traffic since the last look."""
+        """Return the access points with traffic since the last reading."""
         now = {ap: counters[leaf].sent_bytes for ap, leaf in classes.items() if leaf in counters}
         before, self.sent_bytes = self.sent_bytes, now
         return {ap for ap, sent in now.items() if sent - before.get(ap, sent) > ACTIVE_BYTES}
@@ -133,7 +135,7 @@ class Observed:
         return is_estimated and name in self.active and name not in self.udp_senders
 
     def take_leaf(self, known: Seen, now: Counters | None, passed: float) -> int:
-        """Process a leaf's counters; return the bytes sent since the last look."""
+        """Process a leaf's counters; return the bytes sent since the last reading."""
         before = known.counters
         if now is None or before is None or passed <= 0:
             known.counters = now

@@ -22,22 +22,22 @@ from lasthop.linux import rights
 
 
 class Checked(NamedTuple):
-    """What a check has found."""
+    """Result of a check."""
 
     warnings: list[str]
     leaves: dict[str, str] | None
-    """Which queue leaves will have and why; None if the kernel was not tried."""
+    """Queueing discipline of leaves, and the reason for it; None if the kernel was not tried."""
     ports: Mapping[str, int] = MappingProxyType({})
     """Number of MAC addresses at each port towards the stations."""
 
 
 def check(gateway: Gateway) -> Checked:
-    """Whether this machine can do what the file asks for, and what to mind.
+    """Check whether this machine can set up the gateway, and return warnings.
 
     Raises
     ------
     UserError
-        For what would make `up` fail.
+        If `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
         text = f"this machine was not examined: this needs {lacks}, which root has"
@@ -65,7 +65,7 @@ def check(gateway: Gateway) -> Checked:
         result.append(f"it is up ({state.holder()}); run `up` to apply the file")
     seen = known(gateway)
     if refused is None:
-        # The MAC address of a station that is not here now is learnt when it comes.
+        # The MAC address of an absent station is learnt when the station appears.
         reasons = seen.by_address.items()
         result += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
     _, unread = read_station_rates(gateway)
@@ -73,7 +73,7 @@ def check(gateway: Gateway) -> Checked:
 
 
 def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
-    """Refuse what can be known to fail before a file is written."""
+    """Refuse everything that is known to fail, before a file is written."""
     with Shaper(gateway, state.log) as shaper:
         shaper.check(is_up=is_up or bool(state.log.records()))
     if not is_up:
@@ -81,7 +81,8 @@ def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
 
 
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
-    """What to mind, in words; `leaves` are those that there are, where one knows."""
+    """Return warnings in words. `leaves` are the queueing disciplines of leaves, if they are
+    known."""
     results = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
     results += groups.short_queue(gateway)
     if leaves is not None:

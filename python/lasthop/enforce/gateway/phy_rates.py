@@ -1,8 +1,8 @@
 """Data rates of stations over time: which reading is used, and when a weight changes.
 
-- **Median of three.** A reading may be the rate of a frame with which rate control probes another
-  rate. The lower median of the last three readings ignores one such frame. It follows a change at
-  the second reading.
+- **Median of three.** A reading may be the rate of a single frame with which rate control probes
+  another rate. The lower median of the last three readings ignores one such reading. A lasting
+  change takes effect at the second reading.
 - **Only with traffic.** A reading is used only while the station has traffic, since the last frame
   to an idle station is often a null frame at the lowest rate. Until a station has had traffic, its
   newest reading is used.
@@ -10,7 +10,7 @@
   Neighbouring MCS are at least 11 % apart. Differences by the guard interval of 802.11ax and by
   rounding are ignored.
 
-A rate stays while its source does not answer, and as long as the station has a leaf.
+A rate remains in use while its source does not answer, as long as the station has a leaf.
 """
 
 from collections import deque
@@ -26,7 +26,7 @@ from lasthop.enforce.gateway.weights import PhyRate
 READINGS = 3
 """Number of readings whose median is used. [-]"""
 HYSTERESIS = 0.1
-"""Largest relative change of a rate that leaves its weight as it is. [-]"""
+"""Largest relative change of a rate that does not change the weight. [-]"""
 
 Key: TypeAlias = tuple[str, str]
 """Access point and MAC address."""
@@ -37,11 +37,11 @@ class RateHistory:
     """Readings of a station, and the rate by which it is weighed."""
 
     readings: deque[int] = field(default_factory=lambda: deque(maxlen=READINGS))
-    """Its last rates. [bit/s]"""
+    """Last rates of the station. [bit/s]"""
     had_traffic: bool = False
-    """Whether they were read while it had traffic."""
+    """Whether the readings were taken while the station had traffic."""
     weighed: PhyRate | None = None
-    """The rate by which it is weighed."""
+    """Rate by which the station is weighed."""
 
     def add(self, rate_bps: int, source: str, *, has_traffic: bool) -> None:
         """Record a reading."""
@@ -73,7 +73,7 @@ class PhyRates:
         active : collection of Key
             Stations with traffic.
         members : collection of Key
-            Stations with a leaf. Others are forgotten unless they are in `seen`.
+            Stations with a leaf. All other stations are forgotten unless they are in `seen`.
         """
         named: set[Key] = set()
         for each in seen:

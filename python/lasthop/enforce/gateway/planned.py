@@ -1,4 +1,4 @@
-"""The programs that classify by MAC address as commands of `bpftool` and `tc`, for `plan`."""
+"""The classifier's programs as commands of `bpftool` and `tc`, for `plan`."""
 
 import struct
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def index_of(interface: str) -> str:
 
 
 class Planned:
-    """Programs that are not loaded. Their requests have only the commands that load them.
+    """Programs that are not loaded. Their requests contain only the commands that load them.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Planned:
                 yield self.update(name, shown(key), shown(value))
 
     def update(self, name: str, key: str, value: str) -> str:
-        """Return the command that gives an entry of a map its value."""
+        """Return the command that sets an entry of a map."""
         entry = f"key {key} value {value}"
         return f"bpftool map update pinned {self.directory}/maps/{name} {entry}"
 
@@ -76,5 +76,5 @@ class Planned:
 
 
 def shown(data: bytes) -> str:
-    """Return bytes as `bpftool` reads them."""
+    """Return bytes in the format that `bpftool` reads."""
     return f"hex {data.hex(' ')}"

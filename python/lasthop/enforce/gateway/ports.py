@@ -1,15 +1,15 @@
-"""Ports at which MAC addresses are seen: how many are at each, and which ones change their port."""
+"""Ports at which MAC addresses are seen: the number of MAC addresses at each port, and changes."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MOST_MOVES = 4
-"""A MAC address that changes its port this often within `WINDOW_S` is at two ports. [-]"""
+"""Number of port changes within `WINDOW_S` from which a MAC address is used at two ports. [-]"""
 WINDOW_S = 60.0
-"""Time within which changes are counted. A station that roams has fewer. [s]"""
+"""Time within which port changes are counted. A roaming station has fewer changes. [s]"""
 MOST_MACS = 1 << 16
-"""Largest number of MAC addresses whose ports are kept."""
+"""Largest number of MAC addresses whose ports are stored."""
 
 
 class Seen(NamedTuple):
@@ -22,21 +22,21 @@ class Seen(NamedTuple):
 
 @dataclass
 class Ports:
-    """Ports of MAC addresses: a pure function of sightings and time.
+    """Ports of MAC addresses. They depend only on sightings and time.
 
-    A port is an interface towards access points, or a port of the bridge there.
+    A port is an interface towards access points, or a port of the bridge at such an interface.
     """
 
     at: dict[str, Seen] = field(default_factory=dict)
-    """Where each MAC address was seen last."""
+    """Last sighting of each MAC address."""
     moves: deque[tuple[float, str, str, str]] = field(default_factory=deque)
     """Changes of ports: time, MAC address, the port before, the port after."""
 
     def see(self, mac: str, port: str, now_s: float, *, is_exact: bool) -> None:
         """Note that a MAC address was seen at a port.
 
-        A port is exact if it is from the forwarding table of a bridge. Only changes from an exact
-        port count: a roaming station can be a neighbour at several interfaces simultaneously.
+        A port is exact if it was read from the forwarding table of a bridge. Only changes from an
+        exact port count: a roaming station can be a neighbour at several interfaces simultaneously.
         """
         before = self.at.pop(mac, None)
         if before is not None and before.is_exact and not is_exact:

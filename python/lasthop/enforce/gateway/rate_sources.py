@@ -1,12 +1,12 @@
 """Data rates of stations, read from their access point: by iw, from hostapd, and by SNMP.
 
 The rate is that of frames **to** the station (``tx bitrate``, ``tx_rate_info``,
-cDot11ClientCurrentTxRateSet): all three sources have it, and most bytes of a hot-spot go to
-stations. The rate of frames from the station (``rx``) is used if there is no other. Linux
-(mac80211) reports the rate of the last data frame that it received; acknowledgements are ignored.
-Before Linux 6.5 that can be a null frame, which is often sent at a low rate. The throughput that
-rate control expects is not used: few drivers report it, and paper 002, section 4.1, weighs by
-physical rates.
+cDot11ClientCurrentTxRateSet). All three sources report it, and most bytes of a hot-spot go to
+stations. The rate of frames from the station (``rx``) is used if no other rate is reported. Linux
+(mac80211) reports for it the rate of the last data frame that it received. Acknowledgements are
+ignored. Before Linux 6.5 that can be a null frame, which is often sent at a low rate. The
+throughput that rate control expects is not used: few drivers report it, and paper 002, section 4.1,
+weighs by physical rates.
 
 References: Linux, ``net/mac80211/rx.c`` (``ieee80211_rx_h_sta_process``); iw 6.9, ``station.c``;
 hostapd 2.11, ``ctrl_iface.c``, ``ap/ctrl_iface_ap.c`` and ``common/wpa_ctrl.c``;
@@ -34,27 +34,28 @@ from lasthop.importing.dump import parse
 from lasthop.importing.text import LONGEST_LINE, lines_of
 
 TIMEOUT_S = 3.0
-"""Longest wait for the program iw, and for one answer of hostapd. [s]"""
+"""Longest wait for the program iw, and for one answer from hostapd. [s]"""
 LIST_TIMEOUT_S = 10.0
-"""Longest time for all answers of hostapd. [s]"""
+"""Longest time for all answers from hostapd. [s]"""
 MAX_OUTPUT_BYTES = 4 << 20
 """Longest output of iw: that of ten thousand stations. [bytes]"""
 MAX_ANSWER_BYTES = 1 << 16
-"""Longest answer of hostapd, whose own buffer has 4096 bytes. [bytes]"""
+"""Longest answer from hostapd, whose internal buffer has 4096 bytes. [bytes]"""
 MAX_STATIONS = 10_000
-"""More stations than an access point has association identifiers (2007). [-]"""
+"""Largest number of stations in an answer. An access point has only 2007 association identifiers.
+[-]"""
 TRIES = 3
-"""Number of times that a list of hostapd is read if a station leaves meanwhile. [-]"""
+"""Number of attempts to read a list from hostapd if stations leave meanwhile. [-]"""
 RATE_INFO_BPS = 100_000
 """Unit of ``tx_rate_info``. [bit/s]"""
 MIN_BPS, MAX_BPS = 100_000, 100_000_000_000
-"""Range of rates that are believed. The least of 802.11 is 0.15 Mbit/s (802.11ah), the largest of
-802.11be 46 Gbit/s. [bit/s]"""
+"""Range of rates that are accepted. The lowest rate of 802.11 is 0.15 Mbit/s (802.11ah), the
+highest is 46 Gbit/s (802.11be). [bit/s]"""
 
 MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
 RATE_INFO = re.compile(r"([0-9]{1,9})(?: .*)?")
 PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
-"""Directories in which iw may be that are not in the path of every user."""
+"""Directories where iw may be, which are not in the PATH of every user."""
 
 
 class Reading(NamedTuple):
@@ -62,7 +63,7 @@ class Reading(NamedTuple):
 
     mac: str
     rate_bps: int | None
-    """Rate of frames to it, None if the source reports none. [bit/s]"""
+    """Rate of frames to the station; None if the source reports none. [bit/s]"""
 
 
 class Answer(NamedTuple):
@@ -109,13 +110,13 @@ def sources_of(ap: AccessPoint) -> Iterator[tuple[str, Callable[[], Answer]]]:
 def query(ask: Callable[[], Answer]) -> Answer:
     """Return the answer of a source, with one reading of each station.
 
-    Errors, and rates that are no WLAN's, are faults.
+    Errors, and rates that no WLAN has, are reported as faults.
     """
     try:
         result = ask()
     except UserError as error:
         return Answer([], [str(error)])
-    except Exception as error:  # a defect here must not hide the other sources
+    except Exception as error:  # a defect of one source must not hide the other sources
         return Answer([], [f"{type(error).__name__}: {error}"])
     bounds = range(MIN_BPS, MAX_BPS + 1)
     once: dict[str, Reading] = {}
@@ -147,7 +148,8 @@ def read_iw(source: RateSource) -> Answer:
     Raises
     ------
     UserError
-        If there is no such program or interface, or no answer, or another output.
+        If the program or the interface is missing, if the program does not finish, or if its
+        output cannot be parsed.
     """
     words = ["iw", "dev", source.at, "station", "dump"]
     name = " ".join(words)
@@ -223,9 +225,10 @@ def printed_by(pipe: IO[bytes], name: str) -> bytes:
 def read_hostapd(source: RateSource) -> Answer:
     """Return the rates of the stations that hostapd lists at its control socket.
 
-    Requests are datagrams: ``STA-FIRST``, then ``STA-NEXT MAC`` with the station before. The
-    answer is the MAC address and lines such as ``tx_rate_info=1300 mcs 15``. It is empty after the
-    last station, and ``FAIL`` if the station before has left, so that the list is read again::
+    Requests are datagrams: ``STA-FIRST``, then ``STA-NEXT MAC`` with the previous station. The
+    answer is the MAC address of the next station and lines such as ``tx_rate_info=1300 mcs 15``.
+    After the last station it is empty. If the previous station has left, the answer is ``FAIL``,
+    and the list is read again::
 
         STA-FIRST                  02:00:5e:10:00:01
                                    flags=[AUTH][ASSOC][AUTHORIZED]
@@ -237,13 +240,13 @@ def read_hostapd(source: RateSource) -> Answer:
     Raises
     ------
     UserError
-        If nothing listens there, or an answer is not in this form.
+        If hostapd does not listen at the socket, or if an answer does not have this form.
     """
     name = f"hostapd {source.at}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asking:
         try:
-            # A name that the kernel gives (unix(7), autobind): hostapd answers to it, it leaves no
-            # file, and hostapd need not see this process's /tmp.
+            # The kernel chooses an abstract name (unix(7), autobind). hostapd can answer to it. The
+            # name leaves no file, and hostapd does not need access to this process's /tmp.
             asking.bind("")
             asking.connect(source.at)
         except PermissionError:
@@ -296,7 +299,7 @@ def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
             data = asking.recv(MAX_ANSWER_BYTES + 1)
             if len(data) > MAX_ANSWER_BYTES:
                 raise UserError(f"{name}: an answer of more than {MAX_ANSWER_BYTES >> 10} KiB")
-            if not data.startswith(b"<"):  # an event, which nobody has asked for
+            if not data.startswith(b"<"):  # an event that was not requested
                 return data.decode(errors="replace")
     except TimeoutError:
         pass
@@ -308,9 +311,9 @@ def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
 
 
 def rate_info(lines: Iterable[str]) -> int | None:
-    """Return the rate to a station, else that from it; None without any, or of 0. [bit/s]
+    """Return the rate to a station, or else the rate from it. [bit/s]
 
-    Raise `ValueError` if the value is no rate.
+    Return None if no rate is reported, or if it is 0. Raise `ValueError` if the value is no rate.
     """
     values = dict(line.split("=", 1) for line in lines if "=" in line)
     for key in ("tx_rate_info", "rx_rate_info"):

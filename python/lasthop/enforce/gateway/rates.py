@@ -1,4 +1,4 @@
-"""Rates of the bottlenecks: pings to stations with traffic, and the C that follows from answers.
+"""Rates of the bottlenecks: pings to stations with traffic, and the rate C computed from answers.
 
 If a station does not answer, the segments of its flows are timed.
 """
@@ -40,13 +40,14 @@ class Rates:
         self.shaping = shaping
         self.watch, self.unwatch = watch, unwatch
         self.overhearing: dict[str, Overhearing] = {}
-        """Timing of segments, by access point."""
+        """Timers of segments, by access point."""
         self.pinger = Pinger()
         self.estimators: dict[str, Estimator] = {}
         self.sequence = count(1)
 
     def set_up(self) -> None:
-        """Start again for access points that have changed. The others keep their rates."""
+        """Create estimators for access points that have changed. All other access points keep their
+        rates."""
         gateway = self.shaping.gateway
         for gone in set(self.estimators) - {ap.name for ap in gateway.aps}:
             del self.estimators[gone]
@@ -77,13 +78,13 @@ class Rates:
         return max(min(due_s) - time.monotonic(), 0.0)
 
     def ping(self) -> None:
-        """Send the pings that are due, and set the rates that follow."""
+        """Send the pings that are due, and set the new rates."""
         if self.shaping.layout is None:
             return
         for name, estimator in self.estimators.items():
             now = time.monotonic()
             if now >= estimator.due_s:
-                # After a stall the missed rounds are left out.
+                # Rounds that were missed during a stall are skipped.
                 estimator.due_s = max(estimator.due_s, now - estimator.interval_s / 2)
                 estimator.due_s += estimator.interval_s
                 self.set(name, estimator.tick(list(self.candidates(name))))
@@ -100,7 +101,7 @@ class Rates:
                 yield Candidate(name, tuple(sorted(addresses, key=lambda each: each.version)))
 
     def take_answers(self) -> None:
-        """Read answers to pings, and set the rates that follow."""
+        """Read answers to pings, and set the new rates."""
         for sequence, at_s in self.pinger.answers():
             for name, estimator in self.estimators.items():
                 rate = estimator.answer(sequence, at_s)
@@ -115,7 +116,7 @@ class Rates:
                 self.listen(ap)
 
     def listen(self, ap: str) -> None:
-        """Time segments of stations that do not answer pings, in turns."""
+        """Time segments of stations that do not answer pings, one station after the other."""
         listening = self.estimators[ap].listening()
         overhearing = self.overhearing.get(ap)
         if overhearing is None:
@@ -125,7 +126,7 @@ class Rates:
             try:
                 overhearing = self.overhearing[ap] = Overhearing(interface)
             except OSError:
-                return  # The interface is gone, which the gateway notices by itself.
+                return  # The interface was removed. The gateway notices this elsewhere.
             self.watch(overhearing.socket, self.take_answers)
         overhearing.listen(listening)
         if overhearing.is_idle:
@@ -143,7 +144,7 @@ class Rates:
             overhearing.close()
 
     def set(self, ap: str, rate_bps: int) -> None:
-        """Set the rate of a bottleneck, if it has changed. [bit/s]"""
+        """Set the rate of a bottleneck, if the rate has changed. [bit/s]"""
         if self.shaping.layout is not None and self.shaping.shaper.rates[ap] != rate_bps:
             try:
                 self.shaping.shaper.set_rate(ap, rate_bps)
@@ -178,8 +179,8 @@ class Rates:
     ) -> list[dict[str, Any]]:
         """Return rows of stations with the results of pings.
 
-        These are whether the station is silent, and the source of its delays. If its answers are
-        ignored, they are late by `late_s`. [s]
+        The results are whether the station is silent, and the source of its delays. If its answers
+        are ignored, `late_s` is how late they are. [s]
         """
         late_s = {ap: estimator.late_s() for ap, estimator in self.estimators.items()}
         rows = []
@@ -211,7 +212,7 @@ class Rates:
                 )
 
     def faults(self, now_s: float) -> Iterator[str]:
-        """Yield the reasons for rates that follow no station, by access point."""
+        """Yield the reasons why a rate follows no station, by access point."""
         for ap in self.shaping.gateway.aps:
             if estimator := self.estimators.get(ap.name):
                 yield from estimator.faults(now_s)

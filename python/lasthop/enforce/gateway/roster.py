@@ -1,6 +1,6 @@
-"""Stations that are to have a leaf: those of the file, and those that sources report.
+"""Stations that are to have a leaf: those in the file, and those that sources report.
 
-A pure function of sightings and time, without I/O.
+This module is a pure function of sightings and time, without I/O.
 """
 
 from collections import Counter
@@ -14,16 +14,17 @@ from lasthop.enforce.gateway.ports import Ports
 from lasthop.linux.tc import Address, Subnet
 
 MOST_ADDRESSES = 1 << 16
-"""Largest number of addresses that are stored, of all reported stations. Hosts often change their
-IPv6 addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
+"""Largest number of addresses that are stored for all reported stations together. Hosts often
+change their IPv6 addresses. Above the limit, the station with the most addresses loses its oldest
+ones."""
 
 MOST_MACHINES = 1 << 16
-"""Largest number of machines that are known at the same time, more than there are leaves. Later
-machines wait until one has left. MAC addresses can be invented."""
+"""Largest number of machines that are known simultaneously. It exceeds the number of leaves. Later
+machines wait until a known machine has left. Guests can invent MAC addresses."""
 
 
 MAX_SEEN_INSIDE = 4
-"""Addresses that are pinged in the subnets of a listed station. [-]"""
+"""Number of addresses that are pinged in the subnets of a listed station. [-]"""
 
 
 class Sighting(NamedTuple):
@@ -34,19 +35,20 @@ class Sighting(NamedTuple):
     name: str | None = None
     """Name that the station reports."""
     ap: str | None = None
-    """Its access point, if the source knows it."""
+    """Access point of the station, if the source knows it."""
     interface: str | None = None
-    """Interface at which it was seen."""
+    """Interface at which the station was seen."""
     port: str | None = None
-    """Port of a bridge at which it was seen."""
+    """Port of a bridge at which the station was seen."""
     routed: tuple[Subnet, ...] = ()
-    """Subnets that this machine reaches through it."""
+    """Subnets that this machine reaches through the station."""
     is_new: bool = True
-    """Whether it may be a station that the file does not list."""
+    """Whether the sighting may add a station that the file does not list."""
     rate_bps: int | None = None
-    """Data rate of its access point's frames to it. [bit/s] Such a report has nothing else."""
+    """Data rate of frames from the access point to the station. [bit/s] A report with a data rate
+    has no other content."""
     rate_source: str | None = None
-    """Source of that rate, as `status` shows it."""
+    """Source of the data rate, as `status` shows it."""
 
 
 class Router(NamedTuple):
@@ -57,16 +59,17 @@ class Router(NamedTuple):
     routed: tuple[Subnet, ...]
 
     def is_within(self, subnets: Collection[Subnet]) -> bool:
-        """Return whether all subnets that it reaches are in these subnets."""
+        """Return whether all subnets that this machine reaches through the router are in these
+        subnets."""
         return bool(self.routed) and all(is_in(each, subnets) for each in self.routed)
 
 
 @dataclass
 class Machine:
-    """The reports about a MAC address."""
+    """All reports about one MAC address."""
 
     seen_s: dict[Address, float] = field(default_factory=dict)
-    """Time of the last report of each of its addresses. [s]"""
+    """Time of the last report of each address of the machine. [s]"""
     name: str | None = None
     ap: str | None = None
     interface: str | None = None
@@ -85,13 +88,14 @@ class Roster:
         self.gateway = gateway
         self.machines: dict[str, Machine] = {}
         self.is_full = False
-        """Whether a machine was left out the last time, since too many are known."""
+        """Whether the last update left a machine out because too many are known."""
         self.dropped: str | None = None
-        """MAC address of a station that lost addresses the last time, since too many are known."""
+        """MAC address of a station that lost addresses in the last update because too many are
+        known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
         self.lengths: dict[tuple[int, int], dict[int, KnownStation]] = {}
-        """Stations with subnets, by version and prefix length, and by prefix."""
+        """Stations of each subnet, by IP version and prefix length, and by prefix."""
         for station in gateway.stations:
             for subnet in station.subnets:
                 prefixes = self.lengths.setdefault((subnet.version, subnet.prefixlen), {})
@@ -120,7 +124,7 @@ class Roster:
             mac, address = sighting.mac, sighting.address
             if sighting.routed:
                 before = self.routers.get(mac)
-                # A router has an IPv4 and an IPv6 address, each with its own routes.
+                # A router may have an IPv4 and an IPv6 address, each with different routes.
                 routed = before.routed if before is not None and before.last_s == now_s else ()
                 self.routers[mac] = Router(now_s, (*routed, *sighting.routed))
             if address in self.gateway.discovery.ignore:
@@ -140,7 +144,7 @@ class Roster:
         self.forget(now_s)
 
     def take_bindings(self, other: "Roster") -> None:
-        """Copy the bindings of another roster for the addresses of this file."""
+        """Copy bindings from another roster, for the addresses of this file."""
         for address, known in other.bindings.by_address.items():
             if address in self.bound:
                 self.bindings.by_address[address] = known
@@ -218,7 +222,7 @@ class Roster:
     def stations(self) -> list[KnownStation]:
         """Return the stations that are to have a leaf, with an access point.
 
-        Each of them has an address or a subnet, or a MAC address that is present.
+        Each of these stations has an address, a subnet, or a MAC address that is present.
         """
         present = []
         macs = {each.name: each.mac or self.bound_mac(each) for each in self.gateway.stations}
@@ -257,7 +261,8 @@ class Roster:
         return machine is not None and bool(machine.seen_s)
 
     def holders(self) -> dict[Address, str]:
-        """Return the MAC address that was last seen with each address, such as after a lease."""
+        """Return the MAC address that was last seen with each address, for example after a new
+        lease."""
         newest: dict[Address, tuple[float, str]] = {}
         for mac, machine in self.machines.items():
             for address, seen_s in machine.seen_s.items():
@@ -282,13 +287,15 @@ class Roster:
     def ap_of(self, machine: Machine, addresses: Iterable[Address | Subnet]) -> str | None:
         """Return the access point of a station.
 
-        It is the only one, or the one that a source names, or the only one at the station's
-        interface, or one of those at the interface by subnet.
+        The first that applies is returned: the only access point; the one that a source names; the
+        only one at the station's interface; the one at this interface that has the address's
+        subnet.
         """
         aps = self.gateway.aps
         if len(aps) == 1:
             return aps[0].name
-        if machine.ap in [ap.name for ap in aps]:  # Another file may have given it another name.
+        # Before a change of the file, the access point may have had another name.
+        if machine.ap in [ap.name for ap in aps]:
             return machine.ap
         here = [ap for ap in aps if ap.interface == machine.interface] or aps
         if len(here) == 1:

@@ -1,8 +1,8 @@
 """A gateway as one POSIX shell script, for a router that has no Python.
 
-The commands are those of `plan`, word by word. The commands for stations that come and go are the
-same messages, with shell variables in the places of addresses and numbers. Settings that a script
-does not support are refused.
+The script runs exactly the commands that `plan` prints. Commands for stations that join and leave
+come from the same requests, with shell variables instead of addresses and numbers. Settings that a
+script does not support are refused.
 """
 
 import zlib
@@ -20,22 +20,22 @@ from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import mac_of
 
 ASKED = 5
-"""Largest number of stations of an access point that are pinged per second."""
+"""Largest number of stations per access point that are pinged each second."""
 GROW, RISE = 1.04, 1.01
-"""Factors of C each second: without a queue, and with a short one."""
+"""Factors of C per second: without a queue, and with a short queue."""
 FALL, FALL_AT_ONCE = 0.95, 0.7
-"""Factors per second: of C with a longer queue, and of the rate that has passed with a long one.
+"""Factors per second: of C with a longer queue, and of the measured throughput with a long queue.
 
-A step is made once per second, with an answer to a ping that was just sent. A growth of 4 % makes a
-queue of at most 40 ms before it is noticed, which is the default threshold.
+The rate changes once per second, after an answer to a recent ping. A growth of 4 % builds a queue
+of at most 40 ms, the default threshold, before the script detects it.
 """
 IDLE_S = 60
-"""Pause of the script if nothing is to be done. [s]"""
+"""Pause of the script if there is nothing to do. [s]"""
 RUN = "/var/run"
-"""Parent of the script's directory. OpenWrt has it in memory."""
+"""Parent of the script's directory. On OpenWrt it is in memory."""
 
 EXAMPLE = "02:00:5e:12:34:99"
-"""MAC address of the messages that are patterns."""
+"""Placeholder MAC address in the messages from which command templates are made."""
 TRIED_CLASS = tc.classid(1, 1)
 EXAMPLE_BPS = 87_654_321 * 8
 EXAMPLE_QUANTUM = 7_654_321
@@ -71,7 +71,7 @@ def script(gateway: Gateway) -> str:
 
 
 def percent(factor: float) -> str:
-    """Return the change by a factor, without its sign."""
+    """Return the change by a factor in percent, without its sign."""
     return f"{abs(factor - 1) * 100:.0f} %"
 
 
@@ -222,7 +222,7 @@ def tried(text: str) -> str:
 
 
 def of_the_file(gateway: Gateway) -> Layout:
-    """Return the layout with the stations that `plan` sets up."""
+    """Return the layout with the same stations as `plan`."""
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     for station in gateway.stations:
         if station.can_be_placed:
@@ -341,7 +341,8 @@ def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
 
 
 def place_of(layout: Layout, station: KnownStation) -> str:
-    """Return bucket and number of a station's MAC address in the tables; dashes if it has none."""
+    """Return bucket and number of a station's MAC address in the tables, or dashes if it has no MAC
+    address."""
     assert layout.tables is not None
     _, known = layout.tables.placed.get(station.name, (None, {}))
     node = known.get(station.mac or "")
@@ -349,7 +350,8 @@ def place_of(layout: Layout, station: KnownStation) -> str:
 
 
 def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
-    """Return whether stations of an access point have their own leaves, and the shared classes."""
+    """Return whether each station of an access point has a leaf, and the classes that stations
+    share."""
     fixed = layout.fixed[ap.name]
     match ap.fairness:
         case "flow":

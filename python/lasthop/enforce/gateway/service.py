@@ -1,7 +1,7 @@
 """A gateway that is up. It finds stations, pings them, sets rates, repairs changes, and replies.
 
-`Loop` decides on the times. `Rates`, `Stations`, `Healing` and `Control` do the work. This module
-sets them up, counts, and applies another file.
+`Loop` schedules all tasks. `Rates`, `Stations`, `Healing` and `Control` do the work. This module
+sets them up, reads counters, and applies another file.
 """
 
 import os
@@ -31,7 +31,7 @@ from lasthop.enforce.gateway.weights import range_of_rates
 from lasthop.errors import UserError
 
 PATIENCE_S = 1.0
-"""Time for which another thread waits for the loop. [s]"""
+"""Time for which another thread waits for a reply from the loop. [s]"""
 
 
 class GatewayService(Service[Gateway]):
@@ -40,7 +40,7 @@ class GatewayService(Service[Gateway]):
     Parameters
     ----------
     context : ServiceContext
-        Its lock is held by this process.
+        Context of the service. This process holds its lock.
     """
 
     def __init__(self, context: ServiceContext[Gateway]) -> None:
@@ -85,7 +85,7 @@ class GatewayService(Service[Gateway]):
         self.loop.at(time.monotonic(), self.rates.ping)
 
     def listen_again(self) -> None:
-        """Listen at the interfaces towards stations that exist now."""
+        """Listen again at the interfaces towards stations, as they exist now."""
         present = {
             name: number
             for name, number in self.healing.numbers.items()
@@ -117,7 +117,7 @@ class GatewayService(Service[Gateway]):
             self.stations.watch(self.loop, workers)
             self.loop.run()
 
-    # What the kernel says.
+    # Reports of the kernel.
 
     def count(self) -> None:
         """Read the sources of stations, and all counters."""
@@ -127,7 +127,8 @@ class GatewayService(Service[Gateway]):
             self.context.show(self.status())
 
     def status_for_others(self) -> dict[str, Any]:
-        """Return the status for another thread; the last one if the loop is busy for long."""
+        """Return the status for another thread. Return the last status if the loop is busy for
+        long."""
         return self.loop.ask(self.status, PATIENCE_S) or self.latest
 
     def heal(self) -> None:
@@ -138,7 +139,7 @@ class GatewayService(Service[Gateway]):
     # Another file.
 
     def refuse(self, new: Gateway) -> None:
-        """Refuse, before anything is touched, a file that cannot be taken over."""
+        """Refuse a file that cannot be applied, before anything is changed."""
         lan = self.shaping.gateway.lan
         if new.lan != lan:
             raise UserError(
@@ -160,7 +161,8 @@ class GatewayService(Service[Gateway]):
             return
         before, roster = shaping.shaper, stations.roster
         stations.roster = carried_over(roster, new)
-        # Faults of the old sources are over, also those of a look that has not ended.
+        # Faults of the old sources no longer apply. This includes faults of a look that is still
+        # running.
         stations.looking, stations.faults = None, []
         try:
             if before.layout is not None and same_classes(old, new):
@@ -183,7 +185,7 @@ class GatewayService(Service[Gateway]):
         before.close()
 
     def let(self, gateway: Gateway) -> None:
-        """Apply the stations of a file whose classes are those of the present one."""
+        """Apply the stations of a file that has the same classes as the present file."""
         shaper = self.shaping.shaper
         shaper.gateway = shaper.running().gateway = self.shaping.observed.gateway = gateway
         self.stations.listen_anew()
@@ -240,7 +242,7 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
 
 
 def carried_over(roster: Roster, gateway: Gateway) -> Roster:
-    """Return the roster for another file, with all machines that are known."""
+    """Return a roster for another file, with all machines that the old roster knows."""
     new = Roster(gateway)
     new.machines, new.routers, new.ports = roster.machines, roster.routers, roster.ports
     new.take_bindings(roster)

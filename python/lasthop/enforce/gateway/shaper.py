@@ -1,4 +1,4 @@
-"""Set up a layout on this machine, and revert it."""
+"""Set up a layout in the kernel of this machine, and revert it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
@@ -57,7 +57,7 @@ class Shaper(KernelState):
         self.why_filters: str | None = None
         """Reason why u32 filters classify instead of programs; None if programs do."""
         self.others = Surroundings()
-        """MAC addresses other than those of single stations, as the sources report them."""
+        """MAC addresses that do not belong to exactly one station, as the sources report them."""
         self.on_link: list[tc.Subnet] = []
         """Subnets of the interfaces towards access points, at the last look."""
         self.layout: Layout | None = None
@@ -110,7 +110,8 @@ class Shaper(KernelState):
             self.changes.add_hooks(lan, layout.hooks)
         joins: list[Request] = []
         for station in stations:
-            with suppress(UserError):  # There are no numbers for it; the others are shaped.
+            # No numbers are left for this station. All other stations are shaped.
+            with suppress(UserError):
                 joins += layout.join(station)
         self.changes.carry_out(joins)
         self.fill(layout)
@@ -118,7 +119,7 @@ class Shaper(KernelState):
         self.layout = layout
 
     def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
-        """Return devices with those below them, which merge what they receive: VLANs, bridges."""
+        """Return devices and all devices below them that merge received packets: VLANs, bridges."""
         present = links.every_link(self.kernel)
         names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
         return [tc.Device(name, present[name].number) for name in names if name in present]
@@ -136,7 +137,8 @@ class Shaper(KernelState):
         return remaining
 
     def has_programs(self) -> bool:
-        """Return whether programs classify by MAC address; load them if nothing is set up."""
+        """Return whether programs classify by MAC address. Load the programs if nothing is set
+        up."""
         if self.programs is None and self.layout is None:
             try:
                 self.programs = Programs()
@@ -213,9 +215,9 @@ class Shaper(KernelState):
         return self.programs.counts(names.index(ap))
 
     def join(self, station: KnownStation, *, fill: bool = True) -> None:
-        """Give a station its place. If the kernel refuses, the station has none.
+        """Set up the classes of a station. If the kernel refuses, the station has none.
 
-        Without `fill` its packets are unclassified until the next `fill_all`.
+        Without `fill`, packets of the station are unclassified until the next `fill_all`.
         """
         layout = self.running()
         requests = layout.join(station)
@@ -228,18 +230,18 @@ class Shaper(KernelState):
             raise
 
     def leave(self, name: str) -> None:
-        """Remove the place of a station."""
+        """Remove the classes and filters of a station."""
         layout = self.running()
         if self.programs is not None:
             self.programs.remove(keys_of(layout.members[name]))
         self.carry(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
-        """Give a member exactly these addresses; the programs know it after the next `fill_all`."""
+        """Set the addresses of a member. The programs use them after the next `fill_all`."""
         self.carry(self.running().readdress(name, addresses))
 
     def identify(self, name: str, mac: str | None) -> None:
-        """Give a member another MAC address; the programs know it after the next `fill_all`."""
+        """Set another MAC address of a member. The programs use it after the next `fill_all`."""
         self.carry(self.running().identify(name, mac))
 
     def set_rate(self, ap: str, rate_bps: int) -> None:
@@ -249,7 +251,7 @@ class Shaper(KernelState):
         self.rates[ap] = rate_bps
 
     def weigh(self, read: Mapping[str, PhyRate]) -> None:
-        """Weigh members by rates that were read from access points, by their names."""
+        """Set the weights of members from rates that were read from access points, by name."""
         self.carry(self.running().weigh(read))
 
     def counters(self) -> dict[int, Counters]:
@@ -306,7 +308,7 @@ class Shaper(KernelState):
 
 
 def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> None:
-    """Return the owner of hooks whose block has the number of a gateway's."""
+    """Refuse hooks of another program whose block has the number of a gateway's block."""
     if block >> 16 != MAJOR:
         return
     lans = [name for name in present if block in (each.number for each in blocks_of(name))]
@@ -324,7 +326,7 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     ----------
     gateway : Gateway
     by_mac : bool, optional
-        Whether a BPF program classifies, as in `up`. Without it filters do, as in `up` where the
+        Whether a BPF program classifies, as in `up`. Otherwise filters classify, as in `up` if the
         kernel refuses the program.
     """
     ifb = tc.Device(ifb_name(gateway), 0)

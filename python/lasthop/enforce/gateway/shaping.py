@@ -1,4 +1,4 @@
-"""What is in force: the file, the shaper that carries it out, and what the kernel says of it."""
+"""Present state of the gateway: its file, its shaper, and faults that the kernel reports."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from lasthop.linux.netlink import Socket
 
 @dataclass
 class Shaping:
-    """What rates, stations and control have in common; another file replaces it in place."""
+    """State that rates, stations and control share. Another file replaces it in place."""
 
     parts = Part
 
@@ -23,29 +23,30 @@ class Shaping:
     shaper: Shaper
     observed: Observed
     faults: list[str] = field(default_factory=list)
-    """What is wrong with what is in force, in words."""
+    """Faults of the present state, in words."""
     doubts: Callable[[], None] = field(default_factory=lambda: lambda: None)
-    """Called when the kernel refuses something: others may have changed what is there."""
+    """Function that is called when the kernel refuses a request. Another program may have changed
+    the state."""
 
     @property
     def layout(self) -> Layout | None:
         """Classes and members in the kernel; None while nothing is shaped."""
         return self.shaper.layout
 
-    # What healing asks for.
+    # Methods for healing.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
-        """Call this when the kernel refuses something."""
+        """Set the function that is called when the kernel refuses a request."""
         self.doubts = to
 
     @property
     def kernel(self) -> Socket:
-        """The connection whose own changes are no news."""
+        """Connection of this process, whose own changes cause no events."""
         return self.shaper.kernel
 
     @property
     def is_set_up(self) -> bool:
-        """Whether anything is in force."""
+        """Whether anything is set up."""
         return self.layout is not None
 
     @property
@@ -55,11 +56,11 @@ class Shaping:
 
     @property
     def container(self) -> str:
-        """The IFB, in words."""
+        """Name of the IFB, in words."""
         return f"interface {ifb_name(self.gateway)}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """What to hear of, the interfaces that are there having these numbers."""
+        """Return the events to receive, for these numbers of the present interfaces."""
         own, blocks = list(numbers.values()), list[int]()
         if (layout := self.layout) is not None:
             own.append(layout.ifb.number)
@@ -67,21 +68,22 @@ class Shaping:
         return EventFilter((*self.interfaces, ifb_name(self.gateway)), own, blocks)
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
-        """What is to be looked at after these events."""
+        """Return the parts to inspect after these events."""
         if self.layout is not None:
             return parts_of(events, self.layout)
         return ALL if events is None or events else set()
 
     def differences(self, parts: Set[Part]) -> list[Difference]:
-        """What of these parts is not as it ought to be."""
+        """Return the differences of these parts."""
         return self.shaper.differences(parts)
 
     def repair(self, differences: Sequence[Difference]) -> None:
-        """Put right what can be; `UserError` for the first that is refused, after all others."""
+        """Repair all differences. Then raise `UserError` for the first repair that the kernel
+        refused."""
         self.shaper.repair(differences)
 
     def check(self) -> None:
-        """Refuse what can be known to fail before anything is set up."""
+        """Refuse everything that is known to fail, before anything is set up."""
         self.shaper.check()
 
     def down(self) -> list[str]:
@@ -89,11 +91,11 @@ class Shaping:
         return self.shaper.down(unload=False)
 
     def is_whole(self, present: Container[str]) -> bool:
-        """Whether the interface towards the Internet and one towards stations are there."""
+        """Return whether the interface towards the Internet and one towards stations exist."""
         gateway = self.gateway
         return gateway.wan in present and any(name in present for name in gateway.lans)
 
     def wrong(self, error: Exception) -> None:
-        """Note what the kernel refused; healing finds out why."""
+        """Record what the kernel refused. Healing finds the reason."""
         self.faults = [str(error)]
         self.doubts()

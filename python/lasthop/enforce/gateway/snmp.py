@@ -24,14 +24,14 @@ MAX_NUMBER_BYTES = 9
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1
 ROWS = 25
-"""Number of rows of an answer, which fit into a datagram."""
+"""Largest number of rows of an answer. They fit into one datagram."""
 TRIES, PATIENCE_S = 3, 1.0
 """Number of attempts of a request, and the time to wait for each answer. [-, s]"""
 WALK_S = 10.0
 """Time limit for a table. [s]"""
 MOST_ROWS = 10_000
 RATE_BITS = 0x7F
-"""Bits of an octet of a set of rates that are the rate; the other one marks basic rates."""
+"""Mask for the rate in an octet of a rate set. The remaining bit marks basic rates."""
 
 
 class Association(NamedTuple):
@@ -42,7 +42,8 @@ class Association(NamedTuple):
 
 
 def associations(agent: Snmp) -> list[Association]:
-    """Return the stations of an access point; `UserError` without all answers in `WALK_S`."""
+    """Return the stations of an access point. Raise `UserError` if answers are missing after
+    `WALK_S`."""
     return [
         Association(mac, address_of(value))
         for mac, kind, value in walk(agent, agent.table)
@@ -53,7 +54,8 @@ def associations(agent: Snmp) -> list[Association]:
 def rates_of(agent: Snmp) -> Iterator[tuple[str, int | None]]:
     """Yield MAC address and data rate of each station; None for a rate that is no number.
 
-    The unit is that of the column, `agent.rates_unit_bps`. `UserError` as for `associations`.
+    The unit of the column is `agent.rates_unit_bps`. Raise `UserError` if answers are missing after
+    `WALK_S`.
     """
     assert agent.rates is not None
     for mac, kind, value in walk(agent, agent.rates):
@@ -61,7 +63,7 @@ def rates_of(agent: Snmp) -> Iterator[tuple[str, int | None]]:
 
 
 def rate_of(kind: int, value: bytes) -> int | None:
-    """Return the rate in a row: a number, or the largest of a set of rates, one in each octet.
+    """Return the rate in a row: a number, or the largest rate of a set with one rate per octet.
 
     Numbers as text are refused, since they would be read as a set of rates.
     """
@@ -77,7 +79,7 @@ def rate_of(kind: int, value: bytes) -> int | None:
 def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
     """Yield the MAC address, type and value of each row of a column.
 
-    Raise `UserError` without all answers in `WALK_S`.
+    Raise `UserError` if answers are missing after `WALK_S`.
     """
     column = tuple(map(int, oid.split(".")))
     until_s = time.monotonic() + WALK_S
@@ -103,7 +105,7 @@ def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
 
 
 def address_of(value: bytes) -> Address | None:
-    """Return the address in a row, if there is one: four bytes, sixteen, or text."""
+    """Return the address in a row, or None. An address is four bytes, sixteen bytes, or text."""
     if len(value) in (4, 16) and any(value):
         return ip_address(value)
     try:
@@ -118,9 +120,9 @@ Row = tuple[tuple[int, ...], int, bytes]
 
 
 def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float) -> list[Row]:
-    """Return the rows after an object identifier, as many as an answer has.
+    """Return the rows of one answer, which follow an object identifier.
 
-    `until_s` is the deadline on the monotonic clock. [s] Other packets do not prolong it.
+    `until_s` is the deadline on the monotonic clock. [s] Unrelated packets do not extend it.
     """
     number = random.randrange(1, 1 << 31)
     binding = field(SEQUENCE, field(OID, oid_bytes(after)) + field(NULL, b""))
@@ -170,7 +172,7 @@ def rows_of(data: bytes, number: int) -> list[Row] | None:
 
 
 def fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the tag and content of BER fields; `IndexError` if one is truncated."""
+    """Yield the tag and content of BER fields. Raise `IndexError` if a field is truncated."""
     at = 0
     while at < len(data):
         tag, length = data[at], data[at + 1]

@@ -1,6 +1,6 @@
 """Stations of a gateway that is up: those that are present, and those that have a leaf.
 
-The search for stations may wait for an access point, and has a thread of its own.
+The search for stations may wait for an access point, so it has a separate thread.
 """
 
 import time
@@ -33,9 +33,10 @@ from lasthop.linux.tc import Address
 MEETING_S = 1.0
 """Minimum time between two looks, even if many stations arrive. [s]"""
 MOST_MOVES = 10
-"""Changes of interface between two looks from which a MAC address is at two interfaces. [-]"""
+"""Number of interface changes between two looks from which a MAC address is used at two interfaces.
+[-]"""
 MOST_MET = 1000
-"""Largest number of neighbours that are remembered as met."""
+"""Largest number of neighbours that are remembered as already reported."""
 
 
 Sightings: TypeAlias = tuple[list[Sighting], list[str]]
@@ -64,9 +65,10 @@ class Stations:
         self.wait_for: Callable[[float], None] = lambda _: None
         """Function to call with the time at which the next MAC address may be admitted. [s]"""
         self.moves: dict[str, int] = {}
-        """Number of changes of each MAC address's interface, at the last look. [-]"""
+        """Number of interface changes of each MAC address, at the last look. [-]"""
         self.moving: dict[str, float] = {}
-        """MAC addresses that are at two interfaces, with the time of the last such look. [s]"""
+        """MAC addresses that are used at two interfaces, with the time of the last look that showed
+        this. [s]"""
         self.roster = Roster(shaping.gateway)
         self.phy_rates = PhyRates()
         self.heard = Heard(())
@@ -121,9 +123,10 @@ class Stations:
         loop.watch(self.newcomers.socket, meet)
 
     def discover(self, workers: Executor, done: Callable[[], None]) -> None:
-        """Start a look, and process the result of the last one, if that has not been done.
+        """Start a look. Process the result of the last look, if this has not been done.
 
-        `done` is called by another thread at its end, if its result differs from the last one.
+        Another thread calls `done` at the end of the look, if the result differs from the last
+        result.
         """
         self.take_look()
         if self.looking is not None:
@@ -157,7 +160,7 @@ class Stations:
         return bool(new)
 
     def listen(self) -> None:
-        """Process the hosts that were heard at ports of bridges."""
+        """Process the hosts that have sent frames at ports of bridges."""
         seen = list(listen(self.shaping.gateway, self.heard))
         if seen:
             self.see(seen)
@@ -169,7 +172,7 @@ class Stations:
         self.look_at_machine()
 
     def look_at_machine(self) -> None:
-        """Look for flowtables and such. The gateway continues if the kernel does not answer."""
+        """Check for flowtables and offload. The gateway continues if the kernel does not answer."""
         with suppress(UserError):
             past = bypasses(self.shaping.gateway)
             self.warnings = [*cautions(self.shaping.gateway), *past.warnings]
@@ -229,7 +232,7 @@ class Stations:
         return {} if layout is None else layout.members
 
     def weigh(self) -> None:
-        """Weigh stations by the rates that were read from their access points."""
+        """Set the weights of stations from the rates that were read from their access points."""
         if self.members and any(ap.reads_rates for ap in self.shaping.gateway.aps):
             present = {name: (member.ap, member.station) for name, member in self.members.items()}
             self.shaping.shaper.weigh(self.phy_rates.of(present))
@@ -267,7 +270,8 @@ class Stations:
             for name in set(members) - stays:
                 shaper.leave(name)
                 self.left(name)
-            # Addresses that move from one station to another are given up first.
+            # Addresses that move from one station to another are first removed from the old
+            # station.
             for name in stays:
                 has = set(members[name].addresses)
                 left = has & set(by_name[name].addresses)
@@ -283,7 +287,7 @@ class Stations:
                         shaper.readdress(name, station.addresses)
                 except KernelError:
                     raise
-                except UserError as error:  # There are no numbers left.
+                except UserError as error:  # No class numbers are left.
                     refused.append(f"{name}: {error}")
             shaper.fill_all()
             self.weigh()
@@ -309,7 +313,8 @@ class Stations:
         return lines
 
     def unsound(self) -> list[str]:
-        """Return faults of the classification: MAC addresses that two machines use, and offload."""
+        """Return faults of the classification: MAC addresses that two machines use, and receive
+        offload."""
         results = [*self.bypassed, *self.roster.ports.faults()]
         results += [
             f"MAC address {mac} sends at two interfaces of {', '.join(self.shaping.gateway.lans)}: "
@@ -335,7 +340,7 @@ class Stations:
                 f"`discover.new_per_minute`: reached: {queue} new MAC addresses got a leaf in the "
                 f"last minute, {self.admission.waiting} wait: list the stations that must not wait"
             )
-        # The MAC address of a station that has sent nothing yet cannot be learnt.
+        # The MAC address of a listed station is unknown until the station sends a frame.
         silent = {
             name
             for name, seen in self.shaping.observed.seen.items()

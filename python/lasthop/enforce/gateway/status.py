@@ -7,7 +7,7 @@ from lasthop.daemon.tables import Row
 
 @dataclass(frozen=True)
 class Status:
-    """Rows of a status by what they are about, and its messages."""
+    """Status of a gateway: rows by subject, and messages."""
 
     aps: tuple[Row, ...]
     stations: tuple[Row, ...]

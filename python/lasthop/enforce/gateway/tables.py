@@ -1,9 +1,10 @@
 """Classification by u32 filters where no BPF program can be loaded, as in a script.
 
-Both hooks redirect all frames to the IFB. There a frame is looked up by its source (a station that
-sends) and its destination (a station that receives). Stations without a MAC address of their own
-are looked up by IP address. Unclassified packets pass through the default class of the hierarchy.
-Echo requests and replies have a small class, since pings of the estimator must not wait in a leaf.
+Both hooks redirect all frames to the IFB. There filters look up the station by the source MAC
+address (for packets from stations) or by the destination MAC address (for packets to stations).
+Stations that share a MAC address are looked up by IP address. Unclassified packets pass through the
+default class of the hierarchy. Echo requests and replies have a separate class with a small rate,
+so that pings of the estimator do not wait in a leaf.
 
 These filters cannot give each station an allowance for ARP, DNS and DHCP.
 """
@@ -19,7 +20,7 @@ from lasthop.linux.tc import Address, Block, Device, Key
 
 FAMILIES = (4, 6)
 MOST_ALIKE = 0xFFF
-"""Largest number of entries in one bucket, whose last bytes are equal."""
+"""Largest number of entries in one bucket. All entries of a bucket have the same last byte."""
 TO, FROM = 1, 2
 """Numbers of the hash tables of IPv4 addresses; those of IPv6 are higher by 2."""
 MACS_TO, MACS_FROM = 7, 8
@@ -34,7 +35,7 @@ PASSING, REDIRECTING = {4: 1, 6: 2}, 3
 
 @dataclass(frozen=True)
 class Classes:
-    """Classes of a station's packets, to it and from it."""
+    """Classes of packets to a station, and of packets from it."""
 
     to: int
     up: int
@@ -62,11 +63,11 @@ class Tables:
         self.majors = [major, *majors]
         self.outer = outer
         self.taken: dict[tuple[int, int], set[int]] = {}
-        """Numbers in use, by kind of table and bucket."""
+        """Entry numbers in use, by table kind and bucket."""
         self.placed: dict[str, tuple[Classes, dict[Key, int]]] = {}
         """Classes of each station, and the numbers of its entries in the buckets."""
 
-    # What does not depend on stations.
+    # Filters that do not depend on stations.
 
     def frames(self, echoes: int, groups: int) -> Iterator[Request]:
         """Yield the filters without stations: for echoes, empty tables with links, multicast."""
@@ -113,7 +114,7 @@ class Tables:
     # Stations.
 
     def place(self, name: str, place: Classes, wanted: Collection[Key]) -> list[Request]:
-        """Set the addresses of a station. Old ones are removed first."""
+        """Set the addresses of a station. Its old addresses are removed first."""
         before, known = self.placed.get(name, (place, {}))
         stays = {key for key in known if key in wanted and before == place}
         new = self.new_nodes(key for key in wanted if key not in stays)
@@ -163,7 +164,8 @@ class Tables:
         return [self.major] if inside == self.major else [self.major, inside]
 
     def new_nodes(self, keys: Iterable[Key]) -> dict[Key, int]:
-        """Return numbers for all these addresses. If one has none, reserve none."""
+        """Return entry numbers for all these addresses. If no number is left for one address,
+        reserve none."""
         new: dict[Key, int] = {}
         try:
             for key in keys:

@@ -1,10 +1,11 @@
 """Quanta of leaves with fairness "rate": in proportion to the data rates of their stations.
 
-A station's rate is the one read from its access point (`phy_rates`), else that of the file, else
-the highest of all. Its quantum is its rate over the lowest rate, in packets per round. If rates are
-read, the lowest is that of the access point's present stations. Rates in the file may differ by
-1 : `MAX_RATIO`. Rates that are read may differ by 1 : `queue`, since a queue cannot hold a larger
-quantum. A station below that sends one packet per round.
+A station's rate is the rate read from its access point (`phy_rates`), else the rate in the file,
+else the highest rate of all stations. Its quantum is its rate divided by the lowest rate, in
+packets per round. If rates are read, the lowest rate is that of the access point's present
+stations. Rates in the file may differ by a factor of `MAX_RATIO`. Rates that are read may differ by
+a factor of `queue`, since a queue cannot hold a larger quantum. A station with a lower rate sends
+one packet per round.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,8 +17,8 @@ from lasthop.errors import UserError
 MAX_RATIO = 10_000
 """Largest ratio of two rates in the file, and largest quantum. [packets]"""
 ASSUMED_RATIO = 10
-"""Ratio of rates for which queues are sized if rates are read: 6 to 54 Mbit/s are 1 : 9, MCS 0 to
-9 of 802.11ac 1 : 13. [-]"""
+"""Ratio of highest to lowest rate for which queues are sized if rates are read. 54 to 6 Mbit/s is a
+ratio of 9; MCS 9 to MCS 0 of 802.11ac is a ratio of 13. [-]"""
 
 
 class Range(NamedTuple):
@@ -31,13 +32,14 @@ class PhyRate(NamedTuple):
     """Data rate by which a station is weighed. [bit/s]"""
 
     rate_bps: int | None
-    """None if it is unknown: then the station counts as the fastest one."""
+    """Rate of the station; None if it is unknown. A station with unknown rate has the highest
+    weight."""
     source: str
-    """``"iw"``, ``"hostapd"``, ``"snmp"``, ``"file"``, or ``"highest"``."""
+    """Source of the rate: ``"iw"``, ``"hostapd"``, ``"snmp"``, ``"file"``, or ``"highest"``."""
 
 
 class Weights:
-    """Rates of stations, and the quanta that follow.
+    """Rates of stations, and the quanta that result from them.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ class Weights:
     def set_rates(
         self, read: Mapping[str, PhyRate], members: Iterable[tuple[AccessPoint, KnownStation]]
     ) -> None:
-        """Weigh by these rates from now on, with these stations at access points."""
+        """Set the rates by which stations are weighed, and the stations at access points."""
         self.read = read
         rates: dict[str, list[int]] = {}
         for ap, station in members:
@@ -67,7 +69,7 @@ class Weights:
                 self.ranges[ap.name] = self.limited(known) if known else of_file
 
     def limited(self, rates: Iterable[int]) -> Range:
-        """Return the range of rates, no wider than a queue is long."""
+        """Return the range of rates. Its ratio is at most the length of a queue in packets."""
         largest = max(rates)
         return Range(max(min(rates), -(-largest // self.gateway.queue_packets)), largest)
 
@@ -91,7 +93,7 @@ class Weights:
 
 
 def range_of_rates(gateway: Gateway) -> Range:
-    """Least and largest rate of the listed stations, by which fairness "rate" weighs. [bit/s]"""
+    """Return the lowest and highest rate of the listed stations, for fairness "rate". [bit/s]"""
     rated = [station for station in gateway.stations if station.rate_bps]
     if not rated or all(ap.fairness != "rate" for ap in gateway.aps):
         return Range(1, 1)
@@ -107,7 +109,8 @@ def range_of_rates(gateway: Gateway) -> Range:
 
 
 def short_queue(gateway: Gateway) -> list[str]:
-    """A warning if a queue cannot hold its station's turn, so that it may run empty within one."""
+    """Return a warning if a station's quantum is longer than its queue, which may then run
+    empty."""
     least, largest = range_of_rates(gateway)
     turn = round(largest / least)
     if turn <= gateway.queue_packets:

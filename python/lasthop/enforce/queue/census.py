@@ -1,8 +1,8 @@
-"""Long-lived flows that leave by an interface, and their round-trip times, by listening.
+"""Long-lived flows that leave by an interface, and their round-trip times, from captured packets.
 
-Packets are captured after the queue, with time stamps of the kernel. Round trips are therefore
-without the queue. The smallest one of each flow counts, since other queues of its path and the
-receiver delay some of them.
+Packets are captured after the queue, with time stamps of the kernel. Round trips therefore do not
+include the queue. The smallest round-trip time of each flow is used, since other queues of its path
+and the receiver delay some segments.
 """
 
 import select
@@ -22,9 +22,9 @@ from lasthop.linux.ping import SO_TIMESTAMPNS, arrival_s
 from lasthop.linux.segments import Flow, RoundTripProbe, Segment, parsed
 
 FULL_BYTES = 1000
-"""Length of a segment from which its flow has more data to send. [bytes]"""
+"""Shortest segment that shows that its flow has more data to send. [bytes]"""
 MOST_FLOWS = 4096
-"""Largest number of flows; further flows are not counted."""
+"""Largest number of flows that are counted. Further flows are ignored."""
 BUFFER_BYTES = 8 << 20
 SHOWN_S = 0.25
 """Time between two reports of the progress. [s]"""
@@ -36,7 +36,7 @@ EVERY_SEGMENT = (
 
 
 class Heard(NamedTuple):
-    """Flows of an interface."""
+    """Result of listening: the flows of an interface."""
 
     over_s: float
     """Time of listening. [s]"""
@@ -77,7 +77,7 @@ class Census:
         self.senders: dict[Flow, Sender] = {}
 
     def leaves(self, segment: Segment, at_s: float) -> None:
-        """Process a segment that leaves."""
+        """Process a segment that leaves by the interface."""
         payload = (segment.end - segment.start) & 0xFFFFFFFF
         flow = segment.to_station
         if not payload or (flow not in self.senders and len(self.senders) >= MOST_FLOWS):
@@ -90,7 +90,7 @@ class Census:
         sender.look.leaves(segment, at_s)
 
     def comes(self, segment: Segment, at_s: float) -> None:
-        """Process a segment that arrives."""
+        """Process a segment that arrives at the interface."""
         sender = self.senders.get(segment.from_station)
         if sender is None or (trip := sender.look.returns(segment, at_s)) is None:
             return
@@ -98,9 +98,10 @@ class Census:
             sender.least_s = trip.rtt_s
 
     def heard(self, over_s: float) -> Heard:
-        """Return the flows after this time. A flow that sent in each third of it is long-lived.
+        """Return the flows after this time of listening. A flow that sent in each third is
+        long-lived.
 
-        Packets just before the first third or just after the last one belong to it.
+        Packets just before the first third, or just after the last third, count for that third.
         """
         long = [
             each
@@ -122,12 +123,12 @@ def listen(
     over_s : float
         Time to listen, at least a second. [s]
     progress : callable, optional
-        Called with the seconds that have passed, and all seconds.
+        Called with the seconds that have passed, and the total in seconds.
 
     Raises
     ------
     UserError
-        If the interface cannot be captured, or is gone.
+        If the interface cannot be captured, or was removed.
     """
     try:
         heard = packet_socket(interface, EVERY_SEGMENT, BUFFER_BYTES)
@@ -154,7 +155,7 @@ def take(heard: socket.socket, census: Census) -> None:
         try:
             packet, ancillary, _, (_, _, kind, *_) = heard.recvmsg(HEADERS_BYTES, 64)
         except BlockingIOError:
-            return  # There is nothing more.
+            return  # no more packets are waiting
         if (segment := parsed(packet)) is not None:
             tell = census.leaves if kind == OUTGOING else census.comes
             tell(segment, arrival_s(ancillary))

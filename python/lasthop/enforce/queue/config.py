@@ -1,4 +1,4 @@
-"""The interface as the engine's grammar checked it."""
+"""Settings of a shaped interface, which the engine has checked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ def members_of(trees: Sequence[Mapping[str, Any]]) -> "tuple[Members, ...]":
 
 @dataclass(frozen=True)
 class Members:
-    """A class and its members."""
+    """Class of virtual buffer sharing, and its members."""
 
     name: str
     target: float
-    """Its share of the total of all classes. [-]"""
+    """Target of the class, as a fraction of the total of all classes. [-]"""
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     macs: Annotated[tuple[str, ...], tuple]
     mark: int | None
@@ -30,24 +30,24 @@ class Members:
 
 @dataclass(frozen=True)
 class LinkQueue:
-    """The queue of a network interface, in front of a shaper."""
+    """Queue of a network interface, with a shaper after it."""
 
     name: str
     interface: str
     link: str | None
-    """The link of the scenario that it represents."""
+    """Link of the scenario that the interface represents."""
     rate_bps: int
     queue_packets: int
-    """Its limit, including the packet in service."""
+    """Limit of the queue, including the packet in service."""
     queue: Queue
-    """Its discipline and settings."""
+    """Queueing discipline and its settings."""
     classes: Annotated[tuple[Members, ...], members_of]
     incoming: Annotated[tuple[str, ...], tuple] = named("from")
-    """Interfaces without receive offload."""
+    """Interfaces whose receive offload is switched off."""
 
     @property
     def discipline(self) -> str:
-        """Name of its discipline in scenarios."""
+        """Name of the queueing discipline in scenarios."""
         return self.queue.discipline
 
 

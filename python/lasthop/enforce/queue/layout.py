@@ -1,10 +1,11 @@
-"""Requests for an interface: a shaper, a queue, a program in front of it. Pure functions.
+"""Requests for an interface: a shaper, a queue, and a program in front of the queue. All are made
+by pure functions.
 
-A hierarchy of token buckets with one class sends packets at the rate. The queue of the class is
-that of the scenario. A token bucket in front of it splits packets of merged segments, as those of a
-virtual machine, so that the queue counts segments. It never delays a packet. The kernel's queues
-count waiting packets. The limit of a scenario includes the packet in service, for which HTB still
-owes tokens.
+An HTB hierarchy with one class sends packets at the rate. The queue of the class is that of the
+scenario. A token bucket in front of it splits merged segments, such as those of a virtual machine,
+so that the queue counts single segments. This token bucket never delays a packet. The kernel's
+queues count waiting packets only. The limit of a scenario also includes the packet in service, for
+which HTB still owes tokens.
 """
 
 from collections.abc import Iterator
@@ -22,10 +23,10 @@ from lasthop.scenario.queues import Codel, FqCodel, Pie, Red, Vbs
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 SPLITTER = tc.classid(tc.SPLITTER, 0)
 FRAME_BYTES = 100
-"""Longest header of a frame, with room for tags."""
+"""Length of the longest frame header, with room for tags."""
 CLASS = tc.classid(tc.OURS, ONLY)
 LEAST_PACKETS = 2
-"""One packet in service, and one that waits."""
+"""Smallest limit: one packet in service, and one packet that waits."""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}
 """Disciplines that consist of a program in front of a FIFO."""
 HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
@@ -62,7 +63,7 @@ class Layout:
         return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY, parent=inside)
 
     def shaper(self, *, change: bool = False) -> Request:
-        """Return the request for the class with the rate."""
+        """Return the request for the class that sends at the rate."""
         rate = self.wanted.rate_bps
         return tc.htb_class(
             self.device,
@@ -155,12 +156,12 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
                 queue.mean_packet_bytes if queue.counts_bytes else PACKET_BYTES,
                 ecn=queue.ecn,
             )
-    # After a program, the queue never drops a packet.
+    # The program limits the queue, so the FIFO after it never drops a packet.
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
 
 
 def red_weight(red: Red, rate_bps: int) -> float:
-    """Return the weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second."""
+    """Return RED's averaging weight of one packet. "auto" is that of ns-2: a tenth of a second."""
     if isinstance(red.weight, str):
         packets_per_s = rate_bps / (8 * PACKET_BYTES)
         return min(10 / packets_per_s, 0.5)

@@ -58,8 +58,8 @@ def warnings(wanted: LinkQueue) -> list[str]:
 
 
 def others(wanted: LinkQueue) -> list[str]:
-    """Interfaces that packets may come in by and that keep their offload: all, or ports of bridges
-    that are named.
+    """Return names of incoming interfaces that keep their receive offload: all interfaces, or the
+    ports of bridges that are named.
     """
     with Socket() as kernel:
         present = links.every_link(kernel)

@@ -1,6 +1,6 @@
-"""PI in front of a queue: the program, its settings and its counters.
+"""PI controller in front of a queue: the program, its settings and its counters.
 
-The program is `crates/bpf/pi.bpf.c`. Its algorithm is that of the engine, in integers.
+The program is `crates/bpf/pi.bpf.c`. Its algorithm is that of the engine, in integer arithmetic.
 """
 
 import struct
@@ -11,11 +11,12 @@ from lasthop.enforce.queue.program import Program
 from lasthop.scenario import queues
 
 PART = 1 << 48
-"""The value 1 of weights and probabilities."""
+"""Integer that represents 1 in weights and probabilities."""
 SETTING = struct.Struct("=QQQIIII")
-"""a, b, time between steps, target, limit, whether it marks."""
+"""Layout of the settings: a, b, time between steps, target, limit, whether packets are marked."""
 STATE = struct.Struct("=QQQQQQ")
-"""Next step, probability, packets at the step before, offered, lost, marked."""
+"""Layout of the state: time of the next step, probability, packets at the last step, numbers of
+packets offered, lost and marked."""
 
 
 class PiState(NamedTuple):
@@ -35,12 +36,12 @@ class Pi(Program):
     Parameters
     ----------
     wanted : LinkQueue
-        With `pi`.
+        Settings of a queue with discipline `pi`.
 
     Raises
     ------
     UserError
-        If the kernel refuses it.
+        If the kernel refuses the program.
     """
 
     def __init__(self, wanted: LinkQueue) -> None:
@@ -48,7 +49,7 @@ class Pi(Program):
         self.apply(wanted)
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Apply settings. The counters and the probability continue."""
+        """Apply settings. The counters and the probability keep their values."""
         pi = wanted.queue
         assert isinstance(pi, queues.Pi)
         times = round(pi.a * PART), round(pi.b * PART), round(pi.update_s * 1e9)

@@ -11,21 +11,21 @@ NEEDS = "needs Linux 5.17 or newer with CONFIG_NET_CLS_BPF and CONFIG_DEBUG_INFO
 
 
 class Program:
-    """A program that is loaded.
+    """BPF program that is loaded into the kernel.
 
     Parameters
     ----------
     name : str
         Name of the object, without its ending.
     structure : str
-        Name of the structure of the map's value, in the program.
+        Name that the program gives to the structure of the map's value.
     what : str
         Name of the program in messages.
 
     Raises
     ------
     UserError
-        If the kernel refuses it.
+        If the kernel refuses the program.
     """
 
     def __init__(self, name: str, structure: str, what: str) -> None:
@@ -39,11 +39,11 @@ class Program:
 
     @property
     def descriptor(self) -> int:
-        """Descriptor of the program."""
+        """Return the file descriptor of the program."""
         return self.classifier.program
 
     def tell(self, at: int, what: bytes) -> None:
-        """Write to the map. A program that reads a field gets the old or the new value."""
+        """Write a field to the map. The program reads either the old or the new value."""
         self.value[at : at + len(what)] = what
 
     def close(self) -> None:

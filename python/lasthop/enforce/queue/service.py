@@ -1,4 +1,5 @@
-"""A queue that is up: it is inspected, counted, changed, and reports its status."""
+"""A queue that is set up. The service inspects it, reads its counters, applies another file, and
+reports the status."""
 
 import os
 import time
@@ -22,11 +23,12 @@ from lasthop.linux.counters import Counters
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
 LOOKED_S = 30.0
-"""Time between two inspections of everything, since `gso_max_segs` has no events. [s]"""
+"""Time between two inspections of everything. The kernel sends no event if `gso_max_segs` changes.
+[s]"""
 
 
 class Reading(NamedTuple):
-    """Counters at a time."""
+    """Counters with the time of their reading."""
 
     at_s: float
     """Time on the monotonic clock. [s]"""
@@ -48,7 +50,7 @@ class QueueService(Service[LinkQueue]):
         self.shaped = Shaped(context.wanted, context.state.log)
         self.healing = Healing(self.shaped, self.loop, context.say, self.set_up, lambda: None)
         self.readings: list[Reading] = []
-        """The last two readings."""
+        """Last two readings of the counters."""
 
     @property
     def kernel_state(self) -> Shaped:
@@ -154,7 +156,7 @@ class QueueService(Service[LinkQueue]):
     def counted_of_classes(
         self, first: Reading, last: Reading, over_s: float
     ) -> list[dict[str, Any]]:
-        """Return the state of each class, and of packets of no class."""
+        """Return the state of each class, and the state of packets that belong to no class."""
         wanted = self.shaped.wanted
         if not wanted.classes:
             return []
@@ -178,7 +180,7 @@ class QueueService(Service[LinkQueue]):
     # Another file.
 
     def refuse(self, new: LinkQueue) -> None:
-        """Refuse, before anything is touched, a file that cannot be taken over."""
+        """Refuse a file that cannot be applied, before anything is changed."""
         interface = self.shaped.wanted.interface
         if new.interface != interface:
             raise UserError(
@@ -207,7 +209,7 @@ class QueueService(Service[LinkQueue]):
             shaped.wanted = old
             with suppress(UserError):
                 self.set_up()
-            self.healing.doubt()  # It tries again if even this has failed.
+            self.healing.doubt()  # Healing tries again if this has failed too.
             raise
 
 
@@ -217,5 +219,5 @@ def backlog_packets(queue: Counters) -> int:
 
 
 def per_s(amount: float, over_s: float) -> float | None:
-    """Return a rate; None without a duration, or if counters start again."""
+    """Return a rate; None if the duration is 0, or if counters were reset."""
     return amount / over_s if over_s > 0 and amount >= 0 else None

@@ -1,4 +1,4 @@
-"""Set up a layout on this machine, inspect it, and revert it."""
+"""Set up a layout in the kernel of this machine, inspect it, and revert it."""
 
 import errno
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -36,7 +36,7 @@ class Part(Enum):
     """A part that is inspected as a whole."""
 
     INTERFACES = auto()
-    """The interface and those of incoming packets: present, up, without offload."""
+    """The interface and the interfaces of incoming packets: present, up, without offload."""
     QUEUE = auto()
     """Shaper and queue."""
     PROGRAM = auto()
@@ -65,7 +65,7 @@ class Shaped(KernelState):
         super().__init__(log, after_message)
         self.wanted = wanted
         self.layout: Layout | None = None
-        """None while nothing is set up."""
+        """Layout in the kernel; None while nothing is set up."""
         self.program: Sharing | Pi | None = None
         self.faults: list[str] = []
         """Warnings about the present state, in words."""
@@ -79,7 +79,7 @@ class Shaped(KernelState):
     # Up and down.
 
     def check(self, *, is_up: bool = False) -> None:
-        """Refuse what can be known to fail before anything is changed."""
+        """Refuse everything that is known to fail, before anything is changed."""
         discipline_of(self.wanted)
         for key, names in (("name", [self.wanted.interface]), ("from", self.wanted.incoming)):
             for name in names:
@@ -120,7 +120,8 @@ class Shaped(KernelState):
         return None
 
     def add_root(self, layout: Layout) -> None:
-        """Add the splitter at the root. If the kernel has none, name the missing option."""
+        """Add the splitter at the root. If the kernel does not support it, name the missing
+        option."""
         try:
             self.changes.add_root(layout.device, layout.root())
         except KernelError as error:
@@ -129,7 +130,8 @@ class Shaped(KernelState):
             raise UserError("this kernel has no tbf (CONFIG_NET_SCH_TBF)") from None
 
     def add_queue(self, layout: Layout) -> None:
-        """Add the queue of the class. If the kernel lacks it, name the missing option."""
+        """Add the queue of the class. If the kernel does not support it, name the missing
+        option."""
         try:
             self.changes.carry_out([layout.queue()])
         except KernelError as error:
@@ -158,7 +160,7 @@ class Shaped(KernelState):
 
     @property
     def sharing(self) -> Sharing | None:
-        """Program by which classes share the queue, if they do."""
+        """Program by which classes share the queue; None if there are no classes."""
         return self.program if isinstance(self.program, Sharing) else None
 
     # State.
@@ -182,7 +184,7 @@ class Shaped(KernelState):
     # Methods for healing.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
-        """Nothing that is done later can be refused."""
+        """Ignore the function: the kernel cannot refuse any later request."""
 
     @property
     def is_set_up(self) -> bool:
@@ -191,12 +193,12 @@ class Shaped(KernelState):
 
     @property
     def interfaces(self) -> Sequence[str]:
-        """The interface, and those of incoming packets."""
+        """Names of the interface and of the interfaces of incoming packets."""
         return (self.wanted.interface, *self.wanted.incoming)
 
     @property
     def container(self) -> str:
-        """The object that has everything of ours, in words."""
+        """Name of the object that contains all objects of the service, in words."""
         return f"the queue of {self.wanted.interface}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
@@ -234,14 +236,16 @@ class Shaped(KernelState):
             text = f"interface {device.name} takes several segments as one packet"
             segments = Segments(device, links.ONE_SEGMENT)
             results.append(Difference(("segments", device.name), text, [segments]))
-        # Repairs are carried out in this order: a splitter without a queue drops every packet.
+        # Repairs are carried out in this order, because a splitter without a queue drops every
+        # packet.
         return self.differences_inside(device, parts) + results
 
     def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
         """Return the differences of the queue and the program."""
         results: list[Difference] = []
         layout = self.running()
-        if layout.device != device:  # The interface has returned, without anything of ours.
+        # The interface was created again, so it has none of the service's objects.
+        if layout.device != device:
             self.layout = layout = replace(layout, device=device)
             parts = ALL
         roots = [each for each in qdiscs(self.kernel, device.number) if each.parent == tc.ROOT]
@@ -272,7 +276,7 @@ class Shaped(KernelState):
 
 
 def is_in_hierarchy(body: bytes) -> bool:
-    """Return whether a discipline or class is below our root."""
+    """Return whether a discipline or class is below the root of the service."""
     _, _, handle, parent, _ = TCMSG.unpack_from(body)
     return parent in (ROOT, CLASS) or handle >> 16 in (tc.OURS, tc.SPLITTER)
 
@@ -286,7 +290,7 @@ def check_is_there(key: str, name: str) -> None:
 
 
 def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
-    """Return whether the differences of two files can be changed in place."""
+    """Return whether the file can change from the old to the new settings in place."""
     return (
         (old.interface, old.incoming, old.discipline)
         == (new.interface, new.incoming, new.discipline)

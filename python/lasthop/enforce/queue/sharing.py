@@ -1,6 +1,7 @@
 """Virtual buffer sharing in front of a queue: the program, its settings and its counters.
 
-The program is `crates/bpf/sharing.bpf.c`. Its algorithms are those of the engine, in integers.
+The program is `crates/bpf/sharing.bpf.c`. Its algorithms are those of the engine, in integer
+arithmetic.
 """
 
 import struct
@@ -16,24 +17,26 @@ from lasthop.scenario.queues import Vbs
 
 ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
 HELD = 4
-"""Algorithm that keeps the probabilities that are set from outside."""
+"""Algorithm that keeps probabilities that another process sets."""
 PART = 1 << 32
-"""The value 1 of shares and probabilities."""
+"""Integer that represents 1 in shares and probabilities."""
 PACKET = 1 << 24
-"""One packet of the target occupancy."""
+"""Integer that represents one packet of the target occupancy."""
 PACKETS2 = 1 << 32
 MOST = (1 << 64) - 1
 ETHERNET_BYTES = 14
 SETTING = struct.Struct("=IIIIQQQ")
-"""Algorithm, classes, limit, header, target occupancy, tolerance, time between steps."""
+"""Layout of the settings: algorithm, number of classes, limit, header, target occupancy, tolerance,
+time between steps."""
 CLASS = struct.Struct("=8Q")
 WORD = struct.Struct("=Q")
 TARGET_AT, BLOCKING_AT = 0, 8
-"""Offsets of fields of a class that are written from outside. [bytes]"""
+"""Offsets of the class fields that this module writes. [bytes]"""
 PREFIX = struct.Struct("=IB16s3x")
-"""Bits that count, version, address (struct prefix of sharing.bpf.c)."""
+"""Layout of a prefix: number of significant bits, version, address (struct prefix of
+sharing.bpf.c)."""
 NONE = 63
-"""Number of the class for packets of no class."""
+"""Class number of packets that belong to no class."""
 
 
 class ClassState(NamedTuple):
@@ -60,14 +63,14 @@ class Sharing(Program):
     Parameters
     ----------
     wanted : LinkQueue
-        With `vbs`.
+        Settings of a queue with discipline `vbs`.
     hardware : int
-        Type of the header of packets of the interface (ARPHRD).
+        Hardware type of the interface (ARPHRD), which decides the packet header.
 
     Raises
     ------
     UserError
-        If the kernel refuses it.
+        If the kernel refuses the program.
     """
 
     def __init__(self, wanted: LinkQueue, hardware: int) -> None:
@@ -77,7 +80,7 @@ class Sharing(Program):
         self.apply(wanted)
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Apply settings, targets and members. The counters continue."""
+        """Apply settings, targets and members. The counters keep their values."""
         self.tell(self.structure.place("setting"), SETTING.pack(*self.setting(wanted)))
         for number, each in enumerate(wanted.classes):
             self.tell(self.class_at(number) + TARGET_AT, WORD.pack(int(each.target * PART)))
@@ -104,7 +107,7 @@ class Sharing(Program):
         )
 
     def hold(self, probabilities: list[float]) -> None:
-        """Block with these probabilities from now on, without an algorithm."""
+        """Block with these fixed probabilities from now on. No algorithm changes them."""
         self.tell(self.structure.place("setting"), struct.pack("=I", HELD))
         for number, each in enumerate(probabilities):
             self.tell(self.class_at(number) + BLOCKING_AT, WORD.pack(round(each * PART)))
@@ -114,7 +117,8 @@ class Sharing(Program):
         return self.structure.place("class") + number * CLASS.size
 
     def states(self, count: int) -> list[ClassState]:
-        """Return the states of the first classes, and of the class of other packets."""
+        """Return the states of the first classes, and of the class of packets that belong to no
+        class."""
         return [
             ClassState(*CLASS.unpack_from(self.value, self.class_at(number)))
             for number in (*range(count), NONE)
@@ -133,5 +137,5 @@ def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], i
 
 
 def prefix_of(subnet: Subnet) -> bytes:
-    """Return the key of a prefix. The version is its first eight bits."""
+    """Return the key of a prefix. The first eight bits of the prefix are the IP version."""
     return PREFIX.pack(8 + subnet.prefixlen, subnet.version, subnet.network_address.packed)

@@ -23,7 +23,7 @@ class Verdict(NamedTuple):
     """Result of a fluid model for a queue."""
 
     swings: bool | None
-    """None if no model fits."""
+    """Whether the queue oscillates; None if no model fits."""
     period_s: float | None
     why: str
     """Reason why no model fits, or why the result is uncertain."""
@@ -39,7 +39,7 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
     rtt : str
         Round-trip time without the queue, such as "40 ms".
     congestion : str
-        Congestion control of all of them.
+        Congestion control of all flows.
 
     Raises
     ------
@@ -47,14 +47,15 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
         For a value that scenarios do not support.
     """
     if wanted.discipline == "vbs":
-        wanted = replace(wanted, queue=Queue(discipline="drop_tail"))  # To report other errors.
+        # Drop-tail is checked instead of `vbs`, to report errors of other values.
+        wanted = replace(wanted, queue=Queue(discipline="drop_tail"))
         scenario_of(wanted, flows, rtt, congestion)
         return Verdict(None, None, "no fluid model supports virtual buffer sharing")
     return verdict_of(scenario_of(wanted, flows, rtt, congestion))
 
 
 def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Scenario:
-    """Return the scenario of this number of flows through the queue.
+    """Return the scenario with this number of flows through the queue.
 
     Raises
     ------
@@ -80,7 +81,7 @@ def verdict_of(scenario: Scenario) -> Verdict:
 
 
 def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[str, Any]:
-    """Return the tree of the scenario of this number of flows through the queue."""
+    """Return the tree of the scenario with this number of flows through the queue."""
     return {
         "duration": "60 s",
         "queue": queue_of(wanted),
@@ -94,7 +95,7 @@ def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[s
 
 
 def queue_of(wanted: LinkQueue) -> dict[str, Any]:
-    """Return the queue as in files."""
+    """Return the settings of the queue as in scenario files."""
     queue = wanted.queue
     settings: dict[str, object] = {}
     match queue:

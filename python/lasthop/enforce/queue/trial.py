@@ -1,4 +1,4 @@
-"""Trial of a queue without effect: at an interface of another network namespace."""
+"""Trial of a queue at an interface in another network namespace, without effect on traffic."""
 
 from dataclasses import replace
 from pathlib import Path
